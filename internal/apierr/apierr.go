@@ -1,0 +1,148 @@
+// Package apierr is the one kind of error that a caller may see: a gRPC code, a public reason and a sentence.
+//
+// A service declares its values in errors.go and returns them from RPC methods; the reason is the REST code, verbatim.
+// Every other error is answered as "Internal error", with its text in the log only.
+package apierr
+
+import (
+	"errors"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// Domain marks a status as Coffer's own; without it a status is not shown to callers.
+const Domain = "coffer"
+
+// Error is an error that may reach the caller.
+type Error struct {
+	Code    codes.Code
+	Reason  string
+	Message string
+	// Fields are the problems of single request fields, by JSON name.
+	Fields []Field
+	// RetryAfter tells when another try makes sense; zero: not said.
+	RetryAfter time.Duration
+}
+
+// Field is what is wrong with one field of a request.
+type Field struct {
+	Name    string
+	Message string
+}
+
+// New returns an error value to be declared in errors.go.
+func New(code codes.Code, reason, message string) *Error {
+	return &Error{Code: code, Reason: reason, Message: message}
+}
+
+// Errors that any service may answer with.
+var (
+	Unauthorized       = New(codes.Unauthenticated, "UNAUTHORIZED", "Authentication is required")
+	TokenExpired       = New(codes.Unauthenticated, "TOKEN_EXPIRED", "The access token has expired")
+	ServiceOnly        = New(codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", "You do not have permission to perform this action")
+	EmptyUpdate        = New(codes.InvalidArgument, "EMPTY_UPDATE", "At least one field is required")
+	InvalidCursor      = New(codes.InvalidArgument, "INVALID_CURSOR", "Invalid cursor")
+	VersionMismatch    = New(codes.FailedPrecondition, "VERSION_MISMATCH", "The resource has changed since it was read")
+	IdempotencyKey     = New(codes.InvalidArgument, "VALIDATION_ERROR", "Idempotency-Key must be at most 255 printable ASCII characters").With("Idempotency-Key", "must be at most 255 printable ASCII characters")
+	IdempotencyKeyUsed = New(codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", "The idempotency key was used with another request")
+	Unavailable        = New(codes.Unavailable, "SERVICE_UNAVAILABLE", "The service is temporarily unavailable").After(time.Second)
+	DeadlineExceeded   = New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "The request took too long")
+	PayloadTooLarge    = New(codes.ResourceExhausted, "PAYLOAD_TOO_LARGE", "The request body is too large")
+	Internal           = New(codes.Internal, "INTERNAL", "Internal error")
+)
+
+// Validation returns a VALIDATION_ERROR that names every bad field, or nil when there is none.
+func Validation(fields []Field) *Error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR", Message: "Validation failed", Fields: fields}
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Reason + ": " + e.Message }
+
+// With returns a copy that also says what is wrong with a field.
+func (e *Error) With(field, message string) *Error {
+	c := *e
+	c.Fields = append(append([]Field(nil), e.Fields...), Field{Name: field, Message: message})
+	return &c
+}
+
+// After returns a copy that tells when to try again.
+func (e *Error) After(d time.Duration) *Error {
+	c := *e
+	c.RetryAfter = d
+	return &c
+}
+
+// Is makes copies of one declared value equal for errors.Is.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Reason == e.Reason && t.Code == e.Code
+}
+
+// GRPCStatus carries the error over gRPC. Only the rpc package's interceptor should call it: status.FromError on a
+// wrapped error would send the wrapping text too.
+func (e *Error) GRPCStatus() *status.Status {
+	st := status.New(e.Code, e.Message)
+	withInfo, err := st.WithDetails(&errdetails.ErrorInfo{Reason: e.Reason, Domain: Domain})
+	if err != nil {
+		return st
+	}
+	st = withInfo
+	if len(e.Fields) > 0 {
+		bad := &errdetails.BadRequest{}
+		for _, f := range e.Fields {
+			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: f.Name, Description: f.Message})
+		}
+		if with, err := st.WithDetails(bad); err == nil {
+			st = with
+		}
+	}
+	if e.RetryAfter > 0 {
+		if with, err := st.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)}); err == nil {
+			st = with
+		}
+	}
+	return st
+}
+
+// From finds the public error in err: a value of this package anywhere in the chain, or a status that another service
+// made from one. It returns nil when there is none.
+func From(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	var st interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &st) {
+		return nil
+	}
+	return fromStatus(st.GRPCStatus())
+}
+
+func fromStatus(st *status.Status) *Error {
+	e := &Error{Code: st.Code(), Message: st.Message()}
+	for _, d := range st.Details() {
+		switch d := d.(type) {
+		case *errdetails.ErrorInfo:
+			if d.GetDomain() == Domain {
+				e.Reason = d.GetReason()
+			}
+		case *errdetails.BadRequest:
+			for _, v := range d.GetFieldViolations() {
+				e.Fields = append(e.Fields, Field{Name: v.GetField(), Message: v.GetDescription()})
+			}
+		case *errdetails.RetryInfo:
+			e.RetryAfter = d.GetRetryDelay().AsDuration()
+		}
+	}
+	if e.Reason == "" {
+		return nil
+	}
+	return e
+}

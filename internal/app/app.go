@@ -1,0 +1,100 @@
+// Package app runs a service as a process: environment, logs, telemetry, listener, signals, exit code, and the commands
+// `migrate` and `version`.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/caarlos0/env/v11"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// process is what every process is told, whatever it serves.
+type process struct {
+	Listen   string     `env:"LISTEN_ADDR" envDefault:":9000"`
+	Metrics  string     `env:"METRICS_ADDR" envDefault:":9464"`
+	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
+}
+
+// Main is the whole of a service's main function: it serves, or with the argument `migrate` brings the schema named
+// like the service up to date, using MIGRATION_DATABASE_URL. It does not return.
+func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := command(ctx, name, run, migrations)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func command[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error, migrations fs.FS) error {
+	if len(os.Args) < 2 {
+		return serve(ctx, name, run)
+	}
+	switch os.Args[1] {
+	case "migrate":
+		if migrations == nil {
+			return errors.New("has no database")
+		}
+		var config struct {
+			URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
+		}
+		if err := env.Parse(&config); err != nil {
+			return err
+		}
+		return pg.Migrate(ctx, config.URL, name, migrations)
+	case "version":
+		fmt.Println(Version())
+		return nil
+	}
+	return fmt.Errorf("unknown command %q: want none, migrate or version", os.Args[1])
+}
+
+func serve[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error) (err error) {
+	var p process
+	var config C
+	// Both are read before either is judged, so that one message names everything that is missing.
+	if err := errors.Join(env.Parse(&p), env.Parse(&config)); err != nil {
+		return err
+	}
+	slog.SetDefault(NewLogger(os.Stdout, p.LogLevel).With("service", name))
+	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopTelemetry()) }()
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	slog.InfoContext(ctx, "starting", "version", Version(), "address", lis.Addr().String())
+	if err := run(ctx, config, lis); err != nil {
+		return err
+	}
+	slog.InfoContext(context.WithoutCancel(ctx), "stopped")
+	return nil
+}
+
+// Version is the commit that the program was built from, or "devel".
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/contrib/instrumentation/runtime"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/propagation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
+)
+
+// Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at /metrics. Spans are
+// exported only when OTEL_EXPORTER_OTLP_ENDPOINT is set; the other OTEL_* variables work as OpenTelemetry defines them.
+func Telemetry(ctx context.Context, service, addr string) (stop func() error, err error) {
+	res, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName(service), semconv.ServiceVersion(Version())), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("describing the process: %w", err)
+	}
+	var options []sdktrace.TracerProviderOption
+	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" {
+		exporter, err := otlptracegrpc.New(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("connecting to the trace collector: %w", err)
+		}
+		options = append(options, sdktrace.WithBatcher(exporter))
+	} else if os.Getenv("OTEL_TRACES_SAMPLER") == "" {
+		// Nobody reads the spans; ids for the logs are all that is wanted.
+		options = append(options, sdktrace.WithSampler(sdktrace.NeverSample()))
+	}
+	traces := sdktrace.NewTracerProvider(append(options, sdktrace.WithResource(res))...)
+	reader, err := prometheus.New()
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(res))
+	otel.SetTracerProvider(traces)
+	otel.SetMeterProvider(metrics)
+	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
+	if err := runtime.Start(); err != nil {
+		return nil, fmt.Errorf("measuring the Go runtime: %w", err)
+	}
+
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listening for metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.Handler())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(lis) }()
+	return func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		return errors.Join(server.Shutdown(ctx), traces.Shutdown(ctx), metrics.Shutdown(ctx))
+	}, nil
+}

@@ -1,0 +1,231 @@
+// Package idem answers a repeated POST with its first answer: the record of an Idempotency-Key commits with the write
+// that it guards.
+//
+// Each service that uses it has this table in its schema:
+//
+//	CREATE TABLE idempotency_keys (
+//	    scope       text        NOT NULL,
+//	    key_hash    bytea       NOT NULL,
+//	    request_mac bytea       NOT NULL,
+//	    response    bytea,
+//	    created_at  timestamptz NOT NULL DEFAULT now(),
+//	    CONSTRAINT idempotency_keys_pkey PRIMARY KEY (scope, key_hash)
+//	);
+//	CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
+//
+// The key itself is not stored: the request's MAC and the sealed response are made with it, so that neither passwords
+// nor tokens can be read from the table.
+package idem
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+const maxKey = 255
+
+// Call is one request that may be repeated.
+type Call struct {
+	// Scope is whose keys these are: a user's id, or what stands for it before there is one.
+	Scope string
+	// Key is the client's; empty: nothing is remembered.
+	Key string
+	// Request is compared with the first one, but for the fields that travel in headers.
+	Request proto.Message
+}
+
+// InTx runs fn in one transaction together with the call's record. When the key was used for the same request within
+// 24 hours it fills response with the first answer instead and reports true; with another request it returns
+// apierr.IdempotencyKeyUsed. fn must fill response.
+func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Message, fn func(tx pgx.Tx) error) (replayed bool, err error) {
+	if call.Key == "" {
+		return false, pg.InTx(ctx, pool, fn)
+	}
+	if err := checkKey(call.Key); err != nil {
+		return false, err
+	}
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		replayed = false
+		claimed, err := claim(ctx, tx, call)
+		if err != nil {
+			return err
+		}
+		if !claimed {
+			replayed = true
+			return load(ctx, tx, call, response)
+		}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return store(ctx, tx, call, response)
+	})
+	return replayed, err
+}
+
+// Replay fills response and reports true when the call was answered before, without doing anything; for work that is
+// too dear to start in vain. InTx must still guard the write.
+func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message) (bool, error) {
+	if call.Key == "" {
+		return false, nil
+	}
+	if err := checkKey(call.Key); err != nil {
+		return false, err
+	}
+	err := load(ctx, q, call, response)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Sweep deletes expired records every hour until ctx ends.
+func Sweep(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) {
+	for {
+		_, err := pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`)
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "deleting expired idempotency keys", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Hour):
+		}
+	}
+}
+
+func checkKey(key string) error {
+	if len(key) > maxKey {
+		return apierr.IdempotencyKey
+	}
+	for i := range len(key) {
+		if key[i] < 0x20 || key[i] > 0x7e {
+			return apierr.IdempotencyKey
+		}
+	}
+	return nil
+}
+
+// claim waits for a transaction that holds the same key, and reports whether the key is ours.
+func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
+	tag, err := tx.Exec(ctx, `
+		INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac)
+		VALUES ($1, $2, $3)
+		ON CONFLICT (scope, key_hash) DO UPDATE
+		SET request_mac = EXCLUDED.request_mac, response = NULL, created_at = now()
+		WHERE k.created_at < now() - interval '24 hours'`,
+		call.Scope, call.keyHash(), call.requestMAC())
+	if err != nil {
+		return false, fmt.Errorf("claiming an idempotency key: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) error {
+	plain, err := proto.Marshal(response)
+	if err != nil {
+		return fmt.Errorf("encoding the answer to remember: %w", err)
+	}
+	sealer, err := call.sealer()
+	if err != nil {
+		return err
+	}
+	nonce := make([]byte, sealer.NonceSize())
+	if _, err := rand.Read(nonce); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`,
+		call.Scope, call.keyHash(), sealer.Seal(nonce, nonce, plain, nil))
+	if err != nil {
+		return fmt.Errorf("remembering an answer: %w", err)
+	}
+	return nil
+}
+
+func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) error {
+	type row struct {
+		RequestMAC []byte `db:"request_mac"`
+		Response   []byte `db:"response"`
+	}
+	r, err := pg.One[row](ctx, q, `
+		SELECT request_mac, response
+		FROM idempotency_keys
+		WHERE scope = $1 AND key_hash = $2 AND created_at >= now() - interval '24 hours'`,
+		call.Scope, call.keyHash())
+	if err != nil {
+		return fmt.Errorf("looking up an idempotency key: %w", err)
+	}
+	if !bytes.Equal(r.RequestMAC, call.requestMAC()) {
+		return apierr.IdempotencyKeyUsed
+	}
+	sealer, err := call.sealer()
+	if err != nil {
+		return err
+	}
+	size := sealer.NonceSize()
+	if len(r.Response) < size {
+		return errors.New("a remembered answer is too short")
+	}
+	plain, err := sealer.Open(nil, r.Response[:size], r.Response[size:], nil)
+	if err != nil {
+		return fmt.Errorf("opening a remembered answer: %w", err)
+	}
+	return proto.Unmarshal(plain, response)
+}
+
+func (c Call) keyHash() []byte {
+	h := sha256.Sum256([]byte("idempotency key\x00" + c.Key))
+	return h[:]
+}
+
+func (c Call) requestMAC() []byte {
+	m := hmac.New(sha256.New, []byte(c.Key))
+	m.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
+	m.Write([]byte{0})
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutHeaders(c.Request))
+	if err != nil {
+		// Only invalid UTF-8 can do this, and both the gateway and gRPC refuse that; an empty body still compares safely.
+		body = nil
+	}
+	m.Write(body)
+	return m.Sum(nil)
+}
+
+func (c Call) sealer() (cipher.AEAD, error) {
+	key := sha256.Sum256([]byte("idempotency seal\x00" + c.Key))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// withoutHeaders leaves out what may differ between two tries of one request: its headers.
+func withoutHeaders(m proto.Message) proto.Message {
+	c := proto.Clone(m)
+	r := c.ProtoReflect()
+	r.Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		if proto.GetExtension(f.Options(), restv1.E_Header).(string) != "" {
+			r.Clear(f)
+		}
+		return true
+	})
+	return c
+}

@@ -1,0 +1,130 @@
+// Package money keeps amounts as 64-bit counts of a currency's minor unit, and turns decimals into them exactly.
+package money
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Problems that Parse reports.
+var (
+	ErrSyntax   = errors.New("must be a decimal number")
+	ErrDecimals = errors.New("has more decimals than the currency")
+	ErrRange    = errors.New("must be between -999999999999.99 and 999999999999.99")
+)
+
+// maxMajor bounds amounts so that a bigint can hold the sum of some 9 000 of them in any currency.
+const maxMajor = 999_999_999_999
+
+// Currency is an active ISO 4217 currency. The zero value is none.
+type Currency struct {
+	code     string
+	decimals int
+}
+
+// Code is the three upper-case letters.
+func (c Currency) Code() string { return c.code }
+
+// Decimals is how many digits the minor unit has: JPY 0, USD 2, BHD 3.
+func (c Currency) Decimals() int { return c.decimals }
+
+// ParseCurrency finds a currency by its code in any case, with surrounding space.
+func ParseCurrency(code string) (Currency, bool) {
+	code = strings.ToUpper(strings.TrimSpace(code))
+	decimals, ok := currencies[code]
+	return Currency{code: code, decimals: decimals}, ok
+}
+
+// Parse turns a JSON number (RFC 8259, exponents too) into minor units of c, without rounding. Its errors are ErrSyntax,
+// ErrDecimals and ErrRange.
+func (c Currency) Parse(number string) (int64, error) {
+	digits, exponent, negative, ok := scan(number)
+	if !ok {
+		return 0, ErrSyntax
+	}
+	digits = strings.TrimLeft(digits, "0")
+	for strings.HasSuffix(digits, "0") {
+		digits = digits[:len(digits)-1]
+		exponent++
+	}
+	if digits == "" {
+		return 0, nil
+	}
+	if exponent < -c.decimals {
+		return 0, ErrDecimals
+	}
+	// 12 digits before the point is the most that maxMajor allows; this also keeps "1e400" from allocating.
+	if len(digits)+exponent > 12 {
+		return 0, ErrRange
+	}
+	minor, err := strconv.ParseInt(digits+strings.Repeat("0", exponent+c.decimals), 10, 64)
+	if err != nil || minor > c.max() {
+		return 0, ErrRange
+	}
+	if negative {
+		minor = -minor
+	}
+	return minor, nil
+}
+
+// max is 999 999 999 999.99, as far as the currency can express it.
+func (c Currency) max() int64 {
+	m := int64(maxMajor)
+	for i := range c.decimals {
+		m *= 10
+		if i < 2 {
+			m += 9
+		}
+	}
+	return m
+}
+
+// Format writes minor units of c as a decimal with exactly the currency's digits: 1230 USD is "12.30".
+func (c Currency) Format(minor int64) string {
+	return Decimal(minor, c.decimals)
+}
+
+// Decimal writes n / 10^decimals with all its digits.
+func Decimal(n int64, decimals int) string {
+	s := strconv.FormatInt(n, 10)
+	if decimals == 0 {
+		return s
+	}
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	if len(s) <= decimals {
+		s = strings.Repeat("0", decimals-len(s)+1) + s
+	}
+	return sign + s[:len(s)-decimals] + "." + s[len(s)-decimals:]
+}
+
+// scan takes a JSON number apart: its digits without the point, and the power of ten that they are multiplied by.
+func scan(s string) (digits string, exponent int, negative, ok bool) {
+	s, negative = strings.CutPrefix(s, "-")
+	mantissa, exp, hasExp := strings.Cut(strings.ToLower(s), "e")
+	if hasExp {
+		n, err := strconv.Atoi(strings.TrimPrefix(exp, "+"))
+		if err != nil || strings.HasPrefix(exp, "+-") {
+			return "", 0, false, false
+		}
+		// Beyond this every non-zero number is out of range or too fine; clamping keeps the arithmetic below safe.
+		exponent = max(min(n, 1_000_000), -1_000_000)
+	}
+	whole, frac, hasPoint := strings.Cut(mantissa, ".")
+	if whole == "" || len(whole) > 1 && whole[0] == '0' || hasPoint && frac == "" || !isDigits(whole+frac) {
+		return "", 0, false, false
+	}
+	return whole + frac, exponent - len(frac), negative, true
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,57 @@
+package page
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+func TestACursorOpensOnlyUnchangedAndInItsOwnScope(t *testing.T) {
+	t.Parallel()
+	c := NewCursors("secret")
+	cursor, err := c.Seal("wallets of ann", 42)
+	require.NoError(t, err)
+
+	var position int
+	require.NoError(t, c.Open("wallets of ann", cursor, &position))
+	require.Equal(t, 42, position)
+
+	require.ErrorIs(t, c.Open("wallets of bob", cursor, &position), apierr.InvalidCursor)
+	require.ErrorIs(t, NewCursors("other").Open("wallets of ann", cursor, &position), apierr.InvalidCursor)
+	for i := range cursor {
+		bent := []byte(cursor)
+		bent[i] ^= 1
+		require.ErrorIs(t, c.Open("wallets of ann", string(bent), &position), apierr.InvalidCursor, "byte %d", i)
+	}
+}
+
+func TestPageSizesAreClampedAndRefusedBelowOne(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[int32]int{1: 1, 50: 50, 200: 200, 201: 200, 1 << 30: 200} {
+		got, bad := Limit(&asked)
+		require.Nil(t, bad)
+		require.Equal(t, want, got)
+	}
+	got, bad := Limit(nil)
+	require.Nil(t, bad)
+	require.Equal(t, 50, got)
+	for _, asked := range []int32{0, -1} {
+		_, bad = Limit(&asked)
+		require.NotNil(t, bad)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	c := NewCursors("secret")
+	good, _ := c.Seal("s", 1)
+	f.Add(good)
+	f.Add("")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		var position int
+		if c.Open("s", cursor, &position) == nil {
+			require.Equal(t, good, cursor)
+		}
+	})
+}

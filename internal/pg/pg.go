@@ -1,0 +1,129 @@
+// Package pg is how services talk to Postgres: a traced pool, transactions that cannot be left open, and violations told
+// by SQLSTATE and constraint name.
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/exaring/otelpgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Querier is a pool or a transaction.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Open connects a pool to a postgres:// URL whose search_path names the service's schema. It does not wait for the
+// server: a service starts while Postgres is away and says so through its readiness.
+func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// pgx's own text may hold the password.
+		return nil, errors.New("the database URL is not a valid postgres:// URL")
+	}
+	// A request must learn within a second that Postgres is away.
+	config.ConnConfig.ConnectTimeout = time.Second
+	// Statements are named, not logged with arguments: amounts and e-mails stay out of traces.
+	config.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName())
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database pool: %w", err)
+	}
+	if err := otelpgx.RecordStats(pool); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("recording pool metrics: %w", err)
+	}
+	return pool, nil
+}
+
+// InTx runs fn in one transaction and commits it. A serialization failure or deadlock is tried once more, so fn must
+// not act outside the transaction.
+func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
+	err := inTx(ctx, pool, fn)
+	if IsAborted(err) {
+		err = inTx(ctx, pool, fn)
+	}
+	return err
+}
+
+func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
+	tx, err := pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer func() {
+		// The request may be cancelled already; the connection must go back clean all the same.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = tx.Rollback(ctx)
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+// One runs a query for a single row, by column name into T's fields; pgx.ErrNoRows when there is none.
+func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+}
+
+// All runs a query for any number of rows, by column name into T's fields.
+func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+// IsViolation reports whether err is the violation of the named constraint or unique index.
+func IsViolation(err error, constraint string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(e.Code, "23") && e.ConstraintName == constraint
+}
+
+// IsUnavailable reports whether err says that Postgres cannot be reached or is going down, so that nothing was done and
+// another try makes sense.
+func IsUnavailable(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return true
+	}
+	s := state(err)
+	// 08: connection exceptions; 57P: shutdown, crash, starting up; 53300: too many connections.
+	return strings.HasPrefix(s, "08") || strings.HasPrefix(s, "57P") || s == "53300" || errors.Is(err, net.ErrClosed)
+}
+
+// IsAborted reports a serialization failure or deadlock.
+func IsAborted(err error) bool {
+	s := state(err)
+	return s == "40001" || s == "40P01"
+}
+
+func state(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+// Dial connects to a service at host:port. It does not wait; calls fail with SERVICE_UNAVAILABLE while nothing answers.
+// RPCs marked NO_SIDE_EFFECTS in service are tried again when a connection breaks. A caller that is itself a service
+// gives its key; the gateway, which speaks for users only, gives none.
+func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string) (*grpc.ClientConn, error) {
+	config, err := serviceConfig(service)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := grpc.NewClient("dns:///"+addr,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithStatsHandler(otelgrpc.NewClientHandler(otelgrpc.WithFilter(notHealth))),
+		grpc.WithDefaultServiceConfig(config),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 5 * time.Second}),
+		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, resp any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			return invoke(identify(ctx, serviceKey), method, req, resp, cc, opts...)
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
+	}
+	return conn, nil
+}
+
+// identify passes the request's id on, and says which installation's service is calling.
+func identify(ctx context.Context, serviceKey string) context.Context {
+	if id := RequestID(ctx); id != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, metadataRequestID, id)
+	}
+	if serviceKey != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, metadataService, serviceKey)
+	}
+	return ctx
+}
+
+// downstream says what a caller sees of an error without a reason: that of a service which did not answer, or nothing.
+func downstream(err error) *apierr.Error {
+	switch status.Code(err) {
+	case codes.Unavailable:
+		return apierr.Unavailable
+	case codes.DeadlineExceeded:
+		return apierr.DeadlineExceeded
+	}
+	return apierr.Internal
+}
+
+// Public is what a caller may see of an error that an RPC returned; nil for nil.
+func Public(err error) *apierr.Error { return public(err) }
+
+func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
+	type name struct {
+		Service string `json:"service"`
+		Method  string `json:"method"`
+	}
+	var retried []name
+	for i := range service.Methods().Len() {
+		m := service.Methods().Get(i)
+		options, ok := m.Options().(*descriptorpb.MethodOptions)
+		if ok && options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS {
+			retried = append(retried, name{string(service.FullName()), string(m.Name())})
+		}
+	}
+	config := map[string]any{"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}}}
+	if len(retried) > 0 {
+		config["methodConfig"] = []any{map[string]any{
+			"name": retried,
+			"retryPolicy": map[string]any{
+				"maxAttempts": 3, "initialBackoff": "0.05s", "maxBackoff": "0.5s", "backoffMultiplier": 2,
+				"retryableStatusCodes": []string{"UNAVAILABLE"},
+			},
+		}}
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return "", fmt.Errorf("encoding the service config of %s: %w", service.FullName(), err)
+	}
+	return string(text), nil
+}
+
+func notHealth(info *stats.RPCTagInfo) bool {
+	return !strings.HasPrefix(info.FullMethodName, "/grpc.health.")
+}

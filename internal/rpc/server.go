@@ -1,0 +1,287 @@
+// Package rpc is the gRPC server and connection as every service has them: who may call, deadlines, errors, logs, traces,
+// health, retries.
+package rpc
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+const (
+	// MaxMessage lets a receipt of 10 MiB through.
+	MaxMessage = 11 << 20
+
+	metadataToken     = "authorization"
+	metadataService   = "coffer-service-key"
+	metadataRequestID = "x-request-id"
+
+	// hopReserve is kept back on each hop, so that the innermost failure is the one that the client learns of.
+	hopReserve = 20 * time.Millisecond
+	// defaultDeadline bounds calls that came without one.
+	defaultDeadline = 30 * time.Second
+	drainTime       = 20 * time.Second
+)
+
+// Config is what every service of an installation is told.
+type Config struct {
+	// ServiceKey is shared by the services of one installation; RPCs with ACCESS_SERVICE ask for it.
+	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
+	// Reflection lets grpcurl list and describe the RPCs.
+	Reflection bool `env:"REFLECTION" envDefault:"false"`
+}
+
+// Server is a gRPC server with Coffer's interceptors, health and, if asked for, reflection.
+type Server struct {
+	*grpc.Server
+	health   *health.Server
+	config   Config
+	verifier *caller.Verifier
+	log      *slog.Logger
+}
+
+// NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
+func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
+	s := &Server{config: config, verifier: verifier, log: log, health: health.NewServer()}
+	s.Server = grpc.NewServer(
+		grpc.Creds(insecure.NewCredentials()),
+		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
+		grpc.MaxRecvMsgSize(MaxMessage),
+		grpc.MaxConcurrentStreams(1000),
+		grpc.ConnectionTimeout(10*time.Second),
+		// Connections are renewed so that load spreads over new replicas.
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+		grpc.ChainUnaryInterceptor(s.finish, s.recover, s.deadline, s.authorize),
+	)
+	healthpb.RegisterHealthServer(s.Server, s.health)
+	s.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+	if config.Reflection {
+		reflection.Register(s.Server)
+	}
+	return s
+}
+
+// Serve answers on lis until ctx ends, then finishes what is in flight. ready is asked every few seconds, and decides
+// what the health service says.
+func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.watch(watching, ready)
+
+	failed := make(chan error, 1)
+	go func() { failed <- s.Server.Serve(lis) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving gRPC: %w", err)
+	case <-ctx.Done():
+	}
+	s.health.Shutdown()
+	drained := make(chan struct{})
+	go func() { s.GracefulStop(); close(drained) }()
+	select {
+	case <-drained:
+	case <-time.After(drainTime):
+		s.Stop()
+	}
+	return nil
+}
+
+func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) error) {
+	for was := false; ; {
+		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := ready(probe)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		pause := 2 * time.Second
+		if is := err == nil; is != was {
+			was = is
+			s.log.InfoContext(ctx, "readiness changed", "ready", is, "error", err)
+		}
+		if err == nil {
+			s.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
+		} else {
+			s.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+			pause = 100 * time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// finish is outermost: it logs the call and turns whatever came out into a status that may be shown.
+func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if strings.HasPrefix(info.FullMethod, "/grpc.health.") {
+		return next(ctx, req)
+	}
+	start := time.Now()
+	ctx = withRequestID(ctx)
+	seen := &acting{}
+	ctx = context.WithValue(ctx, actingKey{}, seen)
+	resp, err := next(ctx, req)
+	if seen.known {
+		ctx = caller.With(ctx, seen.Identity)
+	}
+	shown := public(err)
+	level, reason := slog.LevelInfo, "OK"
+	attrs := []any{"method", info.FullMethod, "duration", time.Since(start)}
+	if shown != nil {
+		reason = shown.Reason
+		if shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded {
+			level = slog.LevelError
+			attrs = append(attrs, "error", err)
+		}
+	}
+	s.log.Log(ctx, level, "rpc", append(attrs, "reason", reason)...)
+	if shown != nil {
+		return nil, shown.GRPCStatus().Err()
+	}
+	return resp, nil
+}
+
+// public is the one place that decides what of an error a caller sees.
+func public(err error) *apierr.Error {
+	if err == nil {
+		return nil
+	}
+	if e := apierr.From(err); e != nil {
+		return e
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return apierr.DeadlineExceeded
+	case errors.Is(err, context.Canceled):
+		return &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
+	case pg.IsUnavailable(err):
+		return apierr.Unavailable
+	case pg.IsAborted(err):
+		return apierr.Unavailable
+	}
+	return downstream(err)
+}
+
+func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return next(ctx, req)
+}
+
+func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		end = time.Now().Add(defaultDeadline)
+	}
+	end = end.Add(-hopReserve)
+	if time.Until(end) <= 0 {
+		return nil, apierr.DeadlineExceeded
+	}
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	return next(ctx, req)
+}
+
+// authorize lets a call through when the identity that its method option asks for is there and genuine.
+func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if strings.HasPrefix(info.FullMethod, "/grpc.") {
+		return next(ctx, req)
+	}
+	switch access(info.FullMethod) {
+	case restv1.Access_ACCESS_PUBLIC:
+		return next(ctx, req)
+	case restv1.Access_ACCESS_SERVICE:
+		if !s.fromService(ctx) {
+			return nil, apierr.ServiceOnly
+		}
+		return next(ctx, req)
+	}
+	token, err := bearer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.verifier.Verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	if seen, ok := ctx.Value(actingKey{}).(*acting); ok {
+		seen.Identity, seen.known = id, true
+	}
+	return next(caller.With(ctx, id), req)
+}
+
+func (s *Server) fromService(ctx context.Context) bool {
+	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
+	return len(keys) == 1 && subtle.ConstantTimeCompare([]byte(keys[0]), []byte(s.config.ServiceKey)) == 1
+}
+
+// bearer refuses more than one token: which of them would count?
+func bearer(ctx context.Context) (string, error) {
+	values := metadata.ValueFromIncomingContext(ctx, metadataToken)
+	if len(values) != 1 {
+		return "", apierr.Unauthorized
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", apierr.Unauthorized
+	}
+	return token, nil
+}
+
+// access reads the method's option. An unknown method takes a user's token, like one without the option.
+func access(fullMethod string) restv1.Access {
+	m := Method(fullMethod)
+	if m == nil {
+		return restv1.Access_ACCESS_UNSPECIFIED
+	}
+	return proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
+}
+
+// Method finds the descriptor of "/coffer.ledger.v1.LedgerService/GetWallet", or nil.
+func Method(fullMethod string) protoreflect.MethodDescriptor {
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	if err != nil {
+		return nil
+	}
+	m, _ := d.(protoreflect.MethodDescriptor)
+	return m
+}
+
+// acting carries the identity from authorize out to finish, for the log.
+type acting struct {
+	caller.Identity
+	known bool
+}
+
+type actingKey struct{}

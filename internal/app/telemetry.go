@@ -61,7 +61,7 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(lis) }()
 	return func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		return errors.Join(server.Shutdown(ctx), traces.Shutdown(ctx), metrics.Shutdown(ctx))
 	}, nil

@@ -68,6 +68,12 @@ func (c Currency) Parse(number string) (int64, error) {
 	return minor, nil
 }
 
+// ParseDecimal turns a JSON number into n / 10^decimals, with the errors and bounds of Currency.Parse; for percentages
+// and the like.
+func ParseDecimal(number string, decimals int) (int64, error) {
+	return Currency{decimals: decimals}.Parse(number)
+}
+
 // max is 999 999 999 999.99, as far as the currency can express it.
 func (c Currency) max() int64 {
 	m := int64(maxMajor)

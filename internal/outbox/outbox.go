@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -46,7 +47,7 @@ func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 	ids, users := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
 	subjects, data := make([]string, len(events)), make([][]byte, len(events))
 	for i, e := range events {
-		encoded, err := proto.Marshal(e.Data)
+		encoded, err := encode(e.Data)
 		if err != nil {
 			return fmt.Errorf("encoding event %s: %w", e.Subject, err)
 		}
@@ -61,4 +62,13 @@ func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 		return fmt.Errorf("adding events: %w", err)
 	}
 	return nil
+}
+
+// encode keeps the message's type with it, for the relay's ce-type.
+func encode(m proto.Message) ([]byte, error) {
+	data, err := anypb.New(m)
+	if err != nil {
+		return nil, err
+	}
+	return proto.Marshal(data)
 }

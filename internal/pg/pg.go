@@ -34,7 +34,7 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	// A request must learn within a second that Postgres is away.
 	config.ConnConfig.ConnectTimeout = time.Second
 	// Statements are named, not logged with arguments: amounts and e-mails stay out of traces.
-	config.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName())
+	config.ConnConfig.Tracer = otelpgx.NewTracer()
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database pool: %w", err)

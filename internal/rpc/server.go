@@ -218,6 +218,7 @@ func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerI
 		return next(ctx, req)
 	}
 	switch access(info.FullMethod) {
+	case restv1.Access_ACCESS_UNSPECIFIED:
 	case restv1.Access_ACCESS_PUBLIC:
 		return next(ctx, req)
 	case restv1.Access_ACCESS_SERVICE:

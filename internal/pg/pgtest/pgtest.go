@@ -67,6 +67,7 @@ func apply(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 }
 
 func withSchema(t testing.TB, server, schema string) string {
+	t.Helper()
 	u, err := url.Parse(server)
 	require.NoError(t, err)
 	q := u.Query()
@@ -78,6 +79,7 @@ func withSchema(t testing.TB, server, schema string) string {
 }
 
 func drop(t testing.TB, server, schema string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, server)

@@ -1758,20 +1758,20 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\x95\x01\n" +
-	"\x0fRegisterRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05email\x18\x02 \x01(\tR\x05email\x12\x1a\n" +
-	"\bpassword\x18\x03 \x01(\tR\bpassword\x12<\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xa7\x01\n" +
+	"\x0fRegisterRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12\x1a\n" +
+	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12 \n" +
+	"\bpassword\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\bpassword\x12<\n" +
 	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xa0\x01\n" +
 	"\x10RegisterResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xad\x01\n" +
-	"\fLoginRequest\x12\x14\n" +
-	"\x05email\x18\x01 \x01(\tR\x05email\x12\x1a\n" +
-	"\bpassword\x18\x02 \x01(\tR\bpassword\x12<\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xb9\x01\n" +
+	"\fLoginRequest\x12\x1a\n" +
+	"\x05email\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12 \n" +
+	"\bpassword\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bpassword\x12<\n" +
 	"\x0fidempotency_key\x18\x03 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
 	"\n" +
 	"user_agent\x18\x04 \x01(\tB\x0e\xe2\xb5\x18\n" +
@@ -1787,9 +1787,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
 	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"s\n" +
-	"\x0eRefreshRequest\x12#\n" +
-	"\rrefresh_token\x18\x01 \x01(\tR\frefreshToken\x12<\n" +
+	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"y\n" +
+	"\x0eRefreshRequest\x12)\n" +
+	"\rrefresh_token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\frefreshToken\x12<\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xbb\x02\n" +
 	"\x0fRefreshResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -1820,10 +1820,10 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x10UpdateMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
-	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"e\n" +
-	"\x15ChangePasswordRequest\x12)\n" +
-	"\x10current_password\x18\x01 \x01(\tR\x0fcurrentPassword\x12!\n" +
-	"\fnew_password\x18\x02 \x01(\tR\vnewPassword\"F\n" +
+	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"q\n" +
+	"\x15ChangePasswordRequest\x12/\n" +
+	"\x10current_password\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x0fcurrentPassword\x12'\n" +
+	"\fnew_password\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\vnewPassword\"F\n" +
 	"\x16ChangePasswordResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"R\n" +

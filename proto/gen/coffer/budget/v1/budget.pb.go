@@ -48,14 +48,17 @@ type Budget struct {
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
 	// Only when one budget is asked for.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
-	// Absent when the ledger cannot be reached, and when the wallet is gone.
+	// Absent when the ledger cannot be reached, when the wallet is gone, while the invitation is pending, and in the
+	// answers to POST and PATCH.
 	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
 	// RFC 3339 UTC.
 	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// RFC 3339 UTC.
-	UpdatedAt     string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	UpdatedAt string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// The acting user's: pending or accepted; absent for the owner.
+	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Budget) Reset() {
@@ -189,6 +192,13 @@ func (x *Budget) GetCreatedAt() string {
 func (x *Budget) GetUpdatedAt() string {
 	if x != nil {
 		return x.UpdatedAt
+	}
+	return ""
+}
+
+func (x *Budget) GetMembershipStatus() string {
+	if x != nil && x.MembershipStatus != nil {
+		return *x.MembershipStatus
 	}
 	return ""
 }
@@ -353,8 +363,9 @@ type Member struct {
 	// The same as id.
 	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
 	BudgetId string `protobuf:"bytes,3,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	Name     string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
-	Email    string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
+	// Empty when auth cannot be reached, like email.
+	Name  string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
 	// viewer or editor.
 	Role string `protobuf:"bytes,6,opt,name=role,proto3" json:"role,omitempty"`
 	// 0 < x <= 100, at most two decimals.
@@ -2018,7 +2029,7 @@ var File_coffer_budget_v1_budget_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xe1\x03\n" +
+	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xa9\x04\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2038,8 +2049,10 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x0e \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x0f \x01(\tR\tupdatedAtB\v\n" +
-	"\t_end_date\"\x8e\x02\n" +
+	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x120\n" +
+	"\x11membership_status\x18\x10 \x01(\tH\x01R\x10membershipStatus\x88\x01\x01B\v\n" +
+	"\t_end_dateB\x14\n" +
+	"\x12_membership_status\"\x8e\x02\n" +
 	"\bProgress\x12!\n" +
 	"\fwindow_start\x18\x01 \x01(\tR\vwindowStart\x12\x1d\n" +
 	"\n" +
@@ -2086,17 +2099,17 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"invited_at\x18\t \x01(\tR\tinvitedAtB\r\n" +
 	"\v_owner_nameB\x0e\n" +
 	"\f_owner_emailB\x10\n" +
-	"\x0e_share_percent\"\xc3\x02\n" +
-	"\x13CreateBudgetRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
-	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1a\n" +
-	"\x05limit\x18\x03 \x01(\tB\x04ص\x18\x01R\x05limit\x12\x16\n" +
-	"\x06period\x18\x04 \x01(\tR\x06period\x12\x1d\n" +
+	"\x0e_share_percent\"\xeb\x02\n" +
+	"\x13CreateBudgetRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12 \n" +
+	"\bcurrency\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bcurrency\x12\x1e\n" +
+	"\x05limit\x18\x03 \x01(\tB\bص\x18\x01\xf0\xb5\x18\x01R\x05limit\x12\x1c\n" +
+	"\x06period\x18\x04 \x01(\tB\x04\xf0\xb5\x18\x01R\x06period\x12#\n" +
 	"\n" +
-	"start_date\x18\x05 \x01(\tR\tstartDate\x12\x1e\n" +
-	"\bend_date\x18\x06 \x01(\tH\x00R\aendDate\x88\x01\x01\x12\x1b\n" +
-	"\twallet_id\x18\a \x01(\tR\bwalletId\x12!\n" +
-	"\fcategory_ids\x18\b \x03(\tR\vcategoryIds\x12<\n" +
+	"start_date\x18\x05 \x01(\tB\x04\xf0\xb5\x18\x01R\tstartDate\x12\x1e\n" +
+	"\bend_date\x18\x06 \x01(\tH\x00R\aendDate\x88\x01\x01\x12!\n" +
+	"\twallet_id\x18\a \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12'\n" +
+	"\fcategory_ids\x18\b \x03(\tB\x04\xf0\xb5\x18\x01R\vcategoryIds\x12<\n" +
 	"\x0fidempotency_key\x18\t \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\v\n" +
 	"\t_end_date\"\xca\x01\n" +
 	"\x14CreateBudgetResponse\x12\x12\n" +
@@ -2164,10 +2177,10 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x14DeleteBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xe9\x01\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xef\x01\n" +
 	"\x12ShareBudgetRequest\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x14\n" +
-	"\x05email\x18\x02 \x01(\tR\x05email\x12\x17\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1a\n" +
+	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12\x17\n" +
 	"\x04role\x18\x03 \x01(\tH\x00R\x04role\x88\x01\x01\x12.\n" +
 	"\rshare_percent\x18\x04 \x01(\tB\x04ص\x18\x01H\x01R\fsharePercent\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\x05 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +

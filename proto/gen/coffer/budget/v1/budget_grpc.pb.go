@@ -57,7 +57,7 @@ type BudgetServiceClient interface {
 	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
 	// BUDGET_SHARE_EXCEEDED.
 	ShareBudget(ctx context.Context, in *ShareBudgetRequest, opts ...grpc.CallOption) (*ShareBudgetResponse, error)
-	// Members and pending invitations; owner and accepted members.
+	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
 	RespondToInvitation(ctx context.Context, in *RespondToInvitationRequest, opts ...grpc.CallOption) (*RespondToInvitationResponse, error)
@@ -199,7 +199,7 @@ type BudgetServiceServer interface {
 	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
 	// BUDGET_SHARE_EXCEEDED.
 	ShareBudget(context.Context, *ShareBudgetRequest) (*ShareBudgetResponse, error)
-	// Members and pending invitations; owner and accepted members.
+	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
 	RespondToInvitation(context.Context, *RespondToInvitationRequest) (*RespondToInvitationResponse, error)

@@ -3688,10 +3688,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"updated_at\x18\t \x01(\tR\tupdatedAt\"C\n" +
 	"\aBalance\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1c\n" +
-	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\xb4\x01\n" +
-	"\x13CreateWalletRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
-	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12#\n" +
+	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\xc0\x01\n" +
+	"\x13CreateWalletRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12 \n" +
+	"\bcurrency\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bcurrency\x12#\n" +
 	"\abalance\x18\x03 \x01(\tB\x04ص\x18\x01H\x00R\abalance\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\n" +
 	"\n" +
@@ -3745,9 +3745,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x03 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x04 \x01(\tR\tupdatedAt\"i\n" +
-	"\x15CreateCategoryRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12<\n" +
+	"updated_at\x18\x04 \x01(\tR\tupdatedAt\"o\n" +
+	"\x15CreateCategoryRequest\x12\x18\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12<\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xd2\x01\n" +
 	"\x16CreateCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -3812,14 +3812,14 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	" \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\v \x01(\tR\tupdatedAtB\r\n" +
-	"\v_receipt_id\"\xa8\x02\n" +
-	"\x18CreateTransactionRequest\x12\x1c\n" +
-	"\x06amount\x18\x01 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x12\n" +
-	"\x04date\x18\x03 \x01(\tR\x04date\x12\x1a\n" +
-	"\bcurrency\x18\x04 \x01(\tR\bcurrency\x12\x1b\n" +
-	"\twallet_id\x18\x05 \x01(\tR\bwalletId\x12\x1f\n" +
-	"\vcategory_id\x18\x06 \x01(\tR\n" +
+	"\v_receipt_id\"\xc4\x02\n" +
+	"\x18CreateTransactionRequest\x12 \n" +
+	"\x06amount\x18\x01 \x01(\tB\bص\x18\x01\xf0\xb5\x18\x01R\x06amount\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x18\n" +
+	"\x04date\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\x04date\x12 \n" +
+	"\bcurrency\x18\x04 \x01(\tB\x04\xf0\xb5\x18\x01R\bcurrency\x12!\n" +
+	"\twallet_id\x18\x05 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
+	"\vcategory_id\x18\x06 \x01(\tB\x04\xf0\xb5\x18\x01R\n" +
 	"categoryId\x12\x17\n" +
 	"\x04type\x18\a \x01(\tH\x00R\x04type\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
@@ -3900,11 +3900,11 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xbc\x02\n" +
-	"$CreateTransactionsFromReceiptRequest\x12\x18\n" +
-	"\areceipt\x18\x01 \x01(\fR\areceipt\x12\x1b\n" +
-	"\twallet_id\x18\x02 \x01(\tR\bwalletId\x12\x1f\n" +
-	"\vcategory_id\x18\x03 \x01(\tR\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xce\x02\n" +
+	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
+	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
+	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
+	"\vcategory_id\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\n" +
 	"categoryId\x12\x17\n" +
 	"\x04mode\x18\x04 \x01(\tH\x00R\x04mode\x88\x01\x01\x12\x1d\n" +
 	"\adry_run\x18\x05 \x01(\bB\x04\xe8\xb5\x18\x01R\x06dryRun\x12,\n" +

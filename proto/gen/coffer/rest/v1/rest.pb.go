@@ -253,6 +253,22 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50013,opt,name=query",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50014,
+		Name:          "coffer.rest.v1.required",
+		Tag:           "varint,50014,opt,name=required",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50015,
+		Name:          "coffer.rest.v1.omit_empty",
+		Tag:           "varint,50015,opt,name=omit_empty",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -283,6 +299,14 @@ var (
 	//
 	// optional bool query = 50013;
 	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[5]
+	// The request is refused without the field; for the OpenAPI document only, the services check it.
+	//
+	// optional bool required = 50014;
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[6]
+	// The answer leaves the field out when it is empty, as if it were optional and absent.
+	//
+	// optional bool omit_empty = 50015;
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[7]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -310,7 +334,10 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\tmultipart\x12\x1e.google.protobuf.MethodOptions\x18ӆ\x03 \x01(\bR\tmultipart:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
-	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05queryBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
+	"\brequired\x12\x1d.google.protobuf.FieldOptions\x18ކ\x03 \x01(\bR\brequired:>\n" +
+	"\n" +
+	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18߆\x03 \x01(\bR\tomitEmptyBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -334,19 +361,21 @@ var file_coffer_rest_v1_rest_proto_goTypes = []any{
 	(*descriptorpb.FieldOptions)(nil),  // 4: google.protobuf.FieldOptions
 }
 var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
-	3, // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
-	3, // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
-	3, // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
-	4, // 3: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	4, // 4: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	4, // 5: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	1, // 6: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0, // 7: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	6, // [6:8] is the sub-list for extension type_name
-	0, // [0:6] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	3,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
+	3,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
+	3,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
+	4,  // 3: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	4,  // 4: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	4,  // 5: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	4,  // 6: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	4,  // 7: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	1,  // 8: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 9: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	8,  // [8:10] is the sub-list for extension type_name
+	0,  // [0:8] is the sub-list for extension extendee
+	0,  // [0:0] is the sub-list for field type_name
 }
 
 func init() { file_coffer_rest_v1_rest_proto_init() }
@@ -361,7 +390,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 6,
+			NumExtensions: 8,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -1,0 +1,100 @@
+BIN := $(CURDIR)/.bin
+SERVICES := auth ledger budget ocr gateway
+TOOLS := tools/buf tools/generate tools/grpcurl tools/lint
+# What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
+PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
+WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
+
+.PHONY: help
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: run
+run: ## Run all of Coffer on this machine, until Ctrl-C (HTTP_ADDR, DATA_DIR and others choose where)
+	@deploy/local/install.sh
+	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
+	@exec $(BIN)/coffer
+
+.PHONY: test
+test: ## Run the tests on a throw-away Postgres (MODULE=services/ledger: that module's only; TESTFLAGS=-race)
+	@deploy/local/install.sh
+	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+ifdef MODULE
+	GOWORK=off go -C $(MODULE) vet ./...
+	GOWORK=off $(BIN)/with-postgres go -C $(MODULE) test $(TESTFLAGS) ./...
+else
+	go vet work
+	$(BIN)/with-postgres go test $(TESTFLAGS) work
+endif
+
+.PHONY: test-modules
+test-modules: ## Build and vet each module without its neighbours
+	@$(WITHOUT_WORKSPACE) GOWORK=off go build ./... && GOWORK=off go vet ./... || exit 1; done
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint $(BIN)/buf protos ## Check the code, the protos and the go.mod files
+	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
+	$(BIN)/buf lint
+	$(BIN)/buf format -d --exit-code proto
+	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy -diff || exit 1; done
+
+.PHONY: fmt
+fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
+	$(BIN)/golangci-lint fmt $$(go list -m -f '{{.Dir}}')
+	$(BIN)/buf format -w proto
+
+.PHONY: generate
+generate: $(BIN)/buf protos ## Generate Go, the gateway and the OpenAPI document from the protos
+	GOWORK=off GOBIN=$(BIN) go -C tools/generate install tool
+	$(BIN)/buf format -w proto
+	$(BIN)/buf lint
+	$(BIN)/buf generate
+
+.PHONY: generate-check
+generate-check: ## Fail when what is committed is not what would be generated
+	@rm -rf .cache/before && mkdir -p .cache/before && cp -R proto gateway .cache/before/
+	@$(MAKE) --no-print-directory generate
+	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway
+
+.PHONY: breaking
+breaking: $(BIN)/buf protos ## Fail when the protos break the clients of another commit (BASE=origin/main)
+	@rm -rf .cache/base && mkdir -p .cache/base/.cache
+	@git archive $(or $(BASE),HEAD) buf.yaml proto | tar -x -C .cache/base && cp -R .cache/proto .cache/base/.cache/
+	$(BIN)/buf breaking --against .cache/base
+
+.PHONY: protos
+protos: .cache/proto/google/api/http.proto
+.cache/proto/google/api/http.proto:
+	@mkdir -p $(@D)
+	@from=$$(GOWORK=off go mod download -json $(PROTOS) | sed -n 's/.*"Dir": "\(.*\)",*/\1/p') && \
+		install -m 644 $$from/third_party/googleapis/google/api/annotations.proto $$from/third_party/googleapis/google/api/http.proto $(@D)
+
+.PHONY: tidy
+tidy: ## Bring every go.mod up to date
+	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy || exit 1; done
+
+.PHONY: build
+build: ## Build the services' programs into .bin/
+	CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./services/.../cmd/... ./gateway/cmd/...
+
+.PHONY: images
+images: ## Build the container images, with docker, podman or buildah
+	@engine=$$(command -v docker || command -v podman || command -v buildah) || { echo "make images needs docker, podman or buildah" >&2; exit 1; }; \
+	for service in $(SERVICES); do \
+		target=service; [ $$service = ocr ] && target=ocr; \
+		$$engine build -f deploy/Dockerfile --target $$target --build-arg SERVICE=$$service -t coffer/$$service . || exit 1; \
+	done
+
+.PHONY: grpcurl
+grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
+
+.PHONY: check
+check: lint generate-check test-modules test ## All that a change must pass
+
+# Tools have modules of their own, so that what they need does not lift what the services need.
+$(BIN)/golangci-lint: tools/lint/go.mod
+$(BIN)/buf: tools/buf/go.mod
+$(BIN)/grpcurl: tools/grpcurl/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl:
+	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
+	@touch $@

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+)
+
+const bannerText = `
+Coffer is ready, %.1[1]f s after the start.
+
+  REST       %[2]s/api/v1
+  Docs       %[2]s/docs
+  gRPC       auth   %[3]s    ledger %[4]s
+             budget %[5]s    ocr    %[6]s
+  Events     %[7]s (NATS; user and password in secrets.json)
+  Metrics    http://%[8]s/metrics
+  Database   psql "$(cat %[9]s/database-url)"
+  Data       %[9]s
+  Log        %[9]s/coffer.log
+%[10]s
+Try it:
+  curl -s %[2]s/api/v1/auth/register -H 'Content-Type: application/json' \
+    -d '{"name":"Ada","email":"ada@example.com","password":"correct horse battery staple"}'
+  grpcurl -plaintext %[4]s list    # make grpcurl puts it into .bin/
+
+Ctrl-C stops everything; the data stay.
+`
+
+func banner(s *local.Stack, config local.Config, took time.Duration) string {
+	var notes strings.Builder
+	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {
+		fmt.Fprintf(&notes, "\nPostgreSQL's data are in %s: the user that runs it may not enter %s.\n", s.PostgresDir, config.DataDir)
+	}
+	for _, tool := range []struct{ program, without, packages string }{
+		{"tesseract", "photos of receipts", "tesseract-ocr"},
+		{"pdftotext", "receipts in PDF", "poppler-utils"},
+	} {
+		if _, err := exec.LookPath(tool.program); err != nil {
+			fmt.Fprintf(&notes, "\n%s is not installed, so %s cannot be read: apt-get install %s, or see deploy/local/install.sh.\n", tool.program, tool.without, tool.packages)
+		}
+	}
+	return fmt.Sprintf(bannerText, took.Seconds(), s.URL, s.GRPC["auth"], s.GRPC["ledger"], s.GRPC["budget"], s.GRPC["ocr"],
+		config.NATSAddr, config.MetricsAddr, config.DataDir, notes.String())
+}

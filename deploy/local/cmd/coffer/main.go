@@ -1,0 +1,102 @@
+// Command coffer runs all of Coffer on this machine, until Ctrl-C.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/app"
+	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "coffer:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	config, err := env.ParseAs[local.Config]()
+	if err != nil {
+		return err
+	}
+	config.Environment = env.ToMap(os.Environ())
+	if config.DataDir, err = filepath.Abs(config.DataDir); err != nil {
+		return err
+	}
+	logFile, err := openLog(config)
+	if err != nil {
+		return err
+	}
+	defer logFile.Close()
+
+	asked := make(chan os.Signal, 2)
+	signal.Notify(asked, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopping := make(chan struct{})
+	go func() {
+		<-asked
+		close(stopping)
+		cancel()
+		<-asked
+		// Postgres ends with us, cleanly; what a service had in flight is rolled back.
+		fmt.Fprintln(os.Stderr, "\nStopped at once.")
+		os.Exit(1)
+	}()
+
+	begin := time.Now()
+	stack, err := local.Start(ctx, config)
+	if err != nil {
+		if ctx.Err() != nil {
+			return errors.New("stopped while starting")
+		}
+		return err
+	}
+	// For psql; the file is the person's own, as the password is.
+	if err := os.WriteFile(filepath.Join(config.DataDir, "database-url"), []byte(stack.Databases[""]+"\n"), 0o600); err != nil {
+		return errors.Join(err, stack.Stop())
+	}
+	fmt.Print(banner(stack, config, time.Since(begin)))
+	select {
+	case err = <-stack.Failed:
+		err = fmt.Errorf("%w\nmore in %s", err, logFile.Name())
+	case <-stopping:
+	}
+	fmt.Println("\nStopping; Ctrl-C again to stop at once.")
+	begin = time.Now()
+	if err := errors.Join(err, stack.Stop()); err != nil {
+		return err
+	}
+	fmt.Printf("Stopped in %.1f s. The data stay in %s.\n", time.Since(begin).Seconds(), config.DataDir)
+	return nil
+}
+
+// openLog sends everything to a file, and what a person should know of to the terminal too.
+func openLog(config local.Config) (*os.File, error) {
+	if err := pgserver.MakeDir(config.DataDir); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("the data in %s belong to another user: run this as that one, or set DATA_DIR to another folder", config.DataDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	terminal := app.NewLogger(os.Stderr, slog.LevelWarn).Handler()
+	slog.SetDefault(slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)))
+	return f, nil
+}

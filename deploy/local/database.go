@@ -1,0 +1,148 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/auth"
+	"github.com/coffer-budget/coffer/services/budget"
+	"github.com/coffer-budget/coffer/services/ledger"
+	"github.com/coffer-budget/coffer/services/ocr"
+)
+
+// owner is the role that owns the schemas; no service runs as it.
+const owner = "coffer_owner"
+
+// schemas belong to the role of the same name, which may use but not change them.
+var schemas = []struct {
+	name       string
+	migrations fs.FS
+}{
+	{"auth", auth.Migrations},
+	{"ledger", ledger.Migrations},
+	{"budget", budget.Migrations},
+	{"ocr", ocr.Migrations},
+}
+
+// prepareDatabase makes the roles and the database, or brings them up to date, and returns the URLs as Stack.Databases.
+func prepareDatabase(ctx context.Context, superuser, database string, passwords map[string]string) (map[string]string, error) {
+	if err := createDatabase(ctx, superuser, database, passwords); err != nil {
+		return nil, fmt.Errorf("setting up the database: %w", err)
+	}
+	u, err := url.Parse(superuser)
+	if err != nil {
+		return nil, errors.New("the superuser's database URL is not a valid postgres:// URL")
+	}
+	u.Path = "/" + database
+	urls := map[string]string{"": u.String()}
+	if err := restrict(ctx, urls[""], database); err != nil {
+		return nil, fmt.Errorf("granting rights on the database: %w", err)
+	}
+	as := func(role, schema string) string {
+		u := *u
+		u.User = url.UserPassword(role, passwords[role])
+		q := u.Query()
+		if schema != "" {
+			q.Set("search_path", schema)
+		}
+		u.RawQuery = q.Encode()
+		return u.String()
+	}
+	for _, s := range schemas {
+		if err := pg.Migrate(ctx, as(owner, ""), s.name, s.migrations); err != nil {
+			return nil, err
+		}
+		urls[s.name] = as(s.name, s.name)
+	}
+	return urls, nil
+}
+
+// createDatabase is safe against others who do the same on the server: roles are the whole server's.
+func createDatabase(ctx context.Context, superuser, database string, passwords map[string]string) error {
+	conn, err := pgx.Connect(ctx, superuser)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('coffer roles'))`); err != nil {
+		return err
+	}
+	for role, password := range passwords {
+		var exists bool
+		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`, role).Scan(&exists); err != nil {
+			return err
+		}
+		verb := "CREATE"
+		if exists {
+			verb = "ALTER"
+		}
+		sql := fmt.Sprintf(`%s ROLE %s LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '%s'`, verb, pgx.Identifier{role}.Sanitize(), strings.ReplaceAll(password, "'", "''"))
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("making the role %s: %w", role, err)
+		}
+	}
+	var exists bool
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, database).Scan(&exists); err != nil || exists {
+		return err
+	}
+	_, err = conn.Exec(ctx, `CREATE DATABASE `+pgx.Identifier{database}.Sanitize()+` TEMPLATE template0`)
+	return err
+}
+
+// restrict leaves each role its own schema only.
+func restrict(ctx context.Context, superuser, database string) error {
+	conn, err := pgx.Connect(ctx, superuser)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	name := pgx.Identifier{database}.Sanitize()
+	grants := []string{
+		`REVOKE ALL ON DATABASE ` + name + ` FROM PUBLIC`,
+		`REVOKE ALL ON SCHEMA public FROM PUBLIC`,
+		`GRANT CONNECT, CREATE ON DATABASE ` + name + ` TO ` + owner,
+	}
+	for _, s := range schemas {
+		grants = append(grants, `GRANT CONNECT ON DATABASE `+name+` TO `+s.name)
+	}
+	_, err = conn.Exec(ctx, strings.Join(grants, ";\n"))
+	return err
+}
+
+// borrowDatabase makes a database on somebody else's server, which goes with the stack.
+func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[string]string, error) {
+	database := "coffer_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	s.tidy = append(s.tidy, func() error {
+		ctx := context.WithoutCancel(ctx)
+		conn, err := pgx.Connect(ctx, superuser)
+		if err != nil {
+			return fmt.Errorf("dropping the database: %w", err)
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		_, err = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+pgx.Identifier{database}.Sanitize()+` WITH (FORCE)`)
+		return err
+	})
+	// The roles are shared with the other stacks on the server, and so must their passwords be.
+	passwords := map[string]string{}
+	for _, role := range roles() {
+		passwords[role] = fmt.Sprintf("%x", sha256.Sum256([]byte(superuser+role)))
+	}
+	return prepareDatabase(ctx, superuser, database, passwords)
+}
+
+func roles() []string {
+	names := []string{owner}
+	for _, s := range schemas {
+		names = append(names, s.name)
+	}
+	return names
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Installs what Coffer needs and this machine lacks: PostgreSQL's server, tesseract with its languages, poppler's tools.
+set -eu
+has() { command -v "$1" >/dev/null 2>&1; }
+any() { for f; do [ ! -x "$f" ] || return 0; done; return 1; }
+
+has go || { echo "Coffer needs Go 1.26 or later: install it from https://go.dev/dl/" >&2; exit 1; }
+deb= brew=
+if [ -z "${PG_BIN:-}" ] && ! has initdb && ! any "$(pg_config --bindir 2>/dev/null)/initdb" /usr/lib/postgresql/*/bin/initdb \
+	/usr/pgsql-*/bin/initdb /opt/homebrew/opt/postgresql*/bin/initdb /usr/local/opt/postgresql*/bin/initdb \
+	/Applications/Postgres.app/Contents/Versions/*/bin/initdb; then deb=postgresql brew=postgresql@17; fi
+langs=$(tesseract --list-langs 2>/dev/null) || { deb="$deb tesseract-ocr" brew="$brew tesseract"; }
+for lang in eng deu fra spa ita; do
+	case $langs in *$lang*) ;; *) deb="$deb tesseract-ocr-$lang"; case $brew in *lang*) ;; *) brew="$brew tesseract-lang" ;; esac ;; esac
+done
+for tool in pdftotext pdftoppm pdfinfo; do
+	has $tool || { deb="$deb poppler-utils" brew="$brew poppler"; break; }
+done
+[ -n "$deb" ] || exit 0
+
+deb=${deb# } brew=${brew# }
+if has apt-get; then command="apt-get install -y --no-install-recommends $deb"; refresh="apt-get update"
+elif has brew; then command="brew install $brew"; refresh=true
+else echo "Coffer needs packages that this machine lacks; on Debian they are: $deb. Install them and try again." >&2; exit 1; fi
+as="env DEBIAN_FRONTEND=noninteractive"
+if has apt-get && [ "$(id -u)" != 0 ]; then
+	{ has sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; } || { echo "Coffer needs packages that this machine lacks. As root, run:  $command" >&2; exit 1; }
+	as="sudo $as"
+fi
+echo "Installing what is missing: $command"
+# The lists of packages may be missing or old.
+$as $command || { $as $refresh && $as $command; }

@@ -1,0 +1,231 @@
+// Package local runs all of Coffer in one process: a private Postgres, an embedded NATS server, the services and the
+// gateway, each listening as it would anywhere else. `make run` keeps what it stores; tests start it anew each time.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/coffer-budget/coffer/internal/app"
+	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+)
+
+// Config is what the person who starts it may choose. Addresses are host:port; port 0 is any free one.
+type Config struct {
+	DataDir     string     `env:"DATA_DIR" envDefault:".data"`
+	HTTPAddr    string     `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+	AuthAddr    string     `env:"AUTH_ADDR" envDefault:"127.0.0.1:9081"`
+	LedgerAddr  string     `env:"LEDGER_ADDR" envDefault:"127.0.0.1:9082"`
+	BudgetAddr  string     `env:"BUDGET_ADDR" envDefault:"127.0.0.1:9083"`
+	OCRAddr     string     `env:"OCR_ADDR" envDefault:"127.0.0.1:9084"`
+	NATSAddr    string     `env:"NATS_ADDR" envDefault:"127.0.0.1:9085"`
+	MetricsAddr string     `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
+	PGBin       string     `env:"PG_BIN"`
+	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
+
+	// Environment is what else the services find in theirs: settings of their own, like CORS_ALLOWED_ORIGINS.
+	Environment map[string]string `env:"-"`
+
+	// ephemeral trades what survives a power cut for speed, and deletes everything in the end.
+	ephemeral bool
+	// server is the superuser's URL of a Postgres that is there already; the stack has a database of its own on it.
+	server string
+}
+
+// Stack is a running Coffer.
+type Stack struct {
+	// URL is the gateway's, without a slash at the end.
+	URL string
+	// GRPC is each service's host:port, by name: auth, ledger, budget, ocr.
+	GRPC map[string]string
+	// Databases are the URLs of the services' roles, by service, and with the key "" the superuser's, for the same database.
+	Databases map[string]string
+	// NATS is the server's URL, with user and password.
+	NATS string
+	// ServiceKey opens the RPCs that only services may call.
+	ServiceKey string
+	// PostgresDir is where the cluster is; empty when it is somebody else's.
+	PostgresDir string
+	// Failed delivers the error of a part that ended without being asked to.
+	Failed <-chan error
+
+	// parts are in the order of their start.
+	parts  []part
+	failed chan error
+	// tidy is what is left to do when all parts have stopped, last things last.
+	tidy []func() error
+}
+
+// part can be stopped and started again while the others run.
+type part interface {
+	name() string
+	// start returns when the part is ready.
+	start(ctx context.Context) error
+	// stop returns when the part has finished what was in flight.
+	stop() error
+}
+
+// Start brings everything up and returns when all of it is ready. Errors are sentences for the person who started it;
+// whatever was started before one is stopped again.
+func Start(ctx context.Context, config Config) (*Stack, error) {
+	s := &Stack{failed: make(chan error, 8)}
+	s.Failed = s.failed
+	if err := s.assemble(ctx, config); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// StartEphemeral starts a stack on free ports that leaves nothing behind, for tests. It uses a database of its own on
+// server, a Postgres superuser's URL, or with an empty one a throw-away Postgres. environment is as Config's.
+func StartEphemeral(ctx context.Context, server string, environment map[string]string) (*Stack, error) {
+	dir, err := os.MkdirTemp("", "coffer-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for throw-away data: %w", err)
+	}
+	// The throw-away Postgres may run as another user, who must get through.
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", dir, err), os.RemoveAll(dir))
+	}
+	const free = "127.0.0.1:0"
+	s, err := Start(ctx, Config{
+		DataDir: dir, HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		Environment: environment, ephemeral: true, server: server,
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s.tidy = slices.Insert(s.tidy, 0, func() error { return os.RemoveAll(dir) })
+	return s, nil
+}
+
+// Stop ends everything, last started first, so that each part still has what it needs to finish.
+func (s *Stack) Stop() error {
+	var failures []error
+	for _, p := range slices.Backward(s.parts) {
+		if err := p.stop(); err != nil {
+			failures = append(failures, fmt.Errorf("stopping %s: %w", p.name(), err))
+		}
+	}
+	for _, f := range slices.Backward(s.tidy) {
+		failures = append(failures, f())
+	}
+	s.parts, s.tidy = nil, nil
+	return errors.Join(failures...)
+}
+
+// Halt stops one part, by name: postgres, nats, auth, ledger, budget, ocr or gateway. The others go on without it.
+func (s *Stack) Halt(name string) error {
+	p, err := s.part(name)
+	if err != nil {
+		return err
+	}
+	return p.stop()
+}
+
+// Resume starts a halted part again, where it was, and returns when it is ready.
+func (s *Stack) Resume(ctx context.Context, name string) error {
+	p, err := s.part(name)
+	if err != nil {
+		return err
+	}
+	return p.start(ctx)
+}
+
+func (s *Stack) part(name string) (part, error) {
+	i := slices.IndexFunc(s.parts, func(p part) bool { return p.name() == name })
+	if i < 0 {
+		return nil, fmt.Errorf("no part of this stack is called %q", name)
+	}
+	return s.parts[i], nil
+}
+
+func (s *Stack) assemble(ctx context.Context, config Config) error {
+	dir, err := filepath.Abs(config.DataDir)
+	if err != nil {
+		return fmt.Errorf("finding the folder %s: %w", config.DataDir, err)
+	}
+	if err := pgserver.MakeDir(dir); err != nil {
+		return err
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	s.tidy = append(s.tidy, unlock)
+	secrets, err := loadSecrets(dir)
+	if err != nil {
+		return err
+	}
+	s.ServiceKey = secrets.ServiceKey
+
+	// Taken ports are told before anything is started, and requests that come early wait.
+	services, err := s.open(ctx, config)
+	if err != nil {
+		return err
+	}
+	if err := s.startStores(ctx, config, dir, secrets); err != nil {
+		return err
+	}
+	if err := s.measure(ctx, config); err != nil {
+		return err
+	}
+	return s.startServices(ctx, services, config)
+}
+
+// startStores brings up what the services keep their state in.
+func (s *Stack) startStores(ctx context.Context, config Config, dir string, secrets secrets) error {
+	superuser := config.server
+	if superuser == "" {
+		p := &postgres{options: pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: !config.ephemeral}, failed: s.failed}
+		if err := s.start(ctx, p); err != nil {
+			return err
+		}
+		superuser, s.PostgresDir = p.server.URL, p.server.Dir
+		if config.ephemeral {
+			s.tidy = append(s.tidy, func() error { return os.RemoveAll(s.PostgresDir) })
+		}
+	}
+	var err error
+	if config.server != "" {
+		s.Databases, err = s.borrowDatabase(ctx, superuser)
+	} else {
+		s.Databases, err = prepareDatabase(ctx, superuser, "coffer", secrets.Passwords)
+	}
+	if err != nil {
+		return err
+	}
+	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, durable: !config.ephemeral}
+	if err := s.start(ctx, n); err != nil {
+		return err
+	}
+	s.NATS = n.url()
+	return nil
+}
+
+// start lists a part also when it failed half-way: Stop must find it.
+func (s *Stack) start(ctx context.Context, p part) error {
+	s.parts = append(s.parts, p)
+	if err := p.start(ctx); err != nil {
+		return fmt.Errorf("%s: %w", p.name(), err)
+	}
+	return nil
+}
+
+// measure serves the process's metrics; what tests start has none, since they are the process's.
+func (s *Stack) measure(ctx context.Context, config Config) error {
+	if config.MetricsAddr == "" {
+		return nil
+	}
+	stop, err := app.Telemetry(ctx, "coffer", config.MetricsAddr)
+	if err != nil {
+		return err
+	}
+	s.tidy = append(s.tidy, stop)
+	return nil
+}

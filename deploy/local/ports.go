@@ -1,0 +1,39 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+)
+
+// listen opens a port, or says in a sentence why not and which setting chooses another.
+func listen(ctx context.Context, addr, what, setting string) (net.Listener, error) {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s is not an address like 127.0.0.1:8080", setting, addr)
+	}
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+		return lis, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("port %s (%s), where %s would answer, is taken by another program: stop that one, or set %s to another address", port, addr, what, setting)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("port %s (%s), where %s would answer, may only be opened by root: set %s to an address with a port above 1023", port, addr, what, setting)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("%s=%s is not an address of this machine: set it to one, like 127.0.0.1:%s", setting, addr, port)
+	}
+	return nil, fmt.Errorf("%s cannot answer on %s=%s: %w", what, setting, addr, err)
+}
+
+// reachable is where to call what listens on addr: on all addresses means on this machine's own too.
+func reachable(addr net.Addr) string {
+	at, err := netip.ParseAddrPort(addr.String())
+	if err != nil || !at.Addr().IsUnspecified() {
+		return addr.String()
+	}
+	return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port()).String()
+}

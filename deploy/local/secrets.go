@@ -1,0 +1,90 @@
+package local
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// secrets are made on the first start and kept with the data.
+type secrets struct {
+	ServiceKey string            `json:"serviceKey"`
+	NATS       string            `json:"nats"`
+	Passwords  map[string]string `json:"passwords"`
+}
+
+func loadSecrets(dir string) (secrets, error) {
+	name := filepath.Join(dir, "secrets.json")
+	var s secrets
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return secrets{}, fmt.Errorf("the passwords in %s cannot be read: %w", name, err)
+	}
+	if !s.fill() {
+		return s, nil
+	}
+	text, err = json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return secrets{}, fmt.Errorf("encoding the passwords: %w", err)
+	}
+	// Moved to its place, so that an interruption leaves the old file or the new one.
+	if err := errors.Join(os.WriteFile(name+".new", append(text, '\n'), 0o600), os.Rename(name+".new", name)); err != nil {
+		return secrets{}, fmt.Errorf("keeping the passwords: %w", err)
+	}
+	return s, nil
+}
+
+// fill makes what is missing, and tells whether anything was.
+func (s *secrets) fill() bool {
+	changed := false
+	if s.Passwords == nil {
+		s.Passwords = map[string]string{}
+	}
+	made := func(old string) string {
+		if old != "" {
+			return old
+		}
+		changed = true
+		return rand.Text()
+	}
+	s.ServiceKey, s.NATS = made(s.ServiceKey), made(s.NATS)
+	for _, role := range roles() {
+		s.Passwords[role] = made(s.Passwords[role])
+	}
+	return changed
+}
+
+// lock keeps a second stack off the same data. The system lets go of it when the process dies.
+func lock(dir string) (unlock func() error, err error) {
+	name := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("the data in %s belong to another user: run this as that one, or set DATA_DIR to another folder", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the lock file: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(name)
+		return nil, errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: stop it, or set DATA_DIR to another folder", strings.TrimSpace(string(holder)), dir), f.Close())
+	}
+	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), f.Close())
+	}
+	return f.Close, nil
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}

@@ -1,0 +1,134 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+)
+
+type postgres struct {
+	options pgserver.Options
+	server  *pgserver.Server
+	failed  chan<- error
+	// asked is closed before the server is stopped.
+	asked chan struct{}
+}
+
+func (p *postgres) name() string { return "postgres" }
+
+func (p *postgres) start(ctx context.Context) error {
+	s, err := pgserver.Start(ctx, p.options)
+	if err != nil {
+		return err
+	}
+	asked := make(chan struct{})
+	p.server, p.asked = s, asked
+	go func() {
+		<-s.Done()
+		select {
+		case <-asked:
+		default:
+			p.failed <- fmt.Errorf("PostgreSQL ended; why is in %s/server.log", s.Dir)
+		}
+	}()
+	return nil
+}
+
+func (p *postgres) stop() error {
+	if p.asked == nil {
+		return nil
+	}
+	close(p.asked)
+	p.asked = nil
+	return p.server.Stop()
+}
+
+const natsUser = "coffer"
+
+type natsServer struct {
+	addr, dir, password string
+	durable             bool
+	server              *server.Server
+}
+
+func (n *natsServer) name() string { return "nats" }
+
+func (n *natsServer) start(ctx context.Context) error {
+	host, portText, err := net.SplitHostPort(n.addr)
+	if err != nil {
+		return err
+	}
+	port, err := strconv.Atoi(portText)
+	if err != nil {
+		return fmt.Errorf("NATS_ADDR=%s has no number for a port", n.addr)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
+		JetStream: true, StoreDir: n.dir, NoSigs: true,
+		// An event that was acknowledged is on disk.
+		SyncAlways: n.durable,
+	})
+	if err != nil {
+		return fmt.Errorf("setting up NATS: %w", err)
+	}
+	s.SetLoggerV2(natsLog{slog.Default().With("service", "nats")}, false, false, false)
+	s.Start()
+	n.server = s
+	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {
+		return fmt.Errorf("NATS did not start with its data in %s", n.dir)
+	}
+	n.addr = s.Addr().String()
+	return n.ensureStream(ctx)
+}
+
+func (n *natsServer) ensureStream(ctx context.Context) error {
+	conn, js, err := outbox.Connect(n.url(), "coffer")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return outbox.EnsureStream(ctx, js, 1)
+}
+
+func (n *natsServer) url() string {
+	u := url.URL{Scheme: "nats", User: url.UserPassword(natsUser, n.password), Host: n.addr}
+	return u.String()
+}
+
+func (n *natsServer) stop() error {
+	if n.server == nil {
+		return nil
+	}
+	n.server.Shutdown()
+	n.server.WaitForShutdown()
+	n.server = nil
+	return nil
+}
+
+// natsLog passes on what is wrong; what is usual is not worth a line. NATS's warnings are about how it is set up, which is
+// not the person's doing.
+type natsLog struct{ log *slog.Logger }
+
+func (l natsLog) Noticef(string, ...any) {}
+func (l natsLog) Debugf(string, ...any)  {}
+func (l natsLog) Tracef(string, ...any)  {}
+
+func (l natsLog) Warnf(format string, v ...any) { l.log.Info(fmt.Sprintf(format, v...)) }
+
+func (l natsLog) Errorf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
+
+func (l natsLog) Fatalf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// answer turns an RPC's response into the HTTP answer that the method's success option describes: code, message and
+// status, header fields, and the body as encoded JSON.
+func answer(ctx context.Context, response proto.Message) (any, error) {
+	x := exchangeOf(ctx)
+	m := response.ProtoReflect()
+	success, err := envelope(m, x.route.success)
+	if err != nil {
+		return nil, fmt.Errorf("answering %s: %w", x.route.method.FullName(), err)
+	}
+	plan := answerPlanOf(m.Descriptor())
+	body, err := plan.append(nil, m)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the answer of %s: %w", x.route.method.FullName(), err)
+	}
+	for _, h := range plan.headers {
+		if value := headerValue(m, h.field); value != "" {
+			x.header.Set(h.name, value)
+		}
+	}
+	x.success.status = int(success.GetHttpStatus())
+	return append(body, '\n'), nil
+}
+
+// envelope fills code and message, and returns the alternative that the answer is: the one whose code the service set,
+// else the first. A response without these fields has no envelope.
+func envelope(m protoreflect.Message, alternatives []*restv1.Success) (*restv1.Success, error) {
+	fields := m.Descriptor().Fields()
+	code, message := fields.ByName("code"), fields.ByName("message")
+	if code == nil || message == nil {
+		return alternatives[0], nil
+	}
+	chosen := alternatives[0]
+	if set := m.Get(code).String(); set != "" {
+		chosen = nil
+		for _, s := range alternatives {
+			if s.GetCode() == set {
+				chosen = s
+			}
+		}
+		if chosen == nil {
+			return nil, fmt.Errorf("the code %q is none of its success options", set)
+		}
+	}
+	m.Set(code, protoreflect.ValueOfString(chosen.GetCode()))
+	if m.Get(message).String() == "" {
+		m.Set(message, protoreflect.ValueOfString(chosen.GetMessage()))
+	}
+	return chosen, nil
+}
+
+// headerValue is what a header field says: a string as it is, a bool only when it is true. Empty: no header.
+func headerValue(m protoreflect.Message, field protoreflect.FieldDescriptor) string {
+	if field.Kind() == protoreflect.BoolKind {
+		if m.Get(field).Bool() {
+			return "true"
+		}
+		return ""
+	}
+	return m.Get(field).String()
+}

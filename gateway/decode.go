@@ -1,0 +1,185 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// maxProblems bounds an error answer: a body of a megabyte can be wrong in many places.
+const maxProblems = 50
+
+// decoding is a connection whose calls fill the request message from the HTTP request that the context belongs to.
+// grpc-gateway has set the path's fields by then, and nothing else touches those.
+type decoding struct{ grpc.ClientConnInterface }
+
+// Invoke implements grpc.ClientConnInterface.
+func (d decoding) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	x := exchangeOf(ctx)
+	if err := decode(x.request, x.route, args.(proto.Message).ProtoReflect()); err != nil {
+		return err
+	}
+	return d.ClientConnInterface.Invoke(ctx, method, args, reply, opts...)
+}
+
+// requestPlan says where each field of a request comes from.
+type requestPlan struct {
+	path    []protoreflect.FieldDescriptor
+	headers []headerField
+	// query and body hold fields by JSON name.
+	query map[string]protoreflect.FieldDescriptor
+	body  map[string]protoreflect.FieldDescriptor
+}
+
+func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
+	p := &requestPlan{query: map[string]protoreflect.FieldDescriptor{}, body: map[string]protoreflect.FieldDescriptor{}}
+	for i := range d.Fields().Len() {
+		field := d.Fields().Get(i)
+		options := field.Options()
+		header := proto.GetExtension(options, restv1.E_Header).(string)
+		switch {
+		case strings.Contains(r.template, "{"+string(field.Name())+"}"):
+			p.path = append(p.path, field)
+		case header != "":
+			p.headers = append(p.headers, headerField{header, field})
+		case !r.body || proto.GetExtension(options, restv1.E_Query).(bool):
+			p.query[field.JSONName()] = field
+		default:
+			p.body[field.JSONName()] = field
+		}
+	}
+	return p
+}
+
+// decode fills m from a request. Its errors are apierr values that name every bad field.
+func decode(r *http.Request, route *route, m protoreflect.Message) error {
+	for _, field := range route.request.path {
+		// What is no text cannot be sent; with this it is a malformed id, which each service has a code for.
+		if s := m.Get(field).String(); !utf8.ValidString(s) {
+			m.Set(field, protoreflect.ValueOfString(strings.ToValidUTF8(s, "\uFFFD")))
+		}
+	}
+	for _, h := range route.request.headers {
+		if values := r.Header.Values(h.name); len(values) > 0 {
+			m.Set(h.field, protoreflect.ValueOfString(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")))
+		}
+	}
+	bad := &problems{}
+	if err := decodeQuery(r.URL.RawQuery, route.request.query, m, bad); err != nil {
+		return err
+	}
+	if err := decodeBody(r, route, m, bad); err != nil {
+		return err
+	}
+	if invalid := apierr.Validation(bad.fields); invalid != nil {
+		return invalid
+	}
+	return nil
+}
+
+func decodeBody(r *http.Request, route *route, m protoreflect.Message, bad *problems) error {
+	switch {
+	case !route.body:
+		return nil
+	case route.multipart:
+		return decodeMultipart(r, route.request.body, m, bad)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return unread(err)
+	}
+	return decodeJSON(body, route.request.body, m, bad)
+}
+
+// unread says why a body could not be read to its end.
+func unread(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return apierr.PayloadTooLarge
+	}
+	if timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err); ok && timeout.Timeout() {
+		return apierr.DeadlineExceeded
+	}
+	return errBodyInterrupted
+}
+
+// decodeQuery sets the fields that are in the query. Unknown parameters are ignored.
+func decodeQuery(raw string, fields map[string]protoreflect.FieldDescriptor, m protoreflect.Message, bad *problems) error {
+	if raw == "" || len(fields) == 0 {
+		return nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return errInvalidQuery
+	}
+	for name, field := range fields {
+		given := values[name]
+		switch {
+		case len(given) == 0:
+		case field.IsList():
+			list := m.Mutable(field).List()
+			for _, text := range given {
+				if v, problem := parseText(field, text); problem != "" {
+					bad.add(name, problem)
+				} else {
+					list.Append(v)
+				}
+			}
+		case len(given) > 1:
+			bad.add(name, problemTwice)
+		default:
+			setText(m, field, name, given[0], bad)
+		}
+	}
+	bad.sort()
+	return nil
+}
+
+func setText(m protoreflect.Message, field protoreflect.FieldDescriptor, name, text string, bad *problems) {
+	v, problem := parseText(field, text)
+	if problem != "" {
+		bad.add(name, problem)
+		return
+	}
+	m.Set(field, v)
+}
+
+// parseText reads a scalar from a query parameter or a form field.
+func parseText(field protoreflect.FieldDescriptor, text string) (v protoreflect.Value, problem string) {
+	switch field.Kind() {
+	case protoreflect.BoolKind:
+		if text != "true" && text != "false" {
+			return v, "must be true or false"
+		}
+		return protoreflect.ValueOfBool(text == "true"), ""
+	case protoreflect.StringKind:
+		if isDecimal(field) {
+			if !isNumber(text) {
+				return v, problemNumber
+			}
+			return protoreflect.ValueOfString(text), ""
+		}
+		if problem := textProblem(text); problem != "" {
+			return v, problem
+		}
+		return protoreflect.ValueOfString(text), ""
+	}
+	return parseNumber(field, text)
+}
+
+func isDecimal(field protoreflect.FieldDescriptor) bool {
+	return proto.GetExtension(field.Options(), restv1.E_Number).(bool)
+}

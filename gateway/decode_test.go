@@ -1,0 +1,268 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+const transactionPath = "/api/v1/transaction"
+
+func TestABodyArrivesAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
+	r := a.send("POST", transactionPath, `{"amount": 0.10e1, "description": "caf\u00e9 \ud83d\ude00", "date":"2026-01-02", "currency":"usd",
+		"walletId":"w", "categoryId":"c", "type":null, "id":"mine", "ownerId":{"a":[1,{"b":null}]}, "idempotencyKey":"no", "idempotency_key":"no", "wallet_id":"no"}`,
+		"Idempotency-Key", "key-1")
+	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	want := &ledgerv1.CreateTransactionRequest{
+		Amount: "0.10e1", Description: "café 😀", Date: "2026-01-02", Currency: "usd", WalletId: "w", CategoryId: "c", IdempotencyKey: "key-1",
+	}
+	got := received[*ledgerv1.CreateTransactionRequest](a)
+	require.True(t, proto.Equal(want, got), got)
+}
+
+func TestABadFieldIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, field, message string }{
+		"a string for an amount":          {`{"amount":"12.30"}`, "amount", problemNumber},
+		"a boolean for an amount":         {`{"amount":true}`, "amount", problemNumber},
+		"an array for an amount":          {`{"amount":[1]}`, "amount", problemNumber},
+		"an object for an amount":         {`{"amount":{"a":1}}`, "amount", problemNumber},
+		"a number for a string":           {`{"currency":1}`, "currency", problemString},
+		"a boolean for a string":          {`{"date":false}`, "date", problemString},
+		"an object for a string":          {`{"walletId":{"id":"x"}}`, "walletId", problemString},
+		"NUL in a string":                 {`{"description":"a\u0000b"}`, "description", problemNUL},
+		"half a surrogate pair":           {`{"description":"\ud800"}`, "description", problemUTF8},
+		"the other half alone":            {`{"description":"x\udc00"}`, "description", problemUTF8},
+		"two first halves":                {`{"description":"\ud800\ud800"}`, "description", problemUTF8},
+		"half and an escaped newline":     {`{"description":"\ud800\n0000"}`, "description", problemUTF8},
+		"a name twice":                    {`{"amount":1,"amount":2}`, "amount", problemTwice},
+		"a name twice, escaped once":      {`{"amount":1,"\u0061mount":2}`, "amount", problemTwice},
+		"an unknown name twice":           {`{"x":1,"x":2}`, "x", problemTwice},
+		"a name twice in what is skipped": {`{"x":[{"y":1,"y":2}]}`, "x.y", problemTwice},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, nil)
+			r := a.send("POST", transactionPath, c.body)
+			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+			require.Equal(t, map[string]string{c.field: c.message}, r.details())
+			require.Zero(t, a.calls())
+		})
+	}
+}
+
+func TestAllProblemsAreNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, nil)
+	r := a.send("PATCH", "/api/v1/budgets/"+anID, `{"limit":"1","name":2,"categoryIds":["a",1,null,["b"]],"period":{}}`)
+	require.Equal(t, map[string]string{
+		"limit": problemNumber, "name": problemString, "period": problemString,
+		"categoryIds[1]": problemString, "categoryIds[2]": problemString, "categoryIds[3]": problemString,
+	}, r.details())
+	r = a.send("POST", "/api/v1/budgets", `{"categoryIds":"a"}`)
+	require.Equal(t, map[string]string{"categoryIds": problemList}, r.details())
+	r = a.send("POST", "/api/v1/budgets", `{"categoryIds":[`+strings.Repeat("1,", 10000)+`1]}`)
+	require.Len(t, r.details(), maxProblems)
+}
+
+func TestWhatIsNotAJSONObjectIsRefusedWithAFixedText(t *testing.T) {
+	t.Parallel()
+	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for name, c := range map[string]struct {
+		body string
+		want *apierr.Error
+	}{
+		"broken":                {`{"amount":`, errInvalidJSON},
+		"single quotes":         {`{'amount':1}`, errInvalidJSON},
+		"a comma too many":      {`{"amount":1,}`, errInvalidJSON},
+		"NaN":                   {`{"amount":NaN}`, errInvalidJSON},
+		"Infinity":              {`{"amount":-Infinity}`, errInvalidJSON},
+		"a plus sign":           {`{"amount":+1}`, errInvalidJSON},
+		"a leading zero":        {`{"amount":01}`, errInvalidJSON},
+		"a hexadecimal number":  {`{"amount":0x10}`, errInvalidJSON},
+		"trailing data":         {`{"amount":1} {}`, errInvalidJSON},
+		"a trailing brace":      {`{"amount":1}}`, errInvalidJSON},
+		"a raw NUL":             {"{\"description\":\"\x00\"}", errInvalidJSON},
+		"a byte order mark":     {"\ufeff{}", errInvalidJSON},
+		"an array":              {`[]`, errNotAnObject},
+		"a string":              {`"x"`, errNotAnObject},
+		"null":                  {`null`, errNotAnObject},
+		"invalid UTF-8":         {"{\"description\":\"\xff\"}", errInvalidUTF8},
+		"invalid UTF-8 skipped": {"{\"x\xc0\":1}", errInvalidUTF8},
+		"65 levels":             {`{"x":` + deep(64) + `}`, errTooDeep},
+		"100 000 levels":        {`{"x":` + deep(100_000) + `}`, errInvalidJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, nil)
+			r := a.send("POST", transactionPath, c.body)
+			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+			require.Equal(t, c.want.Message, r.json["message"])
+			require.Zero(t, a.calls())
+		})
+	}
+}
+
+func TestWhatIsUnusualButRightIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, amount string }{
+		"64 levels":            {`{"amount":1,"x":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`, "1"},
+		"a huge exponent":      {`{"amount":1e400}`, "1e400"},
+		"many digits":          {`{"amount":` + strings.Repeat("9", 400) + `}`, strings.Repeat("9", 400)},
+		"white space":          {" \r\n\t{ \"amount\" : 1 } \n", "1"},
+		"nothing":              {" ", ""},
+		"a pair of surrogates": {`{"amount":1,"description":"\ud83d\ude00 \\ud800"}`, "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
+			r := a.send("POST", transactionPath, c.body)
+			require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+			require.Equal(t, c.amount, received[*ledgerv1.CreateTransactionRequest](a).GetAmount())
+		})
+	}
+}
+
+func TestAnEmptyListDiffersFromAnAbsentOne(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]*budgetv1.CategoryIds{
+		`{"categoryIds":[]}`:        {},
+		`{"categoryIds":["a","b"]}`: {Values: []string{"a", "b"}},
+		`{"categoryIds":null}`:      nil,
+		`{}`:                        nil,
+	} {
+		a := newAPI(t, map[string]any{"UpdateBudget": &budgetv1.UpdateBudgetResponse{}})
+		require.Equal(t, http.StatusOK, a.send("PATCH", "/api/v1/budgets/"+anID, body, "If-Match", `"3"`).StatusCode)
+		got := received[*budgetv1.UpdateBudgetRequest](a)
+		require.True(t, proto.Equal(want, got.GetCategoryIds()), "%s: %v", body, got)
+		require.Equal(t, want == nil, got.CategoryIds == nil, body)
+		require.Equal(t, `"3"`, got.GetIfMatch())
+	}
+}
+
+func TestThePathWinsOverBodyAndQuery(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"UpdateWallet": &ledgerv1.UpdateWalletResponse{}})
+	r := a.send("PATCH", "/api/v1/wallet/the-path?id=query&name=query", `{"id":"body","archived":false,"ifMatch":"body"}`)
+	require.Equal(t, http.StatusOK, r.StatusCode, r.text)
+	want := &ledgerv1.UpdateWalletRequest{Id: "the-path", Archived: proto.Bool(false)}
+	require.True(t, proto.Equal(want, received[*ledgerv1.UpdateWalletRequest](a)))
+}
+
+func TestTheQueryFillsARequestWithoutABody(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"ListTransactions": &ledgerv1.ListTransactionsResponse{}})
+	r := a.send("GET", transactionPath+"?walletId=a&walletId=b&minAmount=-1.50&limit=7&q=a%20b%26&utm=x&utm=y&cursor=", "")
+	require.Equal(t, http.StatusOK, r.StatusCode, r.text)
+	want := &ledgerv1.ListTransactionsRequest{
+		WalletId: []string{"a", "b"}, MinAmount: proto.String("-1.50"), Limit: proto.Int32(7), Q: proto.String("a b&"),
+	}
+	require.True(t, proto.Equal(want, received[*ledgerv1.ListTransactionsRequest](a)))
+}
+
+func TestABadQueryIsNamed(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]map[string]string{
+		"limit=x":                  {"limit": problemInteger},
+		"limit=":                   {"limit": problemInteger},
+		"limit=1.0":                {"limit": problemInteger},
+		"limit=99999999999":        {"limit": problemRange},
+		"limit=1&limit=2":          {"limit": problemTwice},
+		"type=a&type=b":            {"type": problemTwice},
+		"minAmount=NaN":            {"minAmount": problemNumber},
+		"minAmount=1,5&maxAmount=": {"minAmount": problemNumber, "maxAmount": problemNumber},
+		"q=%ff":                    {"q": problemUTF8},
+		"q=%00":                    {"q": problemNUL},
+		"walletId=a&walletId=%00":  {"walletId": problemNUL},
+		"q=%zz":                    {},
+		"q=a;b":                    {},
+	} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, nil)
+			r := a.send("GET", transactionPath+"?"+query, "")
+			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+			require.Equal(t, want, r.details())
+			require.Zero(t, a.calls())
+		})
+	}
+}
+
+func TestABodyIsNotReadWhereNoneBelongs(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{}, "Logout": &authv1.LogoutResponse{}})
+	require.Equal(t, http.StatusOK, a.send("GET", "/api/v1/wallet/"+anID, `{broken`, "Content-Type", "text/plain").StatusCode)
+	require.Equal(t, http.StatusOK, a.send("POST", "/api/v1/auth/logout", "").StatusCode)
+}
+
+func TestAnOddIDInThePathReachesTheServiceAsTextOrIsNoRoute(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"%00": "\x00", "%ff": "\uFFFD", "%20": " ", "a:b": "a:b", ":": ":", "%3A": ":", "a%3Fb": "a?b", "*": "*", "{id}": "{id}", "%25zz": "%zz", "+": "+", "...": "...", "receipt": "receipt",
+	} {
+		a := newAPI(t, map[string]any{"GetTransaction": apierr.New(3, "INVALID_TRANSACTION_ID", "Invalid transaction id")})
+		a.requireFailure(a.send("GET", transactionPath+"/"+path, ""), http.StatusBadRequest, "INVALID_TRANSACTION_ID")
+		require.Equal(t, want, received[*ledgerv1.GetTransactionRequest](a).GetId(), path)
+	}
+	for _, path := range []string{"/", "//x", "/a%2Fb", "/a%2fb", "/x/", "/x/y"} {
+		a := newAPI(t, nil)
+		a.requireFailure(a.send("GET", transactionPath+path, ""), http.StatusNotFound, "ROUTE_NOT_FOUND")
+	}
+}
+
+// FuzzJSON holds the decoder against encoding/json: it takes nothing that is not JSON, never panics, and what it takes
+// as a decimal is the literal.
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ``, `{"amount":1.50,"description":"x"}`, `{"amount":1e400}`, `[]`, `{"a":{"a":[{}]}}`, `{"amount":"\ud800"}`, `{"a":1,"a":2}`, "{\"\x00\":\"\xff\"}",
+		`{"categoryIds":["a",null]}`, `{"description":"\\\ud83d\ude00"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	d := (&ledgerv1.CreateTransactionRequest{}).ProtoReflect().Descriptor()
+	fields := map[string]protoreflect.FieldDescriptor{}
+	for name, field := range byJSONName(d) {
+		fields[name] = field
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		m := &ledgerv1.CreateTransactionRequest{}
+		bad := &problems{}
+		err := decodeJSON(body, fields, m.ProtoReflect(), bad)
+		if err != nil {
+			require.NotNil(t, apierr.From(err))
+			return
+		}
+		if len(strings.Trim(string(body), " \t\r\n")) == 0 {
+			return
+		}
+		var oracle map[string]any
+		decoder := json.NewDecoder(strings.NewReader(string(body)))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&oracle))
+		require.False(t, decoder.More())
+		if len(bad.fields) > 0 {
+			return
+		}
+		if n, ok := oracle["amount"].(json.Number); ok {
+			require.Equal(t, n.String(), m.GetAmount())
+		}
+		if s, ok := oracle["description"].(string); ok {
+			require.Equal(t, s, m.GetDescription())
+		}
+		_, err = proto.Marshal(m)
+		require.NoError(t, err, fmt.Sprintf("%q", body))
+	})
+}

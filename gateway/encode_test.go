@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+func TestEveryStringIsReadBackAsItWas(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "s")
+		written := appendString(nil, s)
+		var back string
+		require.NoError(t, json.Unmarshal(written, &back), string(written))
+		require.Equal(t, s, back)
+	})
+}
+
+func TestEveryDoubleIsReadBackAsItWas(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.Float64().Draw(t, "f")
+		written := appendDouble(nil, f)
+		var back float64
+		require.NoError(t, json.Unmarshal(written, &back), string(written))
+		require.Equal(t, math.Float64bits(f), math.Float64bits(back))
+	})
+}
+
+func TestWhatIsANumberIsWhatJSONSays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`-?[0-9]{0,3}(\.[0-9]{0,2})?([eE][+-]?[0-9]{0,2})?`).Draw(t, "s")
+		require.Equal(t, json.Valid([]byte(s)), isNumber(s), s)
+	})
+}
+
+func TestAReceiptIsReadBackAsItWas(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		amount := fmt.Sprintf("%d.%02d", rapid.Int64().Draw(t, "major"), rapid.IntRange(0, 99).Draw(t, "minor"))
+		confidence := rapid.MapOf(rapid.String(), rapid.Float64()).Draw(t, "confidence")
+		receipt := &ocrv1.Receipt{
+			Merchant: rapid.String().Draw(t, "merchant"), Total: amount, Confidence: confidence,
+			Lines:    []*ocrv1.Line{{Description: rapid.String().Draw(t, "line"), Amount: amount}},
+			Evidence: []*ocrv1.Evidence{{Page: rapid.Int32().Draw(t, "page"), Box: &ocrv1.Box{X: -1}}},
+		}
+		m := receipt.ProtoReflect()
+		written, err := answerPlanOf(m.Descriptor()).append(nil, m)
+		require.NoError(t, err)
+		again, err := answerPlanOf(m.Descriptor()).append(nil, proto.Clone(receipt).ProtoReflect())
+		require.NoError(t, err)
+		require.Equal(t, string(written), string(again), "deterministic")
+		var back struct {
+			Merchant   string
+			Total      json.Number
+			Confidence map[string]float64
+			Lines      []struct {
+				Description string
+				Amount      json.Number
+			}
+			Evidence []struct {
+				Page int32
+				Box  map[string]int32
+			}
+			Warnings []any
+		}
+		require.NoError(t, json.Unmarshal(written, &back), string(written))
+		require.Equal(t, receipt.GetMerchant(), back.Merchant)
+		require.Equal(t, amount, back.Total.String())
+		require.Equal(t, receipt.GetConfidence(), back.Confidence)
+		require.Equal(t, receipt.GetLines()[0].GetDescription(), back.Lines[0].Description)
+		require.Equal(t, receipt.GetEvidence()[0].GetPage(), back.Evidence[0].Page)
+		require.NotNil(t, back.Warnings)
+	})
+}
+
+func TestAnInt64IsANumber(t *testing.T) {
+	t.Parallel()
+	m := (&ledgerv1.SpentAmount{Currency: "JPY", SpentMinor: math.MinInt64}).ProtoReflect()
+	written, err := answerPlanOf(m.Descriptor()).append(nil, m)
+	require.NoError(t, err)
+	require.Equal(t, `{"currency":"JPY","spentMinor":-9223372036854775808}`, string(written))
+}
+
+func BenchmarkPageOfFifty(b *testing.B) {
+	page := &ledgerv1.ListTransactionsResponse{}
+	for range 50 {
+		page.Transactions = append(page.Transactions, &ledgerv1.Transaction{
+			Id: anID, Amount: "-12.30", Description: "Lunch with a colleague", Date: "2026-01-02T00:00:00.000Z", Currency: "EUR",
+			WalletId: anID, CategoryId: anID, Type: "expense", CreatedAt: "2026-01-02T00:00:00.000Z", UpdatedAt: "2026-01-02T00:00:00.000Z",
+		})
+	}
+	m := page.ProtoReflect()
+	var buf []byte
+	for b.Loop() {
+		buf, _ = answerPlanOf(m.Descriptor()).append(buf[:0], m)
+	}
+}

@@ -1,0 +1,32 @@
+package gateway
+
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+// What the gateway itself answers with; the rest is passed on from the services.
+var (
+	errRouteNotFound       = apierr.New(codes.NotFound, "ROUTE_NOT_FOUND", "Route not found")
+	errMethodNotAllowed    = apierr.New(codes.Unimplemented, "METHOD_NOT_ALLOWED", "Method not allowed")
+	errMediaType           = apierr.New(codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE", "Unsupported media type")
+	errReceiptFileRequired = apierr.New(codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "Exactly one non-empty file is required in the field receipt")
+
+	errInvalidJSON      = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body is not valid JSON")
+	errInvalidUTF8      = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body is not valid UTF-8")
+	errNotAnObject      = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body must be a JSON object")
+	errTooDeep          = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body is nested too deeply")
+	errInvalidMultipart = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body is not valid multipart form data")
+	errInvalidQuery     = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The query string is malformed")
+	errBodyInterrupted  = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body could not be read")
+	errInvalidRequest   = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request could not be understood")
+)
+
+// What a mistake in the gateway or a service looks like; callers see INTERNAL.
+var (
+	errNotEncoded = errors.New("the answer was not encoded")
+	errNotANumber = errors.New("not a number")
+)

@@ -1,0 +1,127 @@
+// Package gateway turns Coffer's gRPC services into its REST API.
+//
+// Routes and forwarding are grpc-gateway's, generated from the protos. What the specification asks for beyond it is
+// here, each in one place: requests are decoded in decode.go, answers get their envelope in answer.go, errors become
+// HTTP in fail.go. The gateway knows no resource: everything it does is read off the protos' options.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// drainTime is how long requests in flight may take after the order to stop.
+const drainTime = 20 * time.Second
+
+// Config is what the gateway is told by its environment.
+type Config struct {
+	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
+	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
+	BudgetAddr string `env:"BUDGET_ADDR,required,notEmpty"`
+	// ServiceKey lets the gateway ask auth which sessions were revoked. It is never sent along with a user's request.
+	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
+	// AllowedOrigins are the web origins that browsers may call from, or "*"; empty: none but the gateway's own.
+	AllowedOrigins []string `env:"CORS_ALLOWED_ORIGINS"`
+	// TrustProxyHops is how many proxies in front of the gateway append to X-Forwarded-For; 0: the header is ignored.
+	TrustProxyHops int `env:"TRUST_PROXY_HOPS" envDefault:"0"`
+}
+
+// Run serves the REST API on lis until ctx ends, then finishes what is in flight.
+func Run(ctx context.Context, config Config, lis net.Listener) error {
+	log := slog.Default().With("service", "gateway")
+	conns, err := dial(config)
+	if err != nil {
+		return err
+	}
+	defer conns.close()
+	verifier, err := caller.NewVerifier(caller.FromAuth(authv1.NewAuthServiceClient(conns.trust)), time.Now, log)
+	if err != nil {
+		return fmt.Errorf("making the token verifier: %w", err)
+	}
+	background, stop := context.WithCancel(ctx)
+	defer stop()
+	go verifier.Run(background)
+
+	handler, err := newHandler(ctx, config, conns, verifier, log)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, lis, &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		// A little more than the longest deadline: net/http cancels a request whose reading time is over, even when all
+		// of it was read, and DEADLINE_EXCEEDED is the better answer.
+		ReadTimeout:    multipartDeadline + 5*time.Second,
+		WriteTimeout:   multipartDeadline + 30*time.Second,
+		IdleTimeout:    2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	})
+}
+
+func serve(ctx context.Context, lis net.Listener, server *http.Server) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(lis) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := server.Shutdown(draining); err != nil {
+		return errors.Join(fmt.Errorf("finishing requests in flight: %w", err), server.Close())
+	}
+	return nil
+}
+
+// connections to the services. Those for users' requests carry no service key.
+type connections struct {
+	auth, ledger, budget grpc.ClientConnInterface
+	// trust is for the gateway's own questions to auth.
+	trust grpc.ClientConnInterface
+	close func()
+}
+
+func dial(config Config) (connections, error) {
+	var opened []*grpc.ClientConn
+	var failures error
+	open := func(addr string, file protoreflect.FileDescriptor, key string) *grpc.ClientConn {
+		conn, err := rpc.Dial(addr, file.Services().Get(0), key)
+		if err != nil {
+			failures = errors.Join(failures, err)
+			return nil
+		}
+		opened = append(opened, conn)
+		return conn
+	}
+	c := connections{
+		auth:   open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, ""),
+		ledger: open(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto, ""),
+		budget: open(config.BudgetAddr, budgetv1.File_coffer_budget_v1_budget_proto, ""),
+		trust:  open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, config.ServiceKey),
+		close: func() {
+			for _, conn := range opened {
+				_ = conn.Close()
+			}
+		},
+	}
+	if failures != nil {
+		c.close()
+	}
+	return c, failures
+}

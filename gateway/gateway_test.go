@@ -1,0 +1,265 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// backend stands for the three services: it keeps what it was asked, and answers what the test says.
+type backend struct {
+	authv1.UnimplementedAuthServiceServer
+	ledgerv1.UnimplementedLedgerServiceServer
+	budgetv1.UnimplementedBudgetServiceServer
+
+	health *health.Server
+	key    ed25519.PrivateKey
+	conn   *grpc.ClientConn
+
+	mu       sync.Mutex
+	requests []proto.Message
+	metadata metadata.MD
+	// answers by full method name: a message or an error.
+	answers map[string]any
+}
+
+// api is a gateway in front of a backend.
+type api struct {
+	*testing.T
+	*backend
+	url   string
+	logs  *syncBuffer
+	token string
+}
+
+// newAPI starts a gateway over HTTP with a backend that knows answers by method, e.g. "GetWallet".
+func newAPI(t *testing.T, answers map[string]any, configure ...func(*Config)) *api {
+	t.Helper()
+	a := &api{T: t, backend: newBackend(t, answers), logs: &syncBuffer{}}
+	a.token = a.newToken(t, time.Hour)
+	var config Config
+	for _, c := range configure {
+		c(&config)
+	}
+	a.url = a.start(config, connections{auth: a.conn, ledger: a.conn, budget: a.conn})
+	return a
+}
+
+// withLedger is the same API with another ledger.
+func (a *api) withLedger(conns connections) *api {
+	a.Helper()
+	other := *a
+	other.url = a.start(Config{}, connections{auth: a.conn, ledger: conns.ledger, budget: a.conn})
+	return &other
+}
+
+func (a *api) start(config Config, conns connections) string {
+	a.Helper()
+	log := slog.New(slog.NewJSONHandler(a.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	verifier, err := caller.NewVerifier(func(context.Context) (caller.Trust, error) {
+		return caller.Trust{Keys: map[string]ed25519.PublicKey{"k1": a.key.Public().(ed25519.PublicKey)}}, nil
+	}, time.Now, log)
+	require.NoError(a, err)
+	handler, err := newHandler(a.Context(), config, conns, verifier, log)
+	require.NoError(a, err)
+	server := httptest.NewServer(handler)
+	a.Cleanup(server.Close)
+	return server.URL
+}
+
+func newBackend(t *testing.T, answers map[string]any) *backend {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	b := &backend{health: health.NewServer(), key: key, answers: answers}
+	lis := bufconn.Listen(1 << 20)
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(b.answer))
+	authv1.RegisterAuthServiceServer(server, b)
+	ledgerv1.RegisterLedgerServiceServer(server, b)
+	budgetv1.RegisterBudgetServiceServer(server, b)
+	healthpb.RegisterHealthServer(server, b.health)
+	go func() { _ = server.Serve(lis) }()
+	t.Cleanup(server.Stop)
+	b.conn, err = grpc.NewClient("passthrough:///backend", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(12<<20)),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = b.conn.Close() })
+	return b
+}
+
+func (b *backend) answer(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if strings.HasPrefix(info.FullMethod, "/grpc.health.") {
+		return next(ctx, req)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests = append(b.requests, req.(proto.Message))
+	b.metadata, _ = metadata.FromIncomingContext(ctx)
+	switch a := b.answers[info.FullMethod[strings.LastIndexByte(info.FullMethod, '/')+1:]].(type) {
+	case *apierr.Error:
+		return nil, a.GRPCStatus().Err()
+	case error:
+		return nil, a
+	case proto.Message:
+		return proto.Clone(a), nil
+	}
+	return next(ctx, req)
+}
+
+// received is the only request that reached the backend.
+func received[M proto.Message](a *api) M {
+	a.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	require.Len(a, a.requests, 1)
+	return a.requests[0].(M)
+}
+
+func (b *backend) calls() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.requests)
+}
+
+func (b *backend) newToken(t *testing.T, life time.Duration) string {
+	t.Helper()
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience}, Subject: uuid.NewString(),
+			ExpiresAt: jwt.NewNumericDate(time.Now().Add(life)),
+		},
+		SessionID: uuid.New(),
+	})
+	token.Header["kid"] = "k1"
+	signed, err := token.SignedString(b.key)
+	require.NoError(t, err)
+	return signed
+}
+
+// reply is an answer with its body read.
+type reply struct {
+	*http.Response
+	text string
+	json map[string]any
+}
+
+func (r reply) code() string { code, _ := r.json["code"].(string); return code }
+
+// details are the problems by field.
+func (r reply) details() map[string]string {
+	out := map[string]string{}
+	list, _ := r.json["details"].([]any)
+	for _, d := range list {
+		entry := d.(map[string]any)
+		out[entry["field"].(string)] = entry["message"].(string)
+	}
+	return out
+}
+
+// send makes a request with the token, and a JSON body unless body is empty. Headers are pairs; "" removes one.
+func (a *api) send(method, path, body string, headers ...string) reply {
+	a.Helper()
+	var content io.Reader
+	if body != "" {
+		content = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(a.Context(), method, a.url+path, content)
+	require.NoError(a, err)
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			req.Header.Del(headers[i])
+		} else {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	return a.do(req)
+}
+
+func (a *api) do(req *http.Request) reply {
+	a.Helper()
+	client := &http.Client{
+		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	require.NoError(a, err)
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(a, err)
+	r := reply{Response: resp, text: string(body)}
+	_ = json.Unmarshal(body, &r.json)
+	return r
+}
+
+// requireFailure checks the whole shape of an error answer.
+func (a *api) requireFailure(r reply, status int, code string) {
+	a.Helper()
+	require.Equal(a, status, r.StatusCode, r.text)
+	require.Equal(a, code, r.code(), r.text)
+	require.NotEmpty(a, r.json["message"])
+	require.Equal(a, r.json["message"], r.json["error"])
+	require.Equal(a, r.Header.Get("X-Request-Id"), r.json["requestId"])
+	require.Equal(a, "application/json", r.Header.Get("Content-Type"))
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
+
+const anID = "0198f1a2-7b3c-7def-8a01-23456789abcd"
+
+func aWallet() *ledgerv1.Wallet {
+	return &ledgerv1.Wallet{
+		Id: anID, Name: "Cash <\"&\u2028>", Currency: "USD", Balance: "999999999999.99", InitialBalance: "0.00",
+		Balances: []*ledgerv1.Balance{{Currency: "USD", Amount: "12.30"}}, CreatedAt: "2026-01-02T03:04:05.000Z",
+	}
+}
+
+func base64URL(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }

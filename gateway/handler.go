@@ -1,0 +1,146 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/rs/cors"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+
+	authgw "github.com/coffer-budget/coffer/gateway/gen/coffer/auth/v1"
+	budgetgw "github.com/coffer-budget/coffer/gateway/gen/coffer/budget/v1"
+	ledgergw "github.com/coffer-budget/coffer/gateway/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/internal/caller"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// front is what the steps of a request's way share.
+type front struct {
+	config   Config
+	table    *table
+	verifier *caller.Verifier
+	log      *slog.Logger
+}
+
+// newHandler puts the API together. From the outside in: telemetry, request id and log, headers, CORS, compression,
+// paths that grpc-gateway would judge too kindly, grpc-gateway, and behind its matching the checks that need the route.
+func newHandler(ctx context.Context, config Config, conns connections, verifier *caller.Verifier, log *slog.Logger) (http.Handler, error) {
+	routes, err := rpcRoutes()
+	if err != nil {
+		return nil, err
+	}
+	f := &front{config: config, verifier: verifier, log: log}
+	own := f.pages(conns)
+	paths := make([]string, 0, len(own))
+	for _, p := range own {
+		paths = append(paths, p.path)
+	}
+	f.table = newTable(routes, paths)
+	mux, err := f.newMux(ctx, conns, own)
+	if err != nil {
+		return nil, err
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.ExceptContentTypes(compressedTypes))
+	if err != nil {
+		return nil, err
+	}
+	handler := http.Handler(compress(f.recover(f.tidyPath(mux))))
+	if len(config.AllowedOrigins) > 0 {
+		handler = corsFor(config.AllowedOrigins).Handler(handler)
+	}
+	return otelhttp.NewHandler(f.observe(secure(handler)), "http",
+		// The caller's trace is linked and not continued: strangers do not decide what is sampled.
+		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
+		// Else the Host header would name server and port, in labels of every metric.
+		otelhttp.WithServerName("gateway:80"),
+		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != livePath && r.URL.Path != readyPath }),
+	), nil
+}
+
+// newMux registers every RPC that has a route, and the gateway's own pages, which share its 404 and 405.
+func (f *front) newMux(ctx context.Context, conns connections, own []page) (*runtime.ServeMux, error) {
+	mux := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, passThrough{}),
+		runtime.WithMiddlewares(f.admit),
+		runtime.WithForwardResponseRewriter(answer),
+		runtime.WithErrorHandler(func(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
+			f.fail(ctx, w, err)
+		}),
+		runtime.WithRoutingErrorHandler(func(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, status int) {
+			f.failRouting(ctx, w, r, status)
+		}),
+		// By default a caller could set any metadata by a Grpc-Metadata-* header.
+		runtime.WithIncomingHeaderMatcher(nothing),
+		runtime.WithOutgoingHeaderMatcher(nothing),
+		runtime.WithOutgoingTrailerMatcher(nothing),
+		runtime.WithDisablePathLengthFallback(),
+		runtime.WithDisableHTTPMethodOverride(),
+		runtime.WithWriteContentLength(),
+	)
+	if err := authgw.RegisterAuthServiceHandlerClient(ctx, mux, authv1.NewAuthServiceClient(decoding{conns.auth})); err != nil {
+		return nil, err
+	}
+	if err := ledgergw.RegisterLedgerServiceHandlerClient(ctx, mux, ledgerv1.NewLedgerServiceClient(decoding{conns.ledger})); err != nil {
+		return nil, err
+	}
+	if err := budgetgw.RegisterBudgetServiceHandlerClient(ctx, mux, budgetv1.NewBudgetServiceClient(decoding{conns.budget})); err != nil {
+		return nil, err
+	}
+	for _, p := range own {
+		serve := p.handler
+		if err := mux.HandlePath(http.MethodGet, p.path, func(w http.ResponseWriter, r *http.Request, _ map[string]string) { serve(w, r) }); err != nil {
+			return nil, err
+		}
+	}
+	return mux, nil
+}
+
+func nothing(string) (string, bool) { return "", false }
+
+// compressedTypes gain nothing from compression.
+var compressedTypes = []string{"image/*", "font/*"}
+
+func corsFor(origins []string) *cors.Cors {
+	return cors.New(cors.Options{
+		AllowedOrigins: origins,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Request-Id", "Traceparent", "Tracestate"},
+		ExposedHeaders: []string{"ETag", "X-Request-Id", "Idempotency-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
+		MaxAge:         600,
+	})
+}
+
+// passThrough is the mux's view of bodies. It decodes nothing, because protojson's errors cannot say which field is
+// wrong and their texts change from build to build: decoding fills the request instead. Answers come encoded.
+type passThrough struct{}
+
+// ContentType implements runtime.Marshaler.
+func (passThrough) ContentType(any) string { return jsonType }
+
+// Marshal implements runtime.Marshaler.
+func (passThrough) Marshal(v any) ([]byte, error) {
+	body, ok := v.([]byte)
+	if !ok {
+		return nil, errNotEncoded
+	}
+	return body, nil
+}
+
+// Unmarshal implements runtime.Marshaler.
+func (passThrough) Unmarshal([]byte, any) error { return nil }
+
+// NewDecoder implements runtime.Marshaler.
+func (passThrough) NewDecoder(io.Reader) runtime.Decoder {
+	return runtime.DecoderFunc(func(any) error { return nil })
+}
+
+// NewEncoder implements runtime.Marshaler. Only streams would need it.
+func (passThrough) NewEncoder(io.Writer) runtime.Encoder {
+	return runtime.EncoderFunc(func(any) error { return errNotEncoded })
+}

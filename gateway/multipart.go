@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+// maxFormText bounds a text field of a form.
+const maxFormText = 4 << 10
+
+// decodeMultipart fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly
+// one file that is not empty is wanted for each. Unknown parts are ignored.
+func decodeMultipart(r *http.Request, fields map[string]protoreflect.FieldDescriptor, m protoreflect.Message, bad *problems) error {
+	if r.ContentLength == 0 {
+		return errReceiptFileRequired
+	}
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return errInvalidMultipart
+	}
+	form := &form{fields: fields, message: m, seen: map[string]int{}, bad: bad}
+	for {
+		part, err := parts.NextPart()
+		// A form that ends before its last boundary comes as a wrapped io.EOF, and is an error.
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return malformed(err)
+		}
+		if err := form.read(part); err != nil {
+			return err
+		}
+	}
+	for name, field := range fields {
+		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field).Bytes()) == 0) {
+			return errReceiptFileRequired.With(name, "must be exactly one non-empty file")
+		}
+	}
+	return nil
+}
+
+type form struct {
+	fields  map[string]protoreflect.FieldDescriptor
+	message protoreflect.Message
+	seen    map[string]int
+	bad     *problems
+}
+
+func (f *form) read(part *multipart.Part) error {
+	name := part.FormName()
+	field := f.fields[name]
+	if field == nil {
+		if _, err := io.Copy(io.Discard, part); err != nil {
+			return malformed(err)
+		}
+		return nil
+	}
+	limit := int64(maxFormText)
+	if field.Kind() == protoreflect.BytesKind {
+		limit = fileLimit
+	}
+	content, err := io.ReadAll(io.LimitReader(part, limit+1))
+	if err != nil {
+		return malformed(err)
+	}
+	f.seen[name]++
+	switch tooLong := int64(len(content)) > limit; {
+	case field.Kind() == protoreflect.BytesKind && tooLong:
+		return apierr.PayloadTooLarge
+	case field.Kind() == protoreflect.BytesKind:
+		// A field of text that happens to be called like the file is no file.
+		if part.FileName() != "" || part.Header.Get("Content-Type") != "" {
+			f.message.Set(field, protoreflect.ValueOfBytes(content))
+		}
+	case f.seen[name] == 2:
+		f.bad.add(name, problemTwice)
+	case tooLong:
+		f.bad.add(name, "is too long")
+	case f.seen[name] == 1:
+		setText(f.message, field, name, string(content), f.bad)
+	}
+	return nil
+}
+
+// malformed says why a form could not be read to its end.
+func malformed(err error) error {
+	if unread := unread(err); !errors.Is(unread, errBodyInterrupted) {
+		return unread
+	}
+	return errInvalidMultipart
+}

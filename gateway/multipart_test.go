@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+type part func(w *multipart.Writer) error
+
+func file(name, fileName, content string) part {
+	return func(w *multipart.Writer) error {
+		p, err := w.CreateFormFile(name, fileName)
+		if err != nil {
+			return err
+		}
+		_, err = p.Write([]byte(content))
+		return err
+	}
+}
+
+func text(name, value string) part {
+	return func(w *multipart.Writer) error { return w.WriteField(name, value) }
+}
+
+func encodeForm(parts ...part) (body []byte, contentType string) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, p := range parts {
+		if err := p(w); err != nil {
+			panic(err)
+		}
+	}
+	_ = w.Close()
+	return b.Bytes(), w.FormDataContentType()
+}
+
+const receiptPath = "/api/v1/transaction/receipt"
+
+func (a *api) upload(query string, parts ...part) reply {
+	a.Helper()
+	body, contentType := encodeForm(parts...)
+	return a.send("POST", receiptPath+query, string(body), "Content-Type", contentType)
+}
+
+func TestAReceiptArrivesWhateverTheOrderOfItsParts(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+	content := strings.Repeat("\x00\xff\r\n--", 1<<20)
+	r := a.upload("?onDuplicate=reject&mode=single&walletId=ignored", text("categoryId", "c"), text("unknown", "x"),
+		file("receipt", "r.jpg", content), text("walletId", "w"))
+	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	require.Equal(t, "RECEIPT_TRANSACTIONS_CREATED", r.code())
+	got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)
+	require.Equal(t, content, string(got.GetReceipt()))
+	require.Equal(t, "w", got.GetWalletId())
+	require.Equal(t, "c", got.GetCategoryId())
+	require.Equal(t, "reject", got.GetOnDuplicate())
+	require.Nil(t, got.Mode, "mode is a form field")
+}
+
+func TestAFormWithoutExactlyOneFileIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, parts := range map[string][]part{
+		"none":                {text("walletId", "w")},
+		"an empty one":        {file("receipt", "r.jpg", "")},
+		"two":                 {file("receipt", "r.jpg", "a"), file("receipt", "r.jpg", "b")},
+		"text in its place":   {text("receipt", "a")},
+		"under another name":  {file("file", "r.jpg", "a")},
+		"a nameless form":     {},
+		"an empty and a file": {file("receipt", "r.jpg", ""), file("receipt", "r.jpg", "b")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, nil)
+			a.requireFailure(a.upload("", parts...), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
+			require.Zero(t, a.calls())
+		})
+	}
+}
+
+func TestAReceiptRequestWithoutABodyLacksItsFile(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, nil)
+	a.requireFailure(a.send("POST", receiptPath, ""), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
+}
+
+func TestAFileMayHaveTenMebibytesAndNoMore(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+	r := a.upload("", file("receipt", "r.jpg", strings.Repeat("x", 10<<20)))
+	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	r = a.upload("", file("receipt", "r.jpg", strings.Repeat("x", 10<<20+1)))
+	a.requireFailure(r, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	require.Equal(t, 1, a.calls())
+}
+
+func TestAMalformedFormIsAValidationError(t *testing.T) {
+	t.Parallel()
+	good, contentType := encodeForm(file("receipt", "r.jpg", "content"))
+	for name, c := range map[string]struct{ body, contentType string }{
+		"cut off":          {string(good[:len(good)-20]), contentType},
+		"another boundary": {string(good), "multipart/form-data; boundary=other"},
+		"no boundary":      {string(good), "multipart/form-data"},
+		"no form at all":   {"hello", contentType},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, nil)
+			a.requireFailure(a.send("POST", receiptPath, c.body, "Content-Type", c.contentType), http.StatusBadRequest, "VALIDATION_ERROR")
+			require.Zero(t, a.calls())
+		})
+	}
+}
+
+func TestBadTextFieldsOfAFormAreNamed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, nil)
+	r := a.upload("?dryRun=yes", file("receipt", "r.jpg", "x"), text("walletId", "a"), text("walletId", "b"),
+		text("categoryId", "\x00"), text("mode", strings.Repeat("m", 5000)))
+	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, map[string]string{
+		"walletId": problemTwice, "categoryId": problemNUL, "mode": "is too long", "dryRun": "must be true or false",
+	}, r.details())
+}
+
+func FuzzMultipart(f *testing.F) {
+	good, contentType := encodeForm(file("receipt", "r.jpg", "content"), text("walletId", "w"))
+	f.Add(good, contentType)
+	f.Add([]byte("--x\r\n\r\n--x--"), "multipart/form-data; boundary=x")
+	routes, err := rpcRoutes()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
+		r := (&http.Request{Method: http.MethodPost, Header: http.Header(textproto.MIMEHeader{"Content-Type": {contentType}}), ContentLength: int64(len(body)), Body: http.NoBody}).WithContext(t.Context())
+		r.Body = readCloser{bytes.NewReader(body), http.NoBody}
+		m := &ledgerv1.CreateTransactionsFromReceiptRequest{}
+		for _, route := range routes {
+			if !route.multipart {
+				continue
+			}
+			err := decodeMultipart(r, route.request.body, m.ProtoReflect(), &problems{})
+			if err == nil {
+				require.NotEmpty(t, m.GetReceipt())
+				continue
+			}
+			require.NotNil(t, apierr.From(err))
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+func document(t *testing.T) *openapi3.T {
+	t.Helper()
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(openAPI)
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(t.Context()))
+	return doc
+}
+
+func TestTheDocumentHasEveryRouteAndNoOther(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	routes, err := rpcRoutes()
+	require.NoError(t, err)
+	described := 0
+	for _, item := range doc.Paths.Map() {
+		described += len(item.Operations())
+	}
+	require.Len(t, routes, described)
+	for _, r := range routes {
+		path := r.template
+		for _, field := range r.request.path {
+			path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", "{"+field.JSONName()+"}")
+		}
+		item := doc.Paths.Value(path)
+		require.NotNil(t, item, path)
+		require.NotNil(t, item.GetOperation(r.verb), r.verb+path)
+	}
+}
+
+// TestTheDocumentTellsTheTruth answers every route with a message whose every field is set, with an empty one and with
+// an error, and holds the answers against the document.
+func TestTheDocumentTellsTheTruth(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	router, err := gorillamux.NewRouter(doc)
+	require.NoError(t, err)
+	routes, err := rpcRoutes()
+	require.NoError(t, err)
+	for _, r := range routes {
+		t.Run(string(r.method.Name()), func(t *testing.T) {
+			t.Parallel()
+			for _, answer := range []any{filled(t, r.method.Output(), 0), sparse(t, r.method.Output()), apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "Validation failed").With("a", "b")} {
+				a := newAPI(t, map[string]any{string(r.method.Name()): answer})
+				path := r.template
+				for _, field := range r.request.path {
+					path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", anID)
+				}
+				reply := a.send(r.verb, path, "")
+				if r.multipart {
+					reply = a.upload("", file("receipt", "r.jpg", "x"))
+				}
+				require.NotEqual(t, http.StatusInternalServerError, reply.StatusCode, reply.text)
+				req, err := http.NewRequestWithContext(t.Context(), r.verb, path, nil)
+				require.NoError(t, err)
+				req.URL = &url.URL{Path: path}
+				route, params, err := router.FindRoute(req)
+				require.NoError(t, err)
+				input := &openapi3filter.ResponseValidationInput{
+					RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, Route: route, PathParams: params},
+					Status:                 reply.StatusCode, Header: reply.Header,
+					Options: &openapi3filter.Options{IncludeResponseStatus: true},
+				}
+				input.SetBodyBytes([]byte(reply.text))
+				require.NoError(t, openapi3filter.ValidateResponse(t.Context(), input), reply.text)
+				requireDescribed(t, doc, reply.json, r.method.Output())
+			}
+		})
+	}
+}
+
+// requireDescribed asserts that an answer has no field that its schema does not have.
+func requireDescribed(t *testing.T, doc *openapi3.T, body map[string]any, d protoreflect.MessageDescriptor) {
+	t.Helper()
+	if body["error"] != nil {
+		return
+	}
+	schema := doc.Components.Schemas[string(d.Name())].Value
+	for name := range body {
+		require.Contains(t, schema.Properties, name)
+	}
+}
+
+// filled returns a message whose every field has a value; lists have one element.
+func filled(t *testing.T, d protoreflect.MessageDescriptor, depth int) proto.Message {
+	t.Helper()
+	require.Less(t, depth, 10, "messages do not contain themselves")
+	m := newMessage(t, d)
+	for i := range d.Fields().Len() {
+		field := d.Fields().Get(i)
+		switch {
+		case field.Name() == "code" && strings.HasSuffix(string(d.Name()), "Response"):
+		case field.IsMap():
+			m.Mutable(field).Map().Set(protoreflect.ValueOfString("total").MapKey(), protoreflect.ValueOfFloat64(0.5))
+		case field.IsList():
+			m.Mutable(field).List().Append(filledValue(t, field, depth))
+		default:
+			m.Set(field, filledValue(t, field, depth))
+		}
+	}
+	return m.Interface()
+}
+
+func filledValue(t *testing.T, field protoreflect.FieldDescriptor, depth int) protoreflect.Value {
+	t.Helper()
+	switch field.Kind() {
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(true)
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(7)
+	case protoreflect.DoubleKind:
+		return protoreflect.ValueOfFloat64(12.5)
+	case protoreflect.MessageKind:
+		return protoreflect.ValueOfMessage(filled(t, field.Message(), depth+1).ProtoReflect())
+	}
+	return protoreflect.ValueOfString("12.30")
+}
+
+// sparse returns the least that a service may answer: the resource, with nothing in it but its numbers.
+func sparse(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
+	t.Helper()
+	m := newMessage(t, d)
+	for i := range d.Fields().Len() {
+		field := d.Fields().Get(i)
+		number := proto.GetExtension(field.Options(), restv1.E_Number).(bool) && !proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
+		switch {
+		case number && !field.HasPresence():
+			m.Set(field, protoreflect.ValueOfString("0"))
+		case field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap() && strings.HasSuffix(string(d.Name()), "Response"):
+			m.Set(field, protoreflect.ValueOfMessage(sparse(t, field.Message()).ProtoReflect()))
+		}
+	}
+	return m.Interface()
+}
+
+func newMessage(t *testing.T, d protoreflect.MessageDescriptor) protoreflect.Message {
+	t.Helper()
+	messageType, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
+	require.NoError(t, err)
+	return messageType.New()
+}

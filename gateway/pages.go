@@ -1,0 +1,117 @@
+package gateway
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swaggest/swgui/v5/static"
+	"github.com/swaggest/swgui/v5emb"
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/coffer-budget/coffer/internal/app"
+)
+
+const (
+	livePath    = "/livez"
+	readyPath   = "/readyz"
+	docsPath    = "/docs"
+	openAPIPath = "/api/v1/openapi.json"
+
+	// docsPolicy lets Swagger UI run its own scripts and styles, and talk to this gateway only.
+	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+
+	probeTime = time.Second
+)
+
+// openAPI is made by `make generate` from the protos.
+//
+//go:embed openapi.json
+var openAPI []byte
+
+// page is something that the gateway answers itself.
+type page struct {
+	path    string
+	handler http.HandlerFunc
+}
+
+func (f *front) pages(conns connections) []page {
+	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
+	docs := func(w http.ResponseWriter, r *http.Request) {
+		if file := strings.TrimPrefix(r.URL.Path, docsPath+"/"); file != "" && !isAsset(file) {
+			f.fail(r.Context(), w, errRouteNotFound)
+			return
+		}
+		w.Header().Set("Content-Security-Policy", docsPolicy)
+		w.Header().Set("Cache-Control", "public, max-age=3600")
+		ui.ServeHTTP(w, r)
+	}
+	return []page{
+		{"/", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, docsPath+"/", http.StatusFound) }},
+		{livePath, func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+		}},
+		{readyPath, readiness(conns)},
+		{"/version", func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, http.StatusOK, map[string]string{"version": app.Version()})
+		}},
+		{openAPIPath, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", jsonType)
+			w.Header().Set("Cache-Control", "no-cache")
+			_, _ = w.Write(openAPI)
+		}},
+		{docsPath, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, docsPath+"/", http.StatusFound) }},
+		{docsPath + "/**", docs},
+	}
+}
+
+// isAsset tells whether Swagger UI has the file; most are kept compressed.
+func isAsset(name string) bool {
+	_, plain := fs.Stat(static.FS, name)
+	_, packed := fs.Stat(static.FS, name+".gz")
+	return plain == nil || packed == nil
+}
+
+// readiness asks every service for its health. Without auth or the ledger nothing useful can be done; without budget
+// the rest still works, so that it does not take the gateway out of service.
+func readiness(conns connections) http.HandlerFunc {
+	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), probeTime)
+		defer cancel()
+		states := map[string]string{}
+		var mu sync.Mutex
+		var probes sync.WaitGroup
+		for name, conn := range services {
+			probes.Go(func() {
+				state := "ok"
+				health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+				if err != nil || health.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+					state = "unavailable"
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				states[name] = state
+			})
+		}
+		probes.Wait()
+		status, httpStatus := "ok", http.StatusOK
+		if states["auth"] != "ok" || states["ledger"] != "ok" {
+			status, httpStatus = "unavailable", http.StatusServiceUnavailable
+		}
+		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states})
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	// The connection is gone if this fails, and nobody is left to be told.
+	_ = json.NewEncoder(w).Encode(body)
+}

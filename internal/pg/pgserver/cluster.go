@@ -1,0 +1,235 @@
+package pgserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// cluster is a folder with Postgres's own data in data/, and beside it what we keep of it.
+type cluster struct {
+	dir     string
+	runsAs  account
+	durable bool
+}
+
+// locate decides where the cluster is and who runs it.
+func locate(o Options) (cluster, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return cluster{}, fmt.Errorf("finding the folder %s: %w", o.Dir, err)
+	}
+	c := cluster{dir: dir, runsAs: ownAccount(), durable: o.Durable}
+	if c.runsAs.missing {
+		return cluster{}, errors.New("PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody to run it: create one with `useradd --system postgres`")
+	}
+	if err := c.adoptOwner(); err != nil {
+		return cluster{}, err
+	}
+	if closed := closedTo(c.runsAs, dir); closed != "" {
+		c.dir = elsewhere(dir)
+		if err := claim(c.dir); err != nil {
+			return cluster{}, fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it may not enter %s, nor in %s: %w", dir, c.runsAs.name, closed, c.dir, err)
+		}
+		return c, c.adoptOwner()
+	}
+	return c, MakeDir(c.dir)
+}
+
+func (c cluster) data() string { return filepath.Join(c.dir, "data") }
+
+// adoptOwner runs an existing cluster as the account that it belongs to: Postgres takes no other.
+func (c *cluster) adoptOwner() error {
+	info, err := os.Stat(c.data())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("PostgreSQL's data cannot be reached: %w", err)
+	}
+	owner, ok := ownerOf(info)
+	if !ok || owner == c.runsAs.uid {
+		return nil
+	}
+	if os.Geteuid() != 0 || owner == 0 {
+		return fmt.Errorf("PostgreSQL's data in %s belong to the user %s: run this as that user or root, or set DATA_DIR to another folder", c.data(), nameOf(owner))
+	}
+	c.runsAs = accountOf(owner)
+	return nil
+}
+
+// version is the major version of the Postgres that made the cluster, or empty.
+func (c cluster) version() string {
+	text, err := os.ReadFile(filepath.Join(c.data(), "PG_VERSION"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// refuseRunning tells a server that has the cluster open from the trace of one that was killed. Postgres does so too, but
+// takes any process of its user that now has the old one's id, as happens in containers, for a server.
+func (c cluster) refuseRunning(ctx context.Context) error {
+	trace := filepath.Join(c.data(), "postmaster.pid")
+	text, err := os.ReadFile(trace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading which process has PostgreSQL's data open: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, _ := strconv.Atoi(strings.TrimSpace(line))
+	if pid <= 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return nil
+	}
+	command, known := commandLine(ctx, pid)
+	if strings.Contains(command, c.data()) {
+		return fmt.Errorf("another PostgreSQL (process %d) has the data in %s open: stop it with `kill -INT %d`, or set DATA_DIR to another folder", pid, c.data(), pid)
+	}
+	if known && !strings.Contains(command, "postgres") && !strings.Contains(command, "postmaster") {
+		return os.Remove(trace)
+	}
+	return nil
+}
+
+func commandLine(ctx context.Context, pid int) (command string, known bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil && runtime.GOOS != "linux" {
+		text, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	}
+	return string(text), err == nil
+}
+
+// create makes the cluster unless it is there, and returns the superuser's password.
+func (c cluster) create(ctx context.Context, bin string) (string, error) {
+	password, err := c.password()
+	if err != nil || c.version() != "" {
+		return password, err
+	}
+	// Made aside and moved, so that one that was interrupted is not taken for a whole one.
+	made := c.data() + ".new"
+	pwfile := filepath.Join(c.dir, "password.new")
+	defer os.Remove(pwfile)
+	err = errors.Join(
+		os.RemoveAll(made), os.Mkdir(made, 0o700), c.runsAs.give(made),
+		os.RemoveAll(pwfile), os.WriteFile(pwfile, []byte(password), 0o600), c.runsAs.give(pwfile),
+	)
+	if err != nil {
+		return "", fmt.Errorf("preparing the folder for PostgreSQL's data: %w", err)
+	}
+	args := []string{
+		"-D", made, "-U", superuser, "--pwfile", pwfile, "-A", "scram-sha-256", "-E", "UTF8",
+		// Sorting by code point needs no reindexing when the system's collations change; letters are Unicode's.
+		"--locale=C", "--lc-ctype=" + letters(), "--no-instructions",
+	}
+	if !c.durable {
+		args = append(args, "--no-sync")
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), args...)
+	c.prepare(cmd)
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, &output
+	p, err := start(cmd)
+	if err == nil {
+		<-p.done
+		err = p.err
+	}
+	if err != nil {
+		return "", fmt.Errorf("initdb could not make a cluster in %s: %w%s", made, err, tail(output.String()))
+	}
+	if err := os.Rename(made, c.data()); err != nil {
+		return "", fmt.Errorf("moving the new cluster to its place: %w", err)
+	}
+	return password, nil
+}
+
+func (c cluster) password() (string, error) {
+	name := filepath.Join(c.dir, "password")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		return string(text), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) || c.version() != "" {
+		return "", fmt.Errorf("the password of PostgreSQL's superuser cannot be read: %w", err)
+	}
+	password := rand.Text()
+	if err := os.WriteFile(name, []byte(password), 0o600); err != nil {
+		return "", fmt.Errorf("keeping the password of PostgreSQL's superuser: %w", err)
+	}
+	return password, nil
+}
+
+func (c cluster) serve(ctx context.Context, bin string, port int) (*process, error) {
+	settings := []string{
+		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port),
+		// Their path may be too long for a socket, and loopback does.
+		"unix_socket_directories=",
+		"timezone=UTC", "log_timezone=UTC",
+	}
+	if c.durable {
+		settings = append(settings, "fsync=on", "synchronous_commit=on", "full_page_writes=on", "max_connections=200")
+	} else {
+		// Tests run side by side, each with its own pool.
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=1000")
+	}
+	args := []string{"-D", c.data()}
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	log, err := os.OpenFile(c.log(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening PostgreSQL's log: %w", err)
+	}
+	defer log.Close()
+	// It ends with Stop, not with the context of Start.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "postgres"), args...)
+	c.prepare(cmd)
+	cmd.Stdout, cmd.Stderr = log, log
+	p, err := start(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	return p, nil
+}
+
+func (c cluster) log() string { return filepath.Join(c.dir, "server.log") }
+
+// prepare gives a command the cluster's account, and of our environment only what it needs: PG* variables of the person's
+// own would steer it.
+func (c cluster) prepare(cmd *exec.Cmd) {
+	cmd.Dir = c.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+	cmd.SysProcAttr = attributes(c.runsAs)
+}
+
+// lastWords is what Postgres wrote before it gave up.
+func (c cluster) lastWords() string {
+	text, err := os.ReadFile(c.log())
+	if err != nil {
+		return ""
+	}
+	return tail(string(text)) + "\nmore in " + c.log()
+}
+
+func tail(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return "\n  " + strings.Join(lines[max(0, len(lines)-4):], "\n  ")
+}
+
+// letters is the locale that knows upper and lower case beyond ASCII.
+func letters() string {
+	if runtime.GOOS == "darwin" {
+		return "UTF-8"
+	}
+	return "C.UTF-8"
+}

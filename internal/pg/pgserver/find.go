@@ -1,0 +1,116 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// oldest is the first version with everything that our SQL uses.
+const oldest = 14
+
+var errNotFound = errors.New("PostgreSQL's server was not found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS), or set PG_BIN to the folder that holds initdb and postgres")
+
+// binaries is a folder with initdb and postgres.
+type binaries struct {
+	dir   string
+	major int
+}
+
+// find returns the folder of the binaries: given, or the first found that fits the version of an existing cluster, which
+// may be empty.
+func find(ctx context.Context, given, version string) (string, error) {
+	if given != "" {
+		b, ok := inspect(ctx, given)
+		if !ok {
+			return "", fmt.Errorf("PG_BIN=%s holds no working initdb and postgres", given)
+		}
+		return choose([]binaries{b}, version)
+	}
+	var found []binaries
+	for _, dir := range candidates(ctx) {
+		if b, ok := inspect(ctx, dir); ok && !slices.Contains(found, b) {
+			found = append(found, b)
+		}
+	}
+	return choose(found, version)
+}
+
+func choose(found []binaries, version string) (string, error) {
+	if len(found) == 0 {
+		return "", errNotFound
+	}
+	wanted := func(b binaries) bool { return b.major >= oldest }
+	if version != "" {
+		wanted = func(b binaries) bool { return strconv.Itoa(b.major) == version }
+	}
+	if i := slices.IndexFunc(found, wanted); i >= 0 {
+		return found[i].dir, nil
+	}
+	has := make([]string, len(found))
+	for i, b := range found {
+		has[i] = fmt.Sprintf("%d (%s)", b.major, b.dir)
+	}
+	if version != "" {
+		return "", fmt.Errorf("the data were made by PostgreSQL %s, and this machine has only %s: install PostgreSQL %s, or set DATA_DIR to another folder", version, strings.Join(has, ", "), version)
+	}
+	return "", fmt.Errorf("PostgreSQL %d or later is needed, and this machine has only %s", oldest, strings.Join(has, ", "))
+}
+
+// candidates are folders that may hold the binaries, best first.
+func candidates(ctx context.Context) []string {
+	var dirs []string
+	if name, err := exec.LookPath("initdb"); err == nil {
+		// The link's target has postgres beside it; the link may stand alone.
+		if target, err := filepath.EvalSymlinks(name); err == nil {
+			dirs = append(dirs, filepath.Dir(target))
+		}
+	}
+	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
+		dirs = append(dirs, strings.TrimSpace(string(out)))
+	}
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin",
+		"/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/home/linuxbrew/.linuxbrew/opt/postgresql*/bin",
+		"/Applications/Postgres.app/Contents/Versions/*/bin",
+		"/usr/libexec/postgresql*", "/usr/local/pgsql/bin",
+	} {
+		matches, _ := filepath.Glob(pattern)
+		slices.SortFunc(matches, newestFirst)
+		dirs = append(dirs, matches...)
+	}
+	return dirs
+}
+
+var number = regexp.MustCompile(`\d+`)
+
+func newestFirst(a, b string) int {
+	version := func(s string) int {
+		n, _ := strconv.Atoi(number.FindString(s))
+		return n
+	}
+	return version(b) - version(a)
+}
+
+func inspect(ctx context.Context, dir string) (binaries, bool) {
+	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+		return binaries{}, false
+	}
+	// A wrapper would start something else than what it is called, and as somebody else: only the program answers like this.
+	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "postgres (PostgreSQL) ") {
+		return binaries{}, false
+	}
+	major, err := strconv.Atoi(number.FindString(string(out)))
+	if err != nil {
+		return binaries{}, false
+	}
+	return binaries{dir: dir, major: major}, true
+}

@@ -1,0 +1,159 @@
+package pgserver
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// folder is one that any account can reach, unlike t.TempDir.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pgserver-test-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, folderMode()))
+	return dir
+}
+
+func run(t *testing.T, dir string) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), Options{Dir: dir})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	return s
+}
+
+func ask(t *testing.T, url, sql string) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(context.WithoutCancel(t.Context()))) }()
+	var answer string
+	require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&answer))
+	return answer
+}
+
+func TestAClusterKeepsItsDataAndItsAddressOverARestart(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(folder(t), "made", "on", "the", "way")
+	first := run(t, dir)
+	conn, err := pgx.Connect(t.Context(), first.URL)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `CREATE TABLE kept AS SELECT 'still here' AS word`)
+	require.NoError(t, err)
+	require.NoError(t, first.Stop())
+
+	second := run(t, dir)
+	require.Equal(t, "still here", ask(t, second.URL, `SELECT word FROM kept`))
+	require.Equal(t, first.URL, second.URL)
+}
+
+func TestLettersBeyondASCIIHaveACase(t *testing.T) {
+	t.Parallel()
+	s, err := StartTemporary(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, "café øre", ask(t, s.URL, `SELECT lower('CAFÉ ØRE')`))
+	require.NoError(t, s.Stop())
+	require.NoDirExists(t, s.temporary)
+}
+
+func TestOnlyADurableServerWaitsForTheDisk(t *testing.T) {
+	t.Parallel()
+	s, err := Start(t.Context(), Options{Dir: folder(t), Durable: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Stop()) }()
+	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+		require.Equal(t, "on", ask(t, s.URL, `SHOW `+setting), setting)
+	}
+}
+
+func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	first := run(t, dir)
+	_, err := Start(t.Context(), Options{Dir: dir})
+	require.ErrorContains(t, err, "another PostgreSQL (process ")
+	require.ErrorContains(t, err, first.Dir)
+	require.Equal(t, "1", ask(t, first.URL, `SELECT '1'`))
+}
+
+func TestTheTraceOfACrashIsNoObstacle(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	s := run(t, dir)
+	s.Kill()
+	// As in a container that was started again, the old process id is now another program's, of the server's own user.
+	c, err := locate(Options{Dir: dir})
+	require.NoError(t, err)
+	other := exec.Command("sleep", "60")
+	other.Dir, other.SysProcAttr = dir, attributes(c.runsAs)
+	require.NoError(t, other.Start())
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	trace := filepath.Join(dir, "data", "postmaster.pid")
+	require.NoError(t, os.WriteFile(trace, fmt.Appendf(nil, "%d\n", other.Process.Pid), 0o600))
+	require.NoError(t, c.runsAs.give(trace))
+
+	require.Equal(t, "1", ask(t, run(t, dir).URL, `SELECT '1'`))
+}
+
+func TestAnInterruptedBeginningIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data.new", "PG_VERSION"), []byte("15\n"), 0o600))
+	require.Equal(t, "1", ask(t, run(t, dir).URL, `SELECT '1'`))
+}
+
+func TestNothingStartsWhenTheCallerGivesUp(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Start(ctx, Options{Dir: folder(t)})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestTheServerEndsWhenItsParentIsKilled(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("PGSERVER_TEST_PARENT") != "" {
+		s, err := Start(t.Context(), Options{Dir: os.Getenv("PGSERVER_TEST_PARENT")})
+		require.NoError(t, err)
+		fmt.Println("SERVER", s.process.cmd.Process.Pid)
+		select {}
+	}
+	dir := folder(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells children")
+	}
+	parent := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	parent.Env = append(os.Environ(), "PGSERVER_TEST_PARENT="+dir)
+	out, err := parent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, parent.Start())
+	var pid int
+	for lines := bufio.NewScanner(out); pid == 0 && lines.Scan(); {
+		if n, ok := strings.CutPrefix(lines.Text(), "SERVER "); ok {
+			pid, err = strconv.Atoi(n)
+			require.NoError(t, err)
+		}
+	}
+	require.NotZero(t, pid)
+	require.NoError(t, parent.Process.Kill())
+	_ = parent.Wait()
+	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, 20*time.Second, 10*time.Millisecond)
+	log, err := os.ReadFile(filepath.Join(dir, "server.log"))
+	require.NoError(t, err)
+	require.Contains(t, string(log), "database system is shut down")
+}

@@ -1,0 +1,173 @@
+// Package auth owns users, their sessions, and the keys that access tokens are signed with. Every other service verifies
+// tokens itself, and learns here which keys are good and which sessions were revoked.
+package auth
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+// Migrations is the history of the schema.
+//
+//go:embed migrations/*.sql
+var Migrations embed.FS
+
+// sweepEvery is how often what has expired is deleted.
+const sweepEvery = time.Hour
+
+// Config is what the service is told.
+type Config struct {
+	rpc.Config
+	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
+	// AccessTTL is how long an access token is good, RefreshTTL how long a session lives without being refreshed.
+	AccessTTL  time.Duration `env:"ACCESS_TTL" envDefault:"1h"`
+	RefreshTTL time.Duration `env:"REFRESH_TTL" envDefault:"720h"`
+	// KeyRotation is how long a key signs before another one takes over.
+	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
+}
+
+func (c Config) check() error {
+	var problems []error
+	if c.AccessTTL < time.Second {
+		problems = append(problems, errors.New("ACCESS_TTL must be at least 1s"))
+	}
+	if c.RefreshTTL < c.AccessTTL {
+		problems = append(problems, errors.New("REFRESH_TTL must not be shorter than ACCESS_TTL"))
+	}
+	if c.KeyRotation < minKeyRotation {
+		problems = append(problems, fmt.Errorf("KEY_ROTATION must be at least %s", minKeyRotation))
+	}
+	return errors.Join(problems...)
+}
+
+type server struct {
+	authv1.UnsafeAuthServiceServer
+
+	db      *pgxpool.Pool
+	config  Config
+	hasher  *hasher
+	keys    *keyring
+	cursors page.Cursors
+	now     func() time.Time
+	newID   func() uuid.UUID
+}
+
+var _ authv1.AuthServiceServer = (*server)(nil)
+
+// Run serves on lis until ctx ends. It starts while Postgres is away, and returns an error when the schema is behind.
+func Run(ctx context.Context, config Config, lis net.Listener) error {
+	log := slog.Default().With("service", "auth")
+	if err := config.check(); err != nil {
+		return err
+	}
+	db, err := pg.Open(ctx, config.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	s, err := newServer(db, config, time.Now, log)
+	if err != nil {
+		return err
+	}
+	verifier, err := caller.NewVerifier(s.trust, time.Now, log)
+	if err != nil {
+		return err
+	}
+	if err := awaitSchema(ctx, db, log); err != nil {
+		return err
+	}
+	go s.keys.run(ctx)
+	go verifier.Run(ctx)
+	go idem.Sweep(ctx, db, log)
+	go s.sweep(ctx, log)
+
+	srv := rpc.NewServer(config.Config, verifier, log)
+	authv1.RegisterAuthServiceServer(srv, s)
+	return srv.Serve(ctx, lis, s.ready)
+}
+
+func newServer(db *pgxpool.Pool, config Config, now func() time.Time, log *slog.Logger) (*server, error) {
+	hasher, err := newHasher()
+	if err != nil {
+		return nil, err
+	}
+	seal, err := newSeal(config.ServiceKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{
+		db:      db,
+		config:  config,
+		hasher:  hasher,
+		cursors: page.NewCursors(config.ServiceKey),
+		now:     now,
+		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+	}
+	s.keys = &keyring{
+		db: db, seal: seal, rotation: config.KeyRotation, accessTTL: config.AccessTTL, log: log, now: now, newID: s.newID,
+	}
+	return s, nil
+}
+
+// ready also asks for a key: without one nobody could sign in.
+func (s *server) ready(ctx context.Context) error {
+	if _, err := s.keys.signer(); err != nil {
+		return err
+	}
+	return s.db.Ping(ctx)
+}
+
+// awaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
+func awaitSchema(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
+	for {
+		err := pg.CheckMigrated(ctx, db, Migrations)
+		if err == nil || !pg.IsUnavailable(err) {
+			return err
+		}
+		log.WarnContext(ctx, "waiting for the database", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// sweep deletes what has no meaning any more. Replicas may do it at the same time.
+func (s *server) sweep(ctx context.Context, log *slog.Logger) {
+	for {
+		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "deleting what has expired", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(sweepEvery):
+		}
+	}
+}
+
+func (s *server) sweepOnce(ctx context.Context) error {
+	now := s.now()
+	// A revoked session is named to the other services until its last access token has expired.
+	return errors.Join(
+		deleteSessions(ctx, s.db, now.Add(-s.config.AccessTTL-revokedMargin)),
+		deleteRefreshTokens(ctx, s.db, now),
+		deleteFailures(ctx, s.db, now))
+}

@@ -1,0 +1,107 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+const (
+	maxUsers = 1000
+	// revokedMargin is how much longer than its access tokens a revoked session is named: the verifiers' leeway of a
+	// minute, and as much again for clocks that differ.
+	revokedMargin = 2 * time.Minute
+)
+
+// FindUserByEmail is for services; which e-mails have an account is not for users to ask.
+func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
+	email, problem := parseEmail("email", req.GetEmail())
+	if problem != nil {
+		return nil, apierr.Validation([]apierr.Field{*problem})
+	}
+	u, err := selectUserByEmail(ctx, s.db, email)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, errUserNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
+}
+
+// GetUsers is for services.
+func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*authv1.GetUsersResponse, error) {
+	ids, err := parseUserIDs(req.GetIds())
+	if err != nil {
+		return nil, err
+	}
+	users, err := selectUsers(ctx, s.db, ids)
+	if err != nil {
+		return nil, err
+	}
+	resp := &authv1.GetUsersResponse{}
+	for _, u := range users {
+		resp.Users = append(resp.Users, u.proto())
+	}
+	return resp, nil
+}
+
+// GetKeySet reads the database, so that a key which another replica has just made is not missing.
+func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
+	keys, err := selectKeys(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	resp := &authv1.GetKeySetResponse{}
+	for _, k := range keys {
+		resp.Keys = append(resp.Keys, k.proto())
+	}
+	return resp, nil
+}
+
+// ListRevokedSessions is for services; they ask every 20 seconds.
+func (s *server) ListRevokedSessions(ctx context.Context, _ *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
+	ids, err := selectRevokedSessions(ctx, s.db, s.now().Add(-s.config.AccessTTL-revokedMargin))
+	if err != nil {
+		return nil, err
+	}
+	resp := &authv1.ListRevokedSessionsResponse{}
+	for _, id := range ids {
+		resp.SessionIds = append(resp.SessionIds, id.String())
+	}
+	return resp, nil
+}
+
+func parseUserIDs(texts []string) ([]uuid.UUID, error) {
+	if len(texts) > maxUsers {
+		return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: fmt.Sprintf("must be at most %d", maxUsers)}})
+	}
+	ids := make([]uuid.UUID, len(texts))
+	for i, text := range texts {
+		id, ok := parseUUID(text)
+		if !ok {
+			return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: "must be UUIDs"}})
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+func (k signingKey) proto() *authv1.Key {
+	return &authv1.Key{
+		Kty: "OKP",
+		Crv: "Ed25519",
+		X:   base64.RawURLEncoding.EncodeToString(k.PublicKey),
+		Kid: k.KID,
+		Use: "sig",
+		Alg: "EdDSA",
+	}
+}

@@ -1,0 +1,124 @@
+package auth
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+// acting is the user whose live session the request came in. The token was verified against what this replica last heard
+// of revoked sessions; here, where they are revoked, the table itself is asked.
+func (s *server) acting(ctx context.Context) (user, error) {
+	id, _ := caller.From(ctx)
+	u, err := selectUserInSession(ctx, s.db, id.UserID, id.SessionID, s.now())
+	if errors.Is(err, pgx.ErrNoRows) {
+		return user{}, apierr.Unauthorized
+	}
+	return u, err
+}
+
+// GetMe answers with the acting user.
+func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.GetMeResponse, error) {
+	u, err := s.acting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &authv1.GetMeResponse{User: u.proto()}, nil
+}
+
+// UpdateMe lets the unique index decide whether an e-mail is taken.
+func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
+	name, email, err := parseUpdateMe(req)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.acting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		u, err = updateUser(ctx, tx, u.ID, name, email, s.now().UTC())
+		if err != nil {
+			return taken(err)
+		}
+		return outbox.Add(ctx, tx, outbox.Event{
+			ID: s.newID(), UserID: u.ID, Subject: "auth.v1.user.updated", Data: &authv1.UserUpdated{User: u.proto()},
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &authv1.UpdateMeResponse{User: u.proto()}, nil
+}
+
+// ChangePassword counts a wrong current password like a failed login: a stolen access token must not be enough to guess.
+func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
+	u, err := s.acting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := parseChangePassword(req, u.Email); err != nil {
+		return nil, err
+	}
+	try := newAttempt(u.Email, clientAddress(ctx))
+	if err := s.admit(ctx, try); err != nil {
+		return nil, err
+	}
+	if err := s.prove(ctx, try, u.PasswordHash, req.GetCurrentPassword()); err != nil {
+		return nil, err
+	}
+	hash, err := s.hash(ctx, req.GetNewPassword())
+	if err != nil {
+		return nil, err
+	}
+	id, _ := caller.From(ctx)
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		now := s.now().UTC()
+		changed, err := updatePassword(ctx, tx, u, hash, now)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			return errInvalidCredentials
+		}
+		return revokeOtherSessions(ctx, tx, u.ID, id.SessionID, now)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &authv1.ChangePasswordResponse{}, nil
+}
+
+// parseUpdateMe returns nil for what stays as it is.
+func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error) {
+	if req.Name == nil && req.Email == nil {
+		return nil, nil, apierr.EmptyUpdate
+	}
+	var p problems
+	if req.Name != nil {
+		parsed, problem := text.Name("name", req.GetName())
+		p.field(problem)
+		name = &parsed
+	}
+	if req.Email != nil {
+		parsed, problem := parseEmail("email", req.GetEmail())
+		p.field(problem)
+		email = &parsed
+	}
+	return name, email, p.err()
+}
+
+func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
+	var p problems
+	p.field(checkGivenPassword("currentPassword", req.GetCurrentPassword()))
+	p.field(checkNewPassword("newPassword", req.GetNewPassword(), email))
+	return p.err()
+}

@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+const timestamp = "2006-01-02T15:04:05.000Z"
+
+// Register hashes the password before it opens the transaction, and not at all for a request that was answered before.
+func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*authv1.RegisterResponse, error) {
+	u, err := parseRegister(req)
+	if err != nil {
+		return nil, err
+	}
+	// Nobody has an id yet; the e-mail stands for it.
+	call := idem.Call{Scope: "register:" + u.Email, Key: req.GetIdempotencyKey(), Request: req}
+	resp := &authv1.RegisterResponse{}
+	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
+		resp.Replayed = replayed
+		return resp, err
+	}
+	u.PasswordHash, err = s.hash(ctx, req.GetPassword())
+	if err != nil {
+		return nil, err
+	}
+	u.ID, u.CreatedAt = s.newID(), s.now().UTC()
+	u.UpdatedAt = u.CreatedAt
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		if err := insertUser(ctx, tx, u); err != nil {
+			return taken(err)
+		}
+		resp.User = u.proto()
+		return outbox.Add(ctx, tx, outbox.Event{
+			ID: s.newID(), UserID: u.ID, Subject: "auth.v1.user.registered", Data: &authv1.UserRegistered{User: u.proto()},
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (s *server) hash(ctx context.Context, password string) (hash string, err error) {
+	err = s.hasher.run(ctx, func() error {
+		hash, err = hashPassword(password)
+		return err
+	})
+	return hash, err
+}
+
+func parseRegister(req *authv1.RegisterRequest) (user, error) {
+	var p problems
+	var u user
+	var problem *apierr.Field
+	u.Name, problem = text.Name("name", req.GetName())
+	p.field(problem)
+	u.Email, problem = parseEmail("email", req.GetEmail())
+	p.field(problem)
+	p.field(checkNewPassword("password", req.GetPassword(), u.Email))
+	return u, p.err()
+}
+
+// taken says what it means when a user cannot be written.
+func taken(err error) error {
+	if pg.IsViolation(err, usersEmailKey) {
+		return errEmailAlreadyExists
+	}
+	return err
+}
+
+// problems collects what is wrong with a request.
+type problems struct{ fields []apierr.Field }
+
+func (p *problems) field(f *apierr.Field) {
+	if f != nil {
+		p.fields = append(p.fields, *f)
+	}
+}
+
+func (p *problems) err() error {
+	if len(p.fields) == 0 {
+		return nil
+	}
+	return apierr.Validation(p.fields)
+}
+
+func (u user) proto() *authv1.User {
+	return &authv1.User{Id: u.ID.String(), Name: u.Name, Email: u.Email, CreatedAt: u.CreatedAt.UTC().Format(timestamp)}
+}

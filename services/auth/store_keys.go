@@ -1,0 +1,58 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// signingKey is a row of signing_keys.
+type signingKey struct {
+	KID              string    `db:"kid"`
+	PublicKey        []byte    `db:"public_key"`
+	SealedPrivateKey []byte    `db:"sealed_private_key"`
+	ActiveFrom       time.Time `db:"active_from"`
+}
+
+// lockKeys makes the replicas that want to change the keys wait for each other until their transactions end.
+func lockKeys(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
+	if err != nil {
+		return fmt.Errorf("locking the signing keys: %w", err)
+	}
+	return nil
+}
+
+// selectKeys returns the oldest first.
+func selectKeys(ctx context.Context, q pg.Querier) ([]signingKey, error) {
+	keys, err := pg.All[signingKey](ctx, q, `
+		SELECT kid, public_key, sealed_private_key, active_from
+		FROM signing_keys
+		ORDER BY active_from, kid`)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the signing keys: %w", err)
+	}
+	return keys, nil
+}
+
+func insertKey(ctx context.Context, q pg.Querier, k signingKey) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO signing_keys (kid, public_key, sealed_private_key, active_from)
+		VALUES ($1, $2, $3, $4)`, k.KID, k.PublicKey, k.SealedPrivateKey, k.ActiveFrom)
+	if err != nil {
+		return fmt.Errorf("inserting a signing key: %w", err)
+	}
+	return nil
+}
+
+func deleteKeys(ctx context.Context, q pg.Querier, kids []string) error {
+	_, err := q.Exec(ctx, `DELETE FROM signing_keys WHERE kid = ANY($1)`, kids)
+	if err != nil {
+		return fmt.Errorf("deleting signing keys: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// session is a row of sessions.
+type session struct {
+	ID         uuid.UUID
+	UserID     uuid.UUID  `db:"user_id"`
+	CreatedAt  time.Time  `db:"created_at"`
+	LastUsedAt time.Time  `db:"last_used_at"`
+	ExpiresAt  time.Time  `db:"expires_at"`
+	RevokedAt  *time.Time `db:"revoked_at"`
+	UserAgent  string     `db:"user_agent"`
+	IPAddress  string     `db:"ip_address"`
+}
+
+func insertSession(ctx context.Context, q pg.Querier, s session) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, user_agent, ip_address)
+		VALUES (@id, @user, @created, @used, @expires, @agent, @address)`,
+		pgx.NamedArgs{
+			"id": s.ID, "user": s.UserID, "created": s.CreatedAt, "used": s.LastUsedAt, "expires": s.ExpiresAt,
+			"agent": s.UserAgent, "address": s.IPAddress,
+		})
+	if err != nil {
+		return fmt.Errorf("inserting a session: %w", err)
+	}
+	return nil
+}
+
+// prolongSession returns the session's user, or pgx.ErrNoRows when the session was revoked.
+func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time) (user, error) {
+	u, err := pg.One[user](ctx, q, `
+		UPDATE sessions s
+		SET last_used_at = GREATEST(s.last_used_at, $2), expires_at = $3
+		FROM users u
+		WHERE s.id = $1 AND s.revoked_at IS NULL AND u.id = s.user_id
+		RETURNING `+userColumns, id, now, expires)
+	if err != nil {
+		return user{}, fmt.Errorf("prolonging session %s: %w", id, err)
+	}
+	return u, nil
+}
+
+// selectSessions returns the newest first, from before on.
+func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int) ([]session, error) {
+	sessions, err := pg.All[session](ctx, q, `
+		SELECT id, user_id, created_at, last_used_at, expires_at, revoked_at, user_agent, ip_address
+		FROM sessions
+		WHERE user_id = @user AND revoked_at IS NULL AND expires_at > @now AND id < @before
+		ORDER BY id DESC
+		LIMIT @limit`, pgx.NamedArgs{"user": user, "before": before, "now": now, "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting the sessions of user %s: %w", user, err)
+	}
+	return sessions, nil
+}
+
+// selectRevokedSessions has no limit: a session that is left out would go on working.
+func selectRevokedSessions(ctx context.Context, q pg.Querier, since time.Time) ([]uuid.UUID, error) {
+	rows, err := q.Query(ctx, `SELECT id FROM sessions WHERE revoked_at > $1`, since)
+	if err != nil {
+		return nil, fmt.Errorf("selecting revoked sessions: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, fmt.Errorf("selecting revoked sessions: %w", err)
+	}
+	return ids, nil
+}
+
+// revokeSession reports false unless the session was the user's and live.
+func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time) (bool, error) {
+	tag, err := q.Exec(ctx, `
+		UPDATE sessions
+		SET revoked_at = $3
+		WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $3`, id, user, now)
+	if err != nil {
+		return false, fmt.Errorf("revoking session %s: %w", id, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE sessions
+		SET revoked_at = $3
+		WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL`, user, except, now)
+	if err != nil {
+		return fmt.Errorf("revoking the other sessions of user %s: %w", user, err)
+	}
+	return nil
+}
+
+// revokeSessionOfUsedToken does nothing when the token is unknown or was not used before.
+func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE sessions s
+		SET revoked_at = $2
+		FROM refresh_tokens t
+		WHERE t.hash = $1 AND t.used_at IS NOT NULL AND s.id = t.session_id AND s.revoked_at IS NULL`, hash, now)
+	if err != nil {
+		return fmt.Errorf("revoking the session of a used refresh token: %w", err)
+	}
+	return nil
+}
+
+// deleteSessions keeps revoked ones that are newer than before.
+func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
+	if err != nil {
+		return fmt.Errorf("deleting sessions: %w", err)
+	}
+	return nil
+}
+
+func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session uuid.UUID, expires time.Time) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO refresh_tokens (hash, session_id, expires_at)
+		VALUES ($1, $2, $3)`, hash, session, expires)
+	if err != nil {
+		return fmt.Errorf("inserting a refresh token: %w", err)
+	}
+	return nil
+}
+
+// useRefreshToken returns the token's session, or pgx.ErrNoRows when it is unknown, expired or used. Of simultaneous
+// calls one gets the session.
+func useRefreshToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (uuid.UUID, error) {
+	rows, err := q.Query(ctx, `
+		UPDATE refresh_tokens
+		SET used_at = $2
+		WHERE hash = $1 AND used_at IS NULL AND expires_at > $2
+		RETURNING session_id`, hash, now)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("using a refresh token: %w", err)
+	}
+	id, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("using a refresh token: %w", err)
+	}
+	return id, nil
+}
+
+func deleteRefreshTokens(ctx context.Context, q pg.Querier, expired time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
+	if err != nil {
+		return fmt.Errorf("deleting refresh tokens: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+const usersEmailKey = "users_email_key"
+
+// user is a row of users.
+type user struct {
+	ID           uuid.UUID
+	Name         string
+	Email        string
+	PasswordHash string    `db:"password_hash"`
+	CreatedAt    time.Time `db:"created_at"`
+	UpdatedAt    time.Time `db:"updated_at"`
+}
+
+const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at`
+
+func insertUser(ctx context.Context, q pg.Querier, u user) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO users (id, name, email, password_hash, created_at, updated_at)
+		VALUES (@id, @name, @email, @hash, @created, @updated)`,
+		pgx.NamedArgs{
+			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash, "created": u.CreatedAt, "updated": u.UpdatedAt,
+		})
+	if err != nil {
+		return fmt.Errorf("inserting a user: %w", err)
+	}
+	return nil
+}
+
+// selectUserByEmail returns pgx.ErrNoRows when there is none.
+func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, error) {
+	u, err := pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
+	if err != nil {
+		return user{}, fmt.Errorf("selecting a user by e-mail: %w", err)
+	}
+	return u, nil
+}
+
+// selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
+func selectUserInSession(ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time) (user, error) {
+	u, err := pg.One[user](ctx, q, `
+		SELECT `+userColumns+`
+		FROM users u
+		JOIN sessions s ON s.user_id = u.id
+		WHERE u.id = $1 AND s.id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3`, id, session, now)
+	if err != nil {
+		return user{}, fmt.Errorf("selecting user %s of session %s: %w", id, session, err)
+	}
+	return u, nil
+}
+
+func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, error) {
+	users, err := pg.All[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.id = ANY($1) ORDER BY u.id`, ids)
+	if err != nil {
+		return nil, fmt.Errorf("selecting users: %w", err)
+	}
+	return users, nil
+}
+
+// lockPassword makes a change of the password wait until the transaction ends. It returns pgx.ErrNoRows when the
+// password's hash is another one by now.
+func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
+	u, err := pg.One[user](ctx, tx, `
+		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`, id, hash)
+	if err != nil {
+		return user{}, fmt.Errorf("locking the password of user %s: %w", id, err)
+	}
+	return u, nil
+}
+
+// updateUser changes what is not nil.
+func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time) (user, error) {
+	u, err := pg.One[user](ctx, q, `
+		UPDATE users u
+		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now
+		WHERE id = @id
+		RETURNING `+userColumns, pgx.NamedArgs{"id": id, "name": name, "email": email, "now": now})
+	if err != nil {
+		return user{}, fmt.Errorf("updating user %s: %w", id, err)
+	}
+	return u, nil
+}
+
+// updatePassword reports false when the password's hash is not from any more.
+func updatePassword(ctx context.Context, q pg.Querier, u user, hash string, now time.Time) (bool, error) {
+	tag, err := q.Exec(ctx, `
+		UPDATE users
+		SET password_hash = $3, updated_at = $4
+		WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, hash, now)
+	if err != nil {
+		return false, fmt.Errorf("updating the password of user %s: %w", u.ID, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}

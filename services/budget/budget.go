@@ -1,0 +1,111 @@
+// Package budget owns budgets and the people they are shared with. What was spent is the ledger's to know, and who a
+// member is auth's; neither is copied.
+package budget
+
+import (
+	"context"
+	"embed"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// Migrations is the history of the schema.
+//
+//go:embed migrations/*.sql
+var Migrations embed.FS
+
+// Config is what the service is told.
+type Config struct {
+	rpc.Config
+	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
+	// AuthAddr and LedgerAddr are host:port of the services that are asked about users and money.
+	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
+	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
+}
+
+type server struct {
+	budgetv1.UnsafeBudgetServiceServer
+
+	db      *pgxpool.Pool
+	auth    authv1.AuthServiceClient
+	ledger  ledgerv1.LedgerServiceClient
+	cursors page.Cursors
+	log     *slog.Logger
+	now     func() time.Time
+	newID   func() uuid.UUID
+}
+
+var _ budgetv1.BudgetServiceServer = (*server)(nil)
+
+// Run serves on lis until ctx ends. It starts while Postgres, auth or the ledger are away, and returns an error when the
+// schema is behind.
+func Run(ctx context.Context, config Config, lis net.Listener) error {
+	log := slog.Default().With("service", "budget")
+	db, err := pg.Open(ctx, config.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	authConn, err := rpc.Dial(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService"), config.ServiceKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = authConn.Close() }()
+	ledgerConn, err := rpc.Dial(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto.Services().ByName("LedgerService"), config.ServiceKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ledgerConn.Close() }()
+	auth := authv1.NewAuthServiceClient(authConn)
+	verifier, err := caller.NewVerifier(caller.FromAuth(auth), time.Now, log)
+	if err != nil {
+		return err
+	}
+	if err := awaitSchema(ctx, db, log); err != nil {
+		return err
+	}
+	go verifier.Run(ctx)
+	go idem.Sweep(ctx, db, log)
+
+	srv := rpc.NewServer(config.Config, verifier, log)
+	budgetv1.RegisterBudgetServiceServer(srv, &server{
+		db:      db,
+		auth:    auth,
+		ledger:  ledgerv1.NewLedgerServiceClient(ledgerConn),
+		cursors: page.NewCursors(config.ServiceKey),
+		log:     log,
+		now:     time.Now,
+		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+	})
+	return srv.Serve(ctx, lis, db.Ping)
+}
+
+// awaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
+func awaitSchema(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
+	for {
+		err := pg.CheckMigrated(ctx, db, Migrations)
+		if err == nil || !pg.IsUnavailable(err) {
+			return err
+		}
+		log.WarnContext(ctx, "waiting for the database", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}

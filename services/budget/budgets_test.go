@@ -1,0 +1,387 @@
+package budget
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	req := newBudget()
+	req.Name = "  Groceries "
+	req.EndDate = new("2026-12-31")
+	req.CategoryIds = append(req.CategoryIds, strings.ToUpper(req.CategoryIds[0]), uuid.Nil.String())
+	created, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	want := &budgetv1.Budget{
+		Id: created.GetBudget().GetId(), Name: "Groceries", Currency: "USD", Limit: "400.00", Period: "monthly",
+		StartDate: "2026-01-31", EndDate: new("2026-12-31"), WalletId: req.GetWalletId(),
+		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()}, OwnerId: owner.id.String(), Role: "owner",
+		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+	}
+	require.True(t, proto.Equal(want, created.GetBudget()), "%v", created)
+	require.Equal(t, `"1"`, created.GetEtag())
+
+	require.Len(t, b.ledger.checked, 1)
+	require.Equal(t, owner.id.String(), b.ledger.checked[0].GetOwnerId())
+	require.Equal(t, req.GetWalletId(), b.ledger.checked[0].GetWalletId())
+	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
+
+	got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: strings.ToUpper(want.GetId())})
+	require.NoError(t, err)
+	require.NotNil(t, got.GetBudget().GetProgress())
+	got.Budget.Progress = nil
+	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
+
+	told := proto.CloneOf(want)
+	told.Role = ""
+	requireTold(t, b.events(t), &budgetv1.BudgetCreated{Budget: told}, owner)
+}
+
+func TestABadBudgetIsRefusedWithTheContractsCode(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	for name, c := range map[string]struct {
+		spoil  func(*budgetv1.CreateBudgetRequest)
+		reason string
+		fields string
+	}{
+		"empty name":           {func(r *budgetv1.CreateBudgetRequest) { r.Name = " " }, "VALIDATION_ERROR", "name"},
+		"long name":            {func(r *budgetv1.CreateBudgetRequest) { r.Name = strings.Repeat("x", 101) }, "VALIDATION_ERROR", "name"},
+		"no currency":          {func(r *budgetv1.CreateBudgetRequest) { r.Currency = "" }, "VALIDATION_ERROR", "currency"},
+		"unknown currency":     {func(r *budgetv1.CreateBudgetRequest) { r.Currency = "XXZ" }, "UNSUPPORTED_CURRENCY", "currency"},
+		"no limit":             {func(r *budgetv1.CreateBudgetRequest) { r.Limit = "" }, "VALIDATION_ERROR", "limit"},
+		"zero limit":           {func(r *budgetv1.CreateBudgetRequest) { r.Limit = "0.00" }, "VALIDATION_ERROR", "limit"},
+		"negative limit":       {func(r *budgetv1.CreateBudgetRequest) { r.Limit = "-1" }, "VALIDATION_ERROR", "limit"},
+		"too fine a limit":     {func(r *budgetv1.CreateBudgetRequest) { r.Limit = "1.001" }, "VALIDATION_ERROR", "limit"},
+		"huge limit":           {func(r *budgetv1.CreateBudgetRequest) { r.Limit = "1e400" }, "VALIDATION_ERROR", "limit"},
+		"limit is no number":   {func(r *budgetv1.CreateBudgetRequest) { r.Limit = "NaN" }, "VALIDATION_ERROR", "limit"},
+		"no period":            {func(r *budgetv1.CreateBudgetRequest) { r.Period = "" }, "VALIDATION_ERROR", "period"},
+		"unknown period":       {func(r *budgetv1.CreateBudgetRequest) { r.Period = "fortnightly" }, "INVALID_BUDGET_PERIOD", "period"},
+		"no start":             {func(r *budgetv1.CreateBudgetRequest) { r.StartDate = "" }, "VALIDATION_ERROR", "startDate"},
+		"start is no date":     {func(r *budgetv1.CreateBudgetRequest) { r.StartDate = "2026-02-30" }, "INVALID_BUDGET_TIMEFRAME", "startDate"},
+		"start is a time":      {func(r *budgetv1.CreateBudgetRequest) { r.StartDate = "2026-02-20T00:00:00Z" }, "INVALID_BUDGET_TIMEFRAME", "startDate"},
+		"start too early":      {func(r *budgetv1.CreateBudgetRequest) { r.StartDate = "1899-12-31" }, "INVALID_BUDGET_TIMEFRAME", "startDate"},
+		"end is no date":       {func(r *budgetv1.CreateBudgetRequest) { r.EndDate = new("soon") }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
+		"end before start":     {func(r *budgetv1.CreateBudgetRequest) { r.EndDate = new("2026-01-30") }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
+		"more than ten years":  {func(r *budgetv1.CreateBudgetRequest) { r.EndDate = new("2036-02-01") }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
+		"custom without end":   {func(r *budgetv1.CreateBudgetRequest) { r.Period = "CUSTOM" }, "INVALID_BUDGET_TIMEFRAME", "endDate"},
+		"no wallet":            {func(r *budgetv1.CreateBudgetRequest) { r.WalletId = "" }, "VALIDATION_ERROR", "walletId"},
+		"malformed wallet":     {func(r *budgetv1.CreateBudgetRequest) { r.WalletId = "mine" }, "WALLET_NOT_FOUND", "walletId"},
+		"no categories":        {func(r *budgetv1.CreateBudgetRequest) { r.CategoryIds = nil }, "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds"},
+		"malformed category":   {func(r *budgetv1.CreateBudgetRequest) { r.CategoryIds = []string{uuid.NewString(), ""} }, "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds"},
+		"too many categories":  {func(r *budgetv1.CreateBudgetRequest) { r.CategoryIds = manyIDs(101) }, "VALIDATION_ERROR", "categoryIds"},
+		"everything at once":   {func(r *budgetv1.CreateBudgetRequest) { proto.Reset(r) }, "VALIDATION_ERROR", "name currency limit period startDate walletId categoryIds"},
+		"several kinds of bad": {func(r *budgetv1.CreateBudgetRequest) { r.Limit, r.Period, r.WalletId = "-1", "x", "x" }, "VALIDATION_ERROR", "limit period walletId"},
+		"two specific ones":    {func(r *budgetv1.CreateBudgetRequest) { r.Currency, r.Period = "x", "x" }, "UNSUPPORTED_CURRENCY", "currency period"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := newBudget()
+			c.spoil(req)
+			e := b.refuses(t, codes.InvalidArgument, c.reason, func() error {
+				_, err := b.CreateBudget(owner.ctx, req)
+				return err
+			})
+			var fields []string
+			for _, f := range e.Fields {
+				fields = append(fields, f.Name)
+			}
+			require.Equal(t, c.fields, strings.Join(fields, " "))
+		})
+	}
+	require.Empty(t, b.ledger.checked, "the ledger is not asked about a doomed request")
+}
+
+func manyIDs(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = uuid.NewString()
+	}
+	return ids
+}
+
+func TestTheLedgersRefusalIsPassedOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	budget := b.budget(t, owner)
+	create := func() error { _, err := b.CreateBudget(owner.ctx, newBudget()); return err }
+	update := func() error {
+		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: budget.GetId(), WalletId: new(uuid.NewString())})
+		return err
+	}
+	for _, reason := range []string{"WALLET_NOT_FOUND", "INVALID_CATEGORY_EXIST_PARAMS"} {
+		b.ledger.refuse = apierr.New(codes.NotFound, reason, "Not found").GRPCStatus().Err()
+		b.refuses(t, codes.NotFound, reason, create)
+		b.refuses(t, codes.NotFound, reason, update)
+	}
+	b.ledger.refuse = grpcstatus.Error(codes.Unavailable, "connection refused")
+	before := b.state(t)
+	require.Equal(t, codes.Unavailable, grpcstatus.Code(create()))
+	require.Equal(t, before, b.state(t))
+}
+
+func TestOfTwoSimultaneousCreatesOneWins(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	first := newBudget()
+	const n = 8
+	errs := make([]error, n)
+	var racing sync.WaitGroup
+	for i := range n {
+		racing.Go(func() {
+			req := proto.CloneOf(first)
+			if i%2 == 1 {
+				req.Name = "GROCERIES"
+			}
+			_, errs[i] = b.CreateBudget(owner.ctx, req)
+		})
+	}
+	racing.Wait()
+	requireWinners(t, 1, errBudgetAlreadyExists, errs)
+	require.Len(t, b.events(t), 1)
+
+	other := b.person(t, "Other")
+	_, err := b.CreateBudget(other.ctx, first)
+	require.NoError(t, err, "another owner's budget is no duplicate")
+	second := proto.CloneOf(first)
+	second.StartDate = "2026-02-01"
+	created, err := b.CreateBudget(owner.ctx, second)
+	require.NoError(t, err, "another start is no duplicate")
+	b.refuses(t, codes.AlreadyExists, "BUDGET_ALREADY_EXISTS", func() error {
+		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), StartDate: &first.StartDate})
+		return err
+	})
+}
+
+func TestARepeatedCreateIsAnsweredAsTheFirstTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	req := newBudget()
+	req.IdempotencyKey = "once"
+	first, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	require.False(t, first.GetReplayed())
+	b.ledger.refuse = apierr.New(codes.NotFound, "WALLET_NOT_FOUND", "the wallet was deleted since").GRPCStatus().Err()
+	again, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	require.True(t, proto.Equal(first.GetBudget(), again.GetBudget()))
+	require.Len(t, b.events(t), 1)
+	other := proto.CloneOf(req)
+	other.Limit = "401"
+	b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error { _, err := b.CreateBudget(owner.ctx, other); return err })
+}
+
+func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, editor, guest := b.person(t, "Owner"), b.person(t, "Editor"), b.person(t, "Guest")
+	before := b.budget(t, owner)
+	b.join(t, owner, before.GetId(), editor, "editor")
+	b.share(t, owner, before.GetId(), guest, "viewer")
+	b.events(t)
+	b.ledger.checked = nil
+
+	category := uuid.NewString()
+	got, err := b.UpdateBudget(editor.ctx, &budgetv1.UpdateBudgetRequest{
+		Id: before.GetId(), Name: new("Food"), Limit: new("5e2"), Period: new("CUSTOM"), StartDate: new("2026-02-01"), EndDate: new("2026-04-30"),
+		CategoryIds: &budgetv1.CategoryIds{Values: []string{before.GetCategoryIds()[0], category}}, IfMatch: `"1"`,
+	})
+	require.NoError(t, err)
+	want := proto.CloneOf(before)
+	want.Name, want.Limit, want.Period, want.StartDate, want.EndDate = "Food", "500.00", "custom", "2026-02-01", new("2026-04-30")
+	want.CategoryIds = append(want.CategoryIds, category)
+	want.Role, want.MembershipStatus = "editor", new("accepted")
+	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
+	require.Equal(t, `"2"`, got.GetEtag())
+	require.Len(t, b.ledger.checked, 1)
+	require.Equal(t, owner.id.String(), b.ledger.checked[0].GetOwnerId(), "references are the owner's")
+	require.Empty(t, b.ledger.checked[0].GetWalletId(), "what stays is not asked about: it may be gone")
+	require.Equal(t, []string{category}, b.ledger.checked[0].GetCategoryIds())
+
+	before.Role, want.Role, want.MembershipStatus = "", "", nil
+	requireTold(t, b.events(t), &budgetv1.BudgetUpdated{UpdatedBy: editor.id.String(), Before: before, After: want}, owner, editor)
+
+	got, err = b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: before.GetId(), Period: new("weekly"), EndDate: new("")})
+	require.NoError(t, err)
+	require.Nil(t, got.GetBudget().EndDate)
+}
+
+func TestABadUpdateIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	req := newBudget()
+	req.Limit = "10.50"
+	created, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		update *budgetv1.UpdateBudgetRequest
+		reason string
+		code   codes.Code
+	}{
+		"nothing":                        {&budgetv1.UpdateBudgetRequest{IfMatch: `"1"`}, "EMPTY_UPDATE", codes.InvalidArgument},
+		"empty name":                     {&budgetv1.UpdateBudgetRequest{Name: new("")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"zero limit":                     {&budgetv1.UpdateBudgetRequest{Limit: new("0")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"too fine a limit":               {&budgetv1.UpdateBudgetRequest{Limit: new("0.001")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"a currency too coarse":          {&budgetv1.UpdateBudgetRequest{Currency: new("JPY")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"unknown currency":               {&budgetv1.UpdateBudgetRequest{Currency: new("")}, "UNSUPPORTED_CURRENCY", codes.InvalidArgument},
+		"unknown period":                 {&budgetv1.UpdateBudgetRequest{Period: new("")}, "INVALID_BUDGET_PERIOD", codes.InvalidArgument},
+		"custom without an end":          {&budgetv1.UpdateBudgetRequest{Period: new("custom")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
+		"an end before the old start":    {&budgetv1.UpdateBudgetRequest{EndDate: new("2026-01-01")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
+		"no start":                       {&budgetv1.UpdateBudgetRequest{StartDate: new("")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
+		"malformed wallet":               {&budgetv1.UpdateBudgetRequest{WalletId: new("")}, "WALLET_NOT_FOUND", codes.InvalidArgument},
+		"no categories":                  {&budgetv1.UpdateBudgetRequest{CategoryIds: &budgetv1.CategoryIds{}}, "INVALID_CATEGORY_EXIST_PARAMS", codes.InvalidArgument},
+		"a version that is not any more": {&budgetv1.UpdateBudgetRequest{Name: new("x"), IfMatch: `"2"`}, "VERSION_MISMATCH", codes.FailedPrecondition},
+		"a weak tag":                     {&budgetv1.UpdateBudgetRequest{Name: new("x"), IfMatch: `W/"1"`}, "VERSION_MISMATCH", codes.FailedPrecondition},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.update.Id = created.GetBudget().GetId()
+			b.refuses(t, c.code, c.reason, func() error { _, err := b.UpdateBudget(owner.ctx, c.update); return err })
+		})
+	}
+	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId(), IfMatch: `"7"`})
+		return err
+	})
+}
+
+func TestALimitKeepsItsMajorUnitsWhenTheCurrencyChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	for _, c := range [][2]string{{"JPY", "400"}, {"BHD", "400.000"}, {"eur", "400.00"}} {
+		got, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: &c[0]})
+		require.NoError(t, err)
+		require.Equal(t, c[1], got.GetBudget().GetLimit())
+	}
+	got, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("BHD"), Limit: new("0.125")})
+	require.NoError(t, err)
+	require.Equal(t, "0.125", got.GetBudget().GetLimit())
+}
+
+func TestSimultaneousUpdatesOnOneVersionLetOneThrough(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	errs := b.race(t, id, func(int) error {
+		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: new("1"), IfMatch: `"1"`})
+		return err
+	})
+	requireWinners(t, 1, apierr.VersionMismatch, errs)
+}
+
+func TestADeletedBudgetIsGoneForAllWhoKnewIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, viewer, guest, gone := b.person(t, "Owner"), b.person(t, "Viewer"), b.person(t, "Guest"), b.person(t, "Gone")
+	budget := b.budget(t, owner)
+	b.join(t, owner, budget.GetId(), viewer, "viewer")
+	b.join(t, owner, budget.GetId(), gone, "viewer")
+	b.share(t, owner, budget.GetId(), guest, "viewer")
+	_, err := b.respond(gone, budget.GetId(), "rejected")
+	require.NoError(t, err)
+	b.events(t)
+	got, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: budget.GetId(), IfMatch: "*"})
+	require.NoError(t, err)
+	require.Equal(t, budget.GetId(), got.GetId())
+	budget.Role = ""
+	requireTold(t, b.events(t), &budgetv1.BudgetDeleted{Budget: budget}, owner, viewer, guest)
+	_, err = b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})
+	require.ErrorIs(t, err, errBudgetNotFound)
+	invitations, err := b.ListInvitations(guest.ctx, &budgetv1.ListInvitationsRequest{})
+	require.NoError(t, err)
+	require.Empty(t, invitations.GetInvitations())
+}
+
+func TestTheListHasOwnAndAcceptedBudgetsNewestFirstPageByPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	me, friend := b.person(t, "Me"), b.person(t, "Friend")
+	var want []string
+	var invitedTo string
+	for i := range 7 {
+		switch i % 3 {
+		case 0:
+			want = append([]string{b.budget(t, me).GetId()}, want...)
+		case 1:
+			id := b.budget(t, friend).GetId()
+			b.join(t, friend, id, me, "viewer")
+			want = append([]string{id}, want...)
+		case 2:
+			invitedTo = b.budget(t, friend).GetId()
+			b.share(t, friend, invitedTo, me, "editor")
+		}
+	}
+	var got []string
+	req := &budgetv1.ListBudgetsRequest{Limit: new(int32(2))}
+	for {
+		resp, err := b.ListBudgets(me.ctx, req)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, resp.GetPagination().GetLimit())
+		for _, budget := range resp.GetBudgets() {
+			got = append(got, budget.GetId())
+			require.NotNil(t, budget.GetProgress())
+			require.Empty(t, budget.GetMembers())
+		}
+		if !resp.GetPagination().GetHasMore() {
+			require.Empty(t, resp.GetPagination().GetNextCursor())
+			break
+		}
+		req.Cursor = resp.GetPagination().GetNextCursor()
+	}
+	require.Equal(t, want, got)
+
+	all, err := b.ListBudgets(me.ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+	require.NoError(t, err)
+	require.Len(t, all.GetBudgets(), 7)
+	for _, budget := range all.GetBudgets() {
+		if budget.GetId() == invitedTo {
+			require.Equal(t, "pending", budget.GetMembershipStatus())
+			require.Equal(t, "editor", budget.GetRole())
+			require.Nil(t, budget.GetProgress(), "an invited user does not see what was spent")
+		}
+	}
+	empty, err := b.ListBudgets(b.person(t, "Stranger").ctx, &budgetv1.ListBudgetsRequest{})
+	require.NoError(t, err)
+	require.Empty(t, empty.GetBudgets())
+
+	for reason, bad := range map[string]*budgetv1.ListBudgetsRequest{
+		"INVALID_CURSOR":           {Cursor: req.GetCursor(), Include: new("invited")},
+		"INVALID_BUDGET_TIMEFRAME": {At: new("tomorrow")},
+		"VALIDATION_ERROR":         {Include: new("everything"), Limit: new(int32(0))},
+	} {
+		b.refuses(t, codes.InvalidArgument, reason, func() error { _, err := b.ListBudgets(me.ctx, bad); return err })
+	}
+	b.refuses(t, codes.InvalidArgument, "INVALID_CURSOR", func() error {
+		_, err := b.ListBudgets(friend.ctx, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()})
+		return err
+	})
+}
+
+func TestTimesAreAnsweredInUTC(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.now = func() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 2*60*60)) }
+	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.person(t, "Owner")).GetCreatedAt())
+	require.Equal(t, date(t, "2025-12-31"), dayOf(b.now()))
+}

@@ -1,0 +1,244 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"net/mail"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+const (
+	maxEmail = 254
+	wholeBP  = 10_000
+)
+
+// offer is what an invited user gets.
+type offer struct {
+	email string
+	role  string
+	share *int32
+}
+
+// ShareBudget asks auth whose e-mail it is before it opens the transaction.
+func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetRequest) (*budgetv1.ShareBudgetResponse, error) {
+	id, err := parseBudgetID(req.GetBudgetId())
+	if err != nil {
+		return nil, err
+	}
+	o, err := parseShare(req)
+	if err != nil {
+		return nil, err
+	}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &budgetv1.ShareBudgetResponse{}
+	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
+		resp.Replayed = replayed
+		return resp, err
+	}
+	// Only the owner may learn whether an e-mail has an account.
+	if _, err := s.budgetFor(ctx, s.db, id, shareBudget); err != nil {
+		return nil, err
+	}
+	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{Email: o.email})
+	if err != nil {
+		return nil, err
+	}
+	user, err := uuid.Parse(found.GetUser().GetId())
+	if err != nil {
+		return nil, err
+	}
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		m, err := s.invite(ctx, tx, id, user, o)
+		if err != nil {
+			return err
+		}
+		resp.Member = m.proto(found.GetUser())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// invite holds the budget's lock, so that simultaneous invitations cannot offer more than the whole together.
+func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o offer) (member, error) {
+	b, err := s.lockedBudgetFor(ctx, tx, id, shareBudget)
+	if err != nil {
+		return member{}, err
+	}
+	if user == b.OwnerID {
+		return member{}, errCannotInviteSelf
+	}
+	old, err := selectMember(ctx, tx, id, user)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return member{}, err
+	}
+	if _, permitted := old.Status.to(pending, byOwner); !permitted {
+		return member{}, errMemberAlreadyExists
+	}
+	if o.share != nil {
+		taken, err := sumShares(ctx, tx, id)
+		if err != nil {
+			return member{}, err
+		}
+		if taken+int64(*o.share) > wholeBP {
+			return member{}, errShareExceeded
+		}
+	}
+	m := member{BudgetID: id, UserID: user, Role: o.role, ShareBP: o.share, Status: pending, InvitedAt: s.now().UTC()}
+	if err := upsertMember(ctx, tx, m); err != nil {
+		return member{}, err
+	}
+	event := &budgetv1.InvitationSent{
+		BudgetId: id.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), MemberId: user.String(),
+		Role: m.Role, SharePercent: m.sharePercent(),
+	}
+	return m, s.publish(ctx, tx, event, user, b.OwnerID)
+}
+
+// RespondToInvitation is for the invited user alone.
+func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondToInvitationRequest) (*budgetv1.RespondToInvitationResponse, error) {
+	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
+	if err != nil {
+		return nil, err
+	}
+	answer, err := parseAnswer(req)
+	if err != nil {
+		return nil, err
+	}
+	var m member
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		m, err = s.answer(ctx, tx, budgetID, memberID, answer)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0]}, nil
+}
+
+func (s *server) answer(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, answer status) (member, error) {
+	b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
+	if err != nil {
+		return member{}, err
+	}
+	changes, permitted := m.Status.to(answer, byMember)
+	// An invitation that was rejected is no longer open; the owner may send another.
+	if !permitted || m.UserID != b.UserID {
+		return member{}, errInsufficientPermissions
+	}
+	if !changes {
+		return m, nil
+	}
+	before := m.Status
+	m.Status, m.RespondedAt = answer, new(s.now().UTC())
+	if err := upsertMember(ctx, tx, m); err != nil {
+		return member{}, err
+	}
+	event := &budgetv1.InvitationAnswered{
+		BudgetId: budgetID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), MemberId: memberID.String(),
+		Status: string(m.Status), PreviousStatus: string(before),
+	}
+	return m, s.publish(ctx, tx, event, memberID, b.OwnerID)
+}
+
+// ListInvitations is without the owners' names when auth is away.
+func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
+	limit, err := parseLimitOfPage(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	user := caller.ID(ctx)
+	before := newest
+	scope := "invitations " + user.String()
+	if req.GetCursor() != "" {
+		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
+			return nil, err
+		}
+	}
+	invitations, err := selectInvitations(ctx, s.db, user, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	invitations, pagination, err := paginate(s.cursors, scope, invitations, limit, func(i invitation) any { return moment{i.InvitedAt, i.BudgetID} })
+	if err != nil {
+		return nil, err
+	}
+	owners := make([]uuid.UUID, len(invitations))
+	for i, v := range invitations {
+		owners[i] = v.OwnerID
+	}
+	users := s.users(ctx, owners)
+	resp := &budgetv1.ListInvitationsResponse{Pagination: pagination}
+	for _, v := range invitations {
+		resp.Invitations = append(resp.Invitations, v.proto(users[v.OwnerID.String()]))
+	}
+	return resp, nil
+}
+
+func parseShare(req *budgetv1.ShareBudgetRequest) (offer, error) {
+	var p problems
+	o := offer{email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer)}
+	if a, err := mail.ParseAddress(o.email); err != nil || a.Address != o.email || len(o.email) > maxEmail {
+		p.field(&apierr.Field{Name: "email", Message: "must be an e-mail address"})
+	}
+	if req.Role != nil {
+		o.role = req.GetRole()
+	}
+	if o.role != string(viewer) && o.role != string(editor) {
+		p.field(&apierr.Field{Name: "role", Message: "must be viewer or editor"})
+	}
+	if req.SharePercent != nil {
+		bp, err := money.ParseDecimal(req.GetSharePercent(), 2)
+		if err != nil || bp <= 0 || bp > wholeBP {
+			p.field(&apierr.Field{Name: "sharePercent", Message: "must be greater than 0, at most 100, with at most two decimals"})
+			bp = 0
+		}
+		o.share = new(int32(bp))
+	}
+	return o, p.err()
+}
+
+// parseAnswer takes either of the two names for it, and both when they agree.
+func parseAnswer(req *budgetv1.RespondToInvitationRequest) (status, error) {
+	answer := req.Status
+	if answer == nil {
+		answer = req.Response
+	}
+	if answer == nil || req.Response != nil && *req.Response != *answer {
+		return "", errInvalidInviteResponse
+	}
+	if s := status(*answer); s == accepted || s == rejected {
+		return s, nil
+	}
+	return "", errInvalidInviteResponse
+}
+
+// proto takes the owner's user from auth; nil: not known.
+func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
+	p := &budgetv1.Invitation{
+		BudgetId:     i.BudgetID.String(),
+		BudgetName:   i.BudgetName,
+		MemberId:     i.UserID.String(),
+		OwnerId:      i.OwnerID.String(),
+		Role:         i.Role,
+		SharePercent: i.sharePercent(),
+		InvitedAt:    i.InvitedAt.UTC().Format(timestamp),
+	}
+	if owner != nil {
+		p.OwnerName, p.OwnerEmail = new(owner.GetName()), new(owner.GetEmail())
+	}
+	return p
+}

@@ -1,0 +1,261 @@
+package budget
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+func TestAnInvitationIsSentAnsweredAndLeft(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	budget := b.budget(t, owner)
+	b.events(t)
+
+	shared, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{
+		BudgetId: budget.GetId(), Email: " GUEST@example.com ", Role: new("editor"), SharePercent: new("33.3"),
+	})
+	require.NoError(t, err)
+	want := &budgetv1.Member{
+		Id: guest.id.String(), MemberId: guest.id.String(), BudgetId: budget.GetId(), Name: "Guest", Email: "guest@example.com",
+		Role: "editor", SharePercent: new("33.30"), Status: "pending", InvitedAt: "2026-03-15T12:00:00.000Z",
+	}
+	require.True(t, proto.Equal(want, shared.GetMember()), "%v", shared)
+	requireTold(t, b.events(t), &budgetv1.InvitationSent{
+		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(),
+		Role: "editor", SharePercent: new("33.30"),
+	}, owner, guest)
+
+	invitations, err := b.ListInvitations(guest.ctx, &budgetv1.ListInvitationsRequest{})
+	require.NoError(t, err)
+	require.Len(t, invitations.GetInvitations(), 1)
+	require.True(t, proto.Equal(&budgetv1.Invitation{
+		BudgetId: budget.GetId(), BudgetName: "Groceries", MemberId: guest.id.String(), OwnerId: owner.id.String(),
+		OwnerName: new("Owner"), OwnerEmail: new("owner@example.com"), Role: "editor", SharePercent: new("33.30"),
+		InvitedAt: "2026-03-15T12:00:00.000Z",
+	}, invitations.GetInvitations()[0]), "%v", invitations)
+
+	was := "pending"
+	for _, answer := range []string{"accepted", "rejected"} {
+		got, err := b.respond(guest, budget.GetId(), answer)
+		require.NoError(t, err)
+		want.Status, want.RespondedAt = answer, new("2026-03-15T12:00:00.000Z")
+		require.True(t, proto.Equal(want, got.GetMember()), "%v", got)
+		requireTold(t, b.events(t), &budgetv1.InvitationAnswered{
+			BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(),
+			Status: answer, PreviousStatus: was,
+		}, owner, guest)
+		was = answer
+		before := b.state(t)
+		again, err := b.RespondToInvitation(guest.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: budget.GetId(), MemberId: guest.id.String(), Response: &answer})
+		require.NoError(t, err, "the same answer again is a no-op")
+		require.True(t, proto.Equal(want, again.GetMember()))
+		require.Equal(t, before, b.state(t))
+	}
+
+	invitations, err = b.ListInvitations(guest.ctx, &budgetv1.ListInvitationsRequest{})
+	require.NoError(t, err)
+	require.Empty(t, invitations.GetInvitations())
+	b.refuses(t, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
+		_, err := b.respond(guest, budget.GetId(), "accepted")
+		return err
+	})
+
+	again, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: budget.GetId(), Email: guest.email})
+	require.NoError(t, err, "the owner may invite anew")
+	want.Role, want.SharePercent, want.Status, want.RespondedAt = "viewer", nil, "pending", nil
+	require.True(t, proto.Equal(want, again.GetMember()), "%v", again)
+}
+
+func TestABadInvitationIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest, member := b.person(t, "Owner"), b.person(t, "Guest"), b.person(t, "Member")
+	b.person(t, "Friend")
+	id := b.budget(t, owner).GetId()
+	b.join(t, owner, id, member, "viewer")
+	_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.email, SharePercent: new("60")})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		req    *budgetv1.ShareBudgetRequest
+		code   codes.Code
+		reason string
+	}{
+		"no e-mail":           {&budgetv1.ShareBudgetRequest{}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no address":          {&budgetv1.ShareBudgetRequest{Email: "friend"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a name with it":      {&budgetv1.ShareBudgetRequest{Email: "Friend <friend@example.com>"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"two addresses":       {&budgetv1.ShareBudgetRequest{Email: "a@example.com, b@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a NUL":               {&budgetv1.ShareBudgetRequest{Email: "friend\x00@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"unknown role":        {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no share":            {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"negative share":      {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("-1")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"too fine a share":    {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("1.001")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"more than all":       {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("100.01")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"more than is left":   {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
+		"unknown user":        {&budgetv1.ShareBudgetRequest{Email: "nobody@example.com"}, codes.NotFound, "USER_NOT_FOUND"},
+		"oneself":             {&budgetv1.ShareBudgetRequest{Email: "Owner@example.com"}, codes.InvalidArgument, "CANNOT_INVITE_SELF"},
+		"somebody invited":    {&budgetv1.ShareBudgetRequest{Email: guest.email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+		"somebody who joined": {&budgetv1.ShareBudgetRequest{Email: member.email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.req.BudgetId = id
+			b.refuses(t, c.code, c.reason, func() error { _, err := b.ShareBudget(owner.ctx, c.req); return err })
+		})
+	}
+	asked := b.auth.calls
+	b.refuses(t, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
+		_, err := b.ShareBudget(member.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "nobody@example.com"})
+		return err
+	})
+	require.Equal(t, asked, b.auth.calls, "who may not invite cannot find out about e-mails")
+	_, err = b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "friend@example.com", SharePercent: new("40")})
+	require.NoError(t, err)
+}
+
+func TestAnAnswerIsAcceptedOrRejectedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	id := b.budget(t, owner).GetId()
+	b.share(t, owner, id, guest, "viewer")
+	for _, c := range []*budgetv1.RespondToInvitationRequest{
+		{},
+		{Status: new("")},
+		{Status: new("pending")},
+		{Status: new("Accepted")},
+		{Response: new("yes")},
+		{Status: new("accepted"), Response: new("rejected")},
+	} {
+		c.BudgetId, c.MemberId = id, guest.id.String()
+		b.refuses(t, codes.InvalidArgument, "INVALID_INVITE_RESPONSE", func() error { _, err := b.RespondToInvitation(guest.ctx, c); return err })
+	}
+	got, err := b.RespondToInvitation(guest.ctx, &budgetv1.RespondToInvitationRequest{
+		BudgetId: id, MemberId: guest.id.String(), Status: new("accepted"), Response: new("accepted"),
+	})
+	require.NoError(t, err)
+	require.Equal(t, "accepted", got.GetMember().GetStatus())
+}
+
+func TestSimultaneousInvitationsNeverGiveAwayMoreThanTheWhole(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	emails := make([]string, racers)
+	for i := range emails {
+		emails[i] = b.person(t, fmt.Sprint("guest", i)).email
+	}
+	errs := b.race(t, id, func(i int) error {
+		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: emails[i], SharePercent: new("24")})
+		return err
+	})
+	requireWinners(t, 4, errShareExceeded, errs)
+}
+
+func TestSimultaneousInvitationsOfOnePersonMakeOneMember(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	id := b.budget(t, owner).GetId()
+	b.events(t)
+	errs := b.race(t, id, func(int) error {
+		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.email})
+		return err
+	})
+	requireWinners(t, 1, errMemberAlreadyExists, errs)
+	require.Len(t, b.events(t), 2)
+}
+
+func TestARepeatedInvitationIsAnsweredAsTheFirstTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	req := &budgetv1.ShareBudgetRequest{BudgetId: b.budget(t, owner).GetId(), Email: guest.email, IdempotencyKey: "once"}
+	first, err := b.ShareBudget(owner.ctx, req)
+	require.NoError(t, err)
+	again, err := b.ShareBudget(owner.ctx, req)
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	require.True(t, proto.Equal(first.GetMember(), again.GetMember()))
+}
+
+func TestAMemberIsRemovedByTheOwnerOrLeaves(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, one, two := b.person(t, "Owner"), b.person(t, "One"), b.person(t, "Two")
+	id := b.budget(t, owner).GetId()
+	b.join(t, owner, id, one, "editor")
+	b.join(t, owner, id, two, "viewer")
+	b.events(t)
+	for _, c := range []struct{ by, who person }{{owner, one}, {two, two}} {
+		got, err := b.RemoveMember(c.by.ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: c.who.id.String()})
+		require.NoError(t, err)
+		require.Equal(t, c.who.id.String(), got.GetId())
+		requireTold(t, b.events(t), &budgetv1.MemberRemoved{
+			BudgetId: id, BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: c.who.id.String(), RemovedBy: c.by.id.String(),
+		}, owner, c.who)
+		_, err = b.GetBudget(c.who.ctx, &budgetv1.GetBudgetRequest{Id: id})
+		require.ErrorIs(t, err, errInsufficientPermissions)
+	}
+	b.share(t, owner, id, one, "viewer")
+}
+
+func TestMembersAndInvitationsComePageByPageNewestFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, me := b.person(t, "Owner"), b.person(t, "Me")
+	id := b.budget(t, owner).GetId()
+	b.join(t, owner, id, me, "viewer")
+	for i := range 4 {
+		b.share(t, owner, id, b.person(t, fmt.Sprint("guest", i)), "viewer")
+	}
+	refuser := b.person(t, "Refuser")
+	b.share(t, owner, id, refuser, "viewer")
+	_, err := b.respond(refuser, id, "rejected")
+	require.NoError(t, err)
+
+	read := func(who person) (ids []string) {
+		req := &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(2))}
+		for {
+			resp, err := b.ListMembers(who.ctx, req)
+			require.NoError(t, err)
+			for _, m := range resp.GetMembers() {
+				require.NotEmpty(t, m.GetName())
+				ids = append(ids, m.GetId())
+			}
+			if req.Cursor = resp.GetPagination().GetNextCursor(); req.Cursor == "" {
+				return ids
+			}
+		}
+	}
+	require.Len(t, read(me), 5)
+	require.NotContains(t, read(me), refuser.id.String(), "who rejected is the owner's business")
+	require.Len(t, read(owner), 6)
+	require.Equal(t, refuser.id.String(), read(owner)[0])
+
+	for range 3 {
+		b.share(t, owner, b.budget(t, owner).GetId(), me, "viewer")
+	}
+	first, err := b.ListInvitations(me.ctx, &budgetv1.ListInvitationsRequest{Limit: new(int32(2))})
+	require.NoError(t, err)
+	require.Len(t, first.GetInvitations(), 2)
+	require.True(t, first.GetPagination().GetHasMore())
+	rest, err := b.ListInvitations(me.ctx, &budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
+	require.NoError(t, err)
+	require.Len(t, rest.GetInvitations(), 1)
+	require.Greater(t, first.GetInvitations()[1].GetBudgetId(), rest.GetInvitations()[0].GetBudgetId())
+
+	_, err = b.ListInvitations(owner.ctx, &budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
+	require.ErrorIs(t, err, apierr.InvalidCursor)
+	_, err = b.ListMembers(me.ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: "x"})
+	require.ErrorIs(t, err, apierr.InvalidCursor)
+	_, err = b.ListMembers(me.ctx, &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(-1))})
+	require.Equal(t, "VALIDATION_ERROR", apierr.From(err).Reason)
+}

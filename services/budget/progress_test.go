@@ -1,0 +1,105 @@
+package budget
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func TestProgressComparesTheWindowsSpendingWithTheLimit(t *testing.T) {
+	t.Parallel()
+	w := window{date(t, "2026-03-01"), date(t, "2026-03-31")}
+	for _, c := range []struct {
+		name             string
+		spent            int64
+		shown, remaining string
+		percentage       float64
+		state            string
+	}{
+		{"nothing", 0, "0.00", "300.00", 0, "ok"},
+		{"just below near", 23_999, "239.99", "60.01", 80, "ok"},
+		{"near", 24_000, "240.00", "60.00", 80, "near"},
+		{"the limit itself", 30_000, "300.00", "0.00", 100, "near"},
+		{"over", 30_001, "300.01", "-0.01", 100, "over"},
+		{"far over", 100_000, "1000.00", "-700.00", 333.33, "over"},
+		{"more came back than went", -5_000, "-50.00", "350.00", -16.67, "ok"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := budget{Currency: "USD", LimitMinor: 30_000}.progress(w, []*ledgerv1.SpentAmount{
+				{Currency: "JPY", SpentMinor: 1200}, {Currency: "USD", SpentMinor: c.spent},
+			})
+			want := &budgetv1.Progress{
+				WindowStart: "2026-03-01", WindowEnd: "2026-03-31", Spent: c.shown, Remaining: c.remaining,
+				Percentage: c.percentage, State: c.state,
+				OtherCurrencies: []*budgetv1.OtherCurrency{{Currency: "JPY", Spent: "1200"}},
+			}
+			require.True(t, proto.Equal(want, got), "%v", got)
+		})
+	}
+}
+
+func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	first, second := b.budget(t, owner), b.budget(t, owner)
+	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+		if w.GetWalletId() == first.GetWalletId() {
+			return &ledgerv1.Spending{}
+		}
+		return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: 4_200}}}
+	}
+	resp, err := b.ListBudgets(owner.ctx, &budgetv1.ListBudgetsRequest{})
+	require.NoError(t, err)
+	require.Len(t, b.ledger.summed, 1)
+	want := &ledgerv1.SpendingWindow{
+		OwnerId: owner.id.String(), WalletId: second.GetWalletId(), CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
+	}
+	require.True(t, proto.Equal(want, b.ledger.summed[0].GetWindows()[0]), "%v", b.ledger.summed[0])
+	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
+	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet is gone")
+
+	for at, window := range map[string][2]string{
+		"2026-01-31": {"2026-01-31", "2026-02-27"},
+		"1999-01-01": {"2026-01-31", "2026-02-27"},
+		"2200-12-31": {"2200-12-31", "2201-01-30"},
+	} {
+		resp, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: &at})
+		require.NoError(t, err)
+		got := resp.GetBudget().GetProgress()
+		require.Equal(t, window, [2]string{got.GetWindowStart(), got.GetWindowEnd()}, at)
+		asked := b.ledger.summed[len(b.ledger.summed)-1].GetWindows()[0]
+		require.LessOrEqual(t, asked.GetTo(), "2200-12-31")
+	}
+	b.refuses(t, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME", func() error {
+		_, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: new("2026-02-30")})
+		return err
+	})
+}
+
+func TestBudgetsAreAnsweredWithoutProgressAndNamesWhenTheOthersAreAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, viewer := b.person(t, "Owner"), b.person(t, "Viewer")
+	id := b.budget(t, owner).GetId()
+	b.join(t, owner, id, viewer, "viewer")
+	b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+	b.auth.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+	list, err := b.ListBudgets(viewer.ctx, &budgetv1.ListBudgetsRequest{})
+	require.NoError(t, err)
+	require.Len(t, list.GetBudgets(), 1)
+	require.Nil(t, list.GetBudgets()[0].GetProgress())
+	one, err := b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: id})
+	require.NoError(t, err)
+	require.Nil(t, one.GetBudget().GetProgress())
+	require.Len(t, one.GetBudget().GetMembers(), 1)
+	require.Equal(t, viewer.id.String(), one.GetBudget().GetMembers()[0].GetMemberId())
+	require.Empty(t, one.GetBudget().GetMembers()[0].GetName())
+}

@@ -1,0 +1,137 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+const budgetsDuplicateKey = "budgets_owner_name_wallet_period_start_key"
+
+// budget is a row of budgets.
+type budget struct {
+	ID          uuid.UUID
+	OwnerID     uuid.UUID `db:"owner_id"`
+	Name        string
+	Currency    string
+	LimitMinor  int64 `db:"limit_minor"`
+	Period      string
+	StartDate   time.Time   `db:"start_date"`
+	EndDate     *time.Time  `db:"end_date"`
+	WalletID    uuid.UUID   `db:"wallet_id"`
+	CategoryIDs []uuid.UUID `db:"category_ids"`
+	Version     int64
+	CreatedAt   time.Time `db:"created_at"`
+	UpdatedAt   time.Time `db:"updated_at"`
+}
+
+// seenBudget is a budget, and what the membership of one user in it says; nil without one.
+type seenBudget struct {
+	budget
+	UserID uuid.UUID `db:"user_id"`
+	Role   *string
+	Status *status
+}
+
+const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date,
+	b.wallet_id, b.category_ids, b.version, b.created_at, b.updated_at`
+
+func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, end_date, wallet_id,
+			category_ids, version, created_at, updated_at)
+		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories, @version, @created,
+			@updated)`, b.args())
+	if err != nil {
+		return fmt.Errorf("inserting a budget: %w", err)
+	}
+	return nil
+}
+
+func (b budget) args() pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"id": b.ID, "owner": b.OwnerID, "name": b.Name, "currency": b.Currency, "limit": b.LimitMinor, "period": b.Period,
+		"start": b.StartDate, "end": b.EndDate, "wallet": b.WalletID, "categories": b.CategoryIDs, "version": b.Version,
+		"created": b.CreatedAt, "updated": b.UpdatedAt,
+	}
+}
+
+// lockBudget makes the changes to one budget and its members wait for each other. It locks nothing when there is none.
+// What decides about the change must be read by a later statement, which sees what the lock was waited for.
+func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+	_, err := tx.Exec(ctx, `SELECT id FROM budgets WHERE id = $1 FOR UPDATE`, id)
+	if err != nil {
+		return fmt.Errorf("locking budget %s: %w", id, err)
+	}
+	return nil
+}
+
+// selectBudget returns pgx.ErrNoRows for an unknown id.
+func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
+	b, err := pg.One[seenBudget](ctx, q, `
+		SELECT `+budgetColumns+`, $2::uuid AS user_id, m.role, m.status
+		FROM budgets b
+		LEFT JOIN members m ON m.budget_id = b.id AND m.user_id = $2
+		WHERE b.id = $1`, id, user)
+	if err != nil {
+		return seenBudget{}, fmt.Errorf("selecting budget %s: %w", id, err)
+	}
+	return b, nil
+}
+
+// budgetList is a page of a user's own budgets and of those where the membership has one of the statuses.
+type budgetList struct {
+	user     uuid.UUID
+	statuses []status
+	before   uuid.UUID
+	limit    int
+}
+
+// selectBudgets takes each half from its own index and no more of it than the page needs.
+func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
+	budgets, err := pg.All[seenBudget](ctx, q, `
+		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status
+		FROM budgets b
+		WHERE b.owner_id = @user AND b.id < @before
+		ORDER BY b.id DESC
+		LIMIT @limit)
+		UNION ALL
+		(SELECT `+budgetColumns+`, m.user_id, m.role, m.status
+		FROM members m
+		JOIN budgets b ON b.id = m.budget_id
+		WHERE m.user_id = @user AND m.budget_id < @before AND m.status = ANY(@statuses)
+		ORDER BY m.budget_id DESC
+		LIMIT @limit)
+		ORDER BY id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"user": l.user, "before": l.before, "statuses": l.statuses, "limit": l.limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting budgets: %w", err)
+	}
+	return budgets, nil
+}
+
+func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
+	_, err := q.Exec(ctx, `
+		UPDATE budgets
+		SET name = @name, currency = @currency, limit_minor = @limit, period = @period, start_date = @start,
+			end_date = @end, wallet_id = @wallet, category_ids = @categories, version = @version, updated_at = @updated
+		WHERE id = @id`, b.args())
+	if err != nil {
+		return fmt.Errorf("updating budget %s: %w", b.ID, err)
+	}
+	return nil
+}
+
+func deleteBudgetRow(ctx context.Context, q pg.Querier, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `DELETE FROM budgets WHERE id = $1`, id)
+	if err != nil {
+		return fmt.Errorf("deleting budget %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// member is a row of members.
+type member struct {
+	BudgetID uuid.UUID `db:"budget_id"`
+	UserID   uuid.UUID `db:"user_id"`
+	Role     string
+	// ShareBP is in hundredths of a percent; nil: not said.
+	ShareBP     *int32 `db:"share_bp"`
+	Status      status
+	InvitedAt   time.Time  `db:"invited_at"`
+	RespondedAt *time.Time `db:"responded_at"`
+}
+
+// invitation is a pending membership with what the invited user may know of the budget.
+type invitation struct {
+	member
+	BudgetName string    `db:"budget_name"`
+	OwnerID    uuid.UUID `db:"owner_id"`
+}
+
+const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at, m.responded_at`
+
+// selectMember returns pgx.ErrNoRows when there is none.
+func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
+	m, err := pg.One[member](ctx, q, `
+		SELECT `+memberColumns+`
+		FROM members m
+		WHERE m.budget_id = $1 AND m.user_id = $2`, budgetID, userID)
+	if err != nil {
+		return member{}, fmt.Errorf("selecting a member of budget %s: %w", budgetID, err)
+	}
+	return m, nil
+}
+
+// upsertMember needs the budget's lock: the member's former state must have allowed this one.
+func upsertMember(ctx context.Context, q pg.Querier, m member) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at)
+		VALUES (@budget, @user, @role, @share, @status, @invited, @responded)
+		ON CONFLICT (budget_id, user_id) DO UPDATE
+		SET role = EXCLUDED.role, share_bp = EXCLUDED.share_bp, status = EXCLUDED.status,
+			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at`,
+		pgx.NamedArgs{
+			"budget": m.BudgetID, "user": m.UserID, "role": m.Role, "share": m.ShareBP, "status": m.Status,
+			"invited": m.InvitedAt, "responded": m.RespondedAt,
+		})
+	if err != nil {
+		return fmt.Errorf("writing a member of budget %s: %w", m.BudgetID, err)
+	}
+	return nil
+}
+
+func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) error {
+	_, err := q.Exec(ctx, `DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID, userID)
+	if err != nil {
+		return fmt.Errorf("deleting a member of budget %s: %w", budgetID, err)
+	}
+	return nil
+}
+
+// sumShares adds up what members hold or were offered, in hundredths of a percent.
+func sumShares(ctx context.Context, q pg.Querier, budgetID uuid.UUID) (int64, error) {
+	type row struct{ Sum int64 }
+	r, err := pg.One[row](ctx, q, `
+		SELECT coalesce(sum(share_bp), 0)::bigint AS sum
+		FROM members
+		WHERE budget_id = $1 AND status IN ('pending', 'accepted')`, budgetID)
+	if err != nil {
+		return 0, fmt.Errorf("summing the shares of budget %s: %w", budgetID, err)
+	}
+	return r.Sum, nil
+}
+
+// moment is a place in a list that is ordered by time, newest first.
+type moment struct {
+	At time.Time
+	ID uuid.UUID
+}
+
+// newest lies before every list's first entry.
+var newest = moment{At: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), ID: uuid.Max}
+
+// memberList is a page of the members of a budget who have one of the statuses.
+type memberList struct {
+	budget   uuid.UUID
+	statuses []status
+	before   moment
+	limit    int
+}
+
+func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, error) {
+	members, err := pg.All[member](ctx, q, `
+		SELECT `+memberColumns+`
+		FROM members m
+		WHERE m.budget_id = @budget AND m.status = ANY(@statuses) AND (m.invited_at, m.user_id) < (@at, @id)
+		ORDER BY m.invited_at DESC, m.user_id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"budget": l.budget, "statuses": l.statuses, "at": l.before.At, "id": l.before.ID, "limit": l.limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting the members of budget %s: %w", l.budget, err)
+	}
+	return members, nil
+}
+
+// selectMemberIDs returns the users with one of the statuses, however many.
+func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status) ([]uuid.UUID, error) {
+	type row struct {
+		UserID uuid.UUID `db:"user_id"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		SELECT user_id
+		FROM members
+		WHERE budget_id = $1 AND status = ANY($2)
+		ORDER BY user_id`, budgetID, statuses)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the members of budget %s: %w", budgetID, err)
+	}
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.UserID
+	}
+	return ids, nil
+}
+
+func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
+	invitations, err := pg.All[invitation](ctx, q, `
+		SELECT `+memberColumns+`, b.name AS budget_name, b.owner_id
+		FROM members m
+		JOIN budgets b ON b.id = m.budget_id
+		WHERE m.user_id = @user AND m.status = 'pending' AND (m.invited_at, m.budget_id) < (@at, @id)
+		ORDER BY m.invited_at DESC, m.budget_id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"user": user, "at": before.At, "id": before.ID, "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting invitations: %w", err)
+	}
+	return invitations, nil
+}

@@ -1,0 +1,74 @@
+package ocr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+)
+
+// orientation reads the EXIF orientation of a JPEG, 1 to 8; 1 when there is none or it is damaged.
+func orientation(file []byte) int {
+	// Segments follow the start-of-image marker until the picture's own data.
+	for at := 2; at+4 <= len(file) && file[at] == 0xff; {
+		marker, size := file[at+1], int(binary.BigEndian.Uint16(file[at+2:]))
+		if marker == 0xda || size < 2 || at+2+size > len(file) {
+			return 1
+		}
+		segment := file[at+4 : at+2+size]
+		if marker == 0xe1 && bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
+			return tiffOrientation(segment[6:])
+		}
+		at += 2 + size
+	}
+	return 1
+}
+
+func tiffOrientation(b []byte) int {
+	const tagOrientation, entrySize = 0x0112, 12
+	if len(b) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.BigEndian
+	if b[0] == 'I' {
+		order = binary.LittleEndian
+	}
+	at := int64(order.Uint32(b[4:]))
+	if at+2 > int64(len(b)) {
+		return 1
+	}
+	entries := int64(order.Uint16(b[at:]))
+	for i := range entries {
+		entry := at + 2 + i*entrySize
+		if entry+entrySize > int64(len(b)) {
+			return 1
+		}
+		if order.Uint16(b[entry:]) == tagOrientation {
+			if v := int(order.Uint16(b[entry+8:])); v >= 1 && v <= 8 {
+				return v
+			}
+			return 1
+		}
+	}
+	return 1
+}
+
+// upright undoes an EXIF orientation.
+func upright(img *image.Gray, orientation int) *image.Gray {
+	switch orientation {
+	case 2:
+		return mirror(img)
+	case 3:
+		return turn(img, 2)
+	case 4:
+		return mirror(turn(img, 2))
+	case 5:
+		return mirror(turn(img, 1))
+	case 6:
+		return turn(img, 1)
+	case 7:
+		return mirror(turn(img, 3))
+	case 8:
+		return turn(img, 3)
+	}
+	return img
+}

@@ -1,0 +1,198 @@
+package ocr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+)
+
+func TestPicturesOfEveryFormatAreOpened(t *testing.T) {
+	t.Parallel()
+	for name, file := range pictures(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := newTestReader().pdf.open(t.Context(), file)
+			require.NoError(t, err)
+			require.Len(t, d.pictures, 1)
+			require.Equal(t, image.Pt(60, 40), d.pictures[0].Bounds().Size())
+			require.Less(t, d.pictures[0].GrayAt(5, 5).Y, uint8(60), "the dark corner is where it was drawn")
+			require.Greater(t, d.pictures[0].GrayAt(50, 30).Y, uint8(200))
+		})
+	}
+}
+
+func TestAPictureIsTurnedAsItsEXIFSays(t *testing.T) {
+	t.Parallel()
+	// The dark corner is at the top left of what the camera saw; each orientation moves it.
+	corners := map[int]image.Point{
+		1: {5, 5}, 2: {55, 5}, 3: {55, 35}, 4: {5, 35}, 5: {5, 5}, 6: {35, 5}, 7: {35, 55}, 8: {5, 55},
+	}
+	for orientation, corner := range corners {
+		file := withOrientation(pictures(t)["JPEG"], orientation)
+		d, err := newTestReader().pdf.open(t.Context(), file)
+		require.NoError(t, err)
+		require.Less(t, d.pictures[0].GrayAt(corner.X, corner.Y).Y, uint8(60), "orientation %d", orientation)
+		want := image.Pt(60, 40)
+		if orientation >= 5 {
+			want = image.Pt(40, 60)
+		}
+		require.Equal(t, want, d.pictures[0].Bounds().Size(), "orientation %d", orientation)
+	}
+}
+
+func TestADamagedEXIFHeaderIsIgnored(t *testing.T) {
+	t.Parallel()
+	file := withOrientation(pictures(t)["JPEG"], 6)
+	for n := 24; n < 40; n++ {
+		broken := bytes.Clone(file)
+		broken[n] = 0xff
+		require.NotPanics(t, func() { orientation(broken) })
+		require.NotPanics(t, func() { orientation(broken[:n]) })
+	}
+}
+
+func TestTextIsOpenedAsText(t *testing.T) {
+	t.Parallel()
+	d, err := newTestReader().pdf.open(t.Context(), []byte("\xef\xbb\xbfKäse 1,00\nSumme 1,00\n"))
+	require.NoError(t, err)
+	require.Len(t, d.text, 1)
+	require.Equal(t, "Käse", d.text[0].Words[0].Text)
+}
+
+// badFiles must never be read, whatever they claim to be.
+func badFiles(t testing.TB) map[string][]byte {
+	bad := map[string][]byte{
+		"nothing":                 {},
+		"one byte":                {0xff},
+		"zip":                     append([]byte("PK\x03\x04"), bytes.Repeat([]byte{0}, 500)...),
+		"binary":                  noise(4000),
+		"PNG of 30000 x 30000":    hugePNG(30_000, 30_000),
+		"PNG of 1 x 2000000000":   hugePNG(1, 2_000_000_000),
+		"PDF of nothing":          []byte("%PDF-1.7\n"),
+		"PDF with noise":          append([]byte("%PDF-1.4\n"), noise(3000)...),
+		"WebP of nothing":         []byte("RIFF\x10\x00\x00\x00WEBPVP8 \x04\x00\x00\x00abcd"),
+		"text with a NUL":         []byte("Total 1.00\x00"),
+		"HTML that is also a GIF": append([]byte("GIF89a"), []byte("<script>alert(1)</script>")...),
+	}
+	for name, file := range pictures(t) {
+		bad["truncated "+name] = file[:min(len(file)/3, 40)]
+		broken := bytes.Clone(file)
+		copy(broken[min(12, len(broken)):], noise(len(broken)/2))
+		bad["corrupt "+name] = broken
+	}
+	return bad
+}
+
+func TestBadFilesAreUnreadableAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for name, file := range badFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newTestReader().read(t.Context(), file)
+			require.ErrorIs(t, err, errParse)
+		})
+	}
+}
+
+func TestAnAnimationCostsItsFirstFrameOnly(t *testing.T) {
+	t.Parallel()
+	frame := image.NewPaletted(image.Rect(0, 0, 60, 40), color.Palette{color.White, color.Black})
+	endless := &gif.GIF{}
+	for range 300 {
+		endless.Image = append(endless.Image, frame)
+		endless.Delay = append(endless.Delay, 1)
+	}
+	var b bytes.Buffer
+	require.NoError(t, gif.EncodeAll(&b, endless))
+	d, err := newTestReader().pdf.open(t.Context(), b.Bytes())
+	require.NoError(t, err)
+	require.Len(t, d.pictures, 1)
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, file := range pictures(f) {
+		f.Add(file)
+	}
+	f.Add([]byte("Summe 1,00"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if bytes.HasPrefix(file, []byte("%PDF-")) {
+			t.Skip("poppler has fuzzers of its own")
+		}
+		d, err := poppler{}.open(t.Context(), file)
+		if err == nil && d.text == nil && len(d.pictures) == 0 {
+			t.Fatal("opened, but empty")
+		}
+	})
+}
+
+// pictures are the same white card with a dark corner in every format.
+func pictures(t testing.TB) map[string][]byte {
+	t.Helper()
+	card := image.NewGray(image.Rect(0, 0, 60, 40))
+	for i := range card.Pix {
+		card.Pix[i] = 255
+	}
+	for y := range 12 {
+		for x := range 12 {
+			card.SetGray(x, y, color.Gray{Y: 10})
+		}
+	}
+	paletted := image.NewPaletted(card.Bounds(), color.Palette{color.White, color.Black})
+	for y := range 12 {
+		for x := range 12 {
+			paletted.SetColorIndex(x, y, 1)
+		}
+	}
+	out := map[string][]byte{}
+	for name, encode := range map[string]func(b *bytes.Buffer) error{
+		"JPEG": func(b *bytes.Buffer) error { return jpeg.Encode(b, card, &jpeg.Options{Quality: 95}) },
+		"PNG":  func(b *bytes.Buffer) error { return png.Encode(b, card) },
+		"GIF":  func(b *bytes.Buffer) error { return gif.Encode(b, paletted, nil) },
+		"BMP":  func(b *bytes.Buffer) error { return bmp.Encode(b, card) },
+		"TIFF": func(b *bytes.Buffer) error { return tiff.Encode(b, card, nil) },
+	} {
+		var b bytes.Buffer
+		require.NoError(t, encode(&b), name)
+		out[name] = b.Bytes()
+	}
+	webp, err := os.ReadFile("testdata/card.webp")
+	require.NoError(t, err)
+	out["WebP"] = webp
+	return out
+}
+
+func withOrientation(jpeg []byte, orientation int) []byte {
+	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01"), 0, byte(orientation), 0, 0, 0, 0, 0, 0)
+	segment := binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(exif)+2))
+	return append(append(append(bytes.Clone(jpeg[:2]), segment...), exif...), jpeg[2:]...)
+}
+
+// hugePNG has a header that promises a fortune, and next to nothing behind it.
+func hugePNG(w, h uint32) []byte {
+	head := binary.BigEndian.AppendUint32([]byte("IHDR"), w)
+	head = append(binary.BigEndian.AppendUint32(head, h), 8, 0, 0, 0, 0)
+	out := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), head...)
+	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(head))
+	return append(out, noise(1000)...)
+}
+
+func noise(n int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = byte(r.Uint32())
+	}
+	return out
+}

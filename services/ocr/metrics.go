@@ -1,0 +1,52 @@
+package ocr
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+type metrics struct {
+	seconds  metric.Float64Histogram
+	failures metric.Int64Counter
+}
+
+func newMetrics(g gate) (metrics, error) {
+	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
+	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, waiting included."),
+		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
+	if err != nil {
+		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
+	}
+	failures, err := meter.Int64Counter("ocr.receipt.failures", metric.WithDescription("Receipts that were not read, by reason."))
+	if err != nil {
+		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
+	}
+	_, err = meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(int64(len(g.waiting)))
+			return nil
+		}))
+	if err != nil {
+		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
+	}
+	return metrics{seconds: seconds, failures: failures}, nil
+}
+
+func (m metrics) record(ctx context.Context, took time.Duration, err error) {
+	m.seconds.Record(ctx, took.Seconds())
+	if err == nil {
+		return
+	}
+	reason := "CANCELED"
+	if e := apierr.From(err); e != nil {
+		reason = e.Reason
+	}
+	m.failures.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+}

@@ -1,0 +1,181 @@
+// Package ocr reads receipts: files in, structured receipts out. It owns nothing but the memory of what it has read, and
+// promises that a bad file or a broken engine costs one request and leaves nothing behind.
+package ocr
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+// Migrations is the history of the schema.
+//
+//go:embed migrations/*.sql
+var Migrations embed.FS
+
+// Config is what the service is told.
+type Config struct {
+	rpc.Config
+	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
+	// Tesseract is the engine's program, by name or path.
+	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
+	// Timeout bounds one run of the engine, or of a PDF tool, which are a few for a receipt.
+	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
+	// Workers is how many receipts are read at once; 0: as many as there are cores.
+	Workers int `env:"OCR_WORKERS" envDefault:"0"`
+	// Queue is how many more may wait.
+	Queue int `env:"OCR_QUEUE" envDefault:"8"`
+}
+
+type server struct {
+	ocrv1.UnsafeOCRServiceServer
+
+	db      *pgxpool.Pool
+	reader  reader
+	gate    gate
+	metrics metrics
+	log     *slog.Logger
+}
+
+var _ ocrv1.OCRServiceServer = (*server)(nil)
+
+// Run serves on lis until ctx ends. It starts while Postgres or the engine is away, and returns an error when the schema
+// is behind.
+func Run(ctx context.Context, config Config, lis net.Listener) error {
+	log := slog.Default().With("service", "ocr")
+	db, err := pg.Open(ctx, config.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := awaitSchema(ctx, db, log); err != nil {
+		return err
+	}
+	s, err := newServer(config, db, log)
+	if err != nil {
+		return err
+	}
+	if err := newTesseract(config).check(ctx); err != nil {
+		log.ErrorContext(ctx, "the engine is not usable; receipts will fail", "error", err)
+	}
+	srv := rpc.NewServer(config.Config, nil, log)
+	ocrv1.RegisterOCRServiceServer(srv, s)
+	return srv.Serve(ctx, lis, db.Ping)
+}
+
+func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, error) {
+	workers := config.Workers
+	if workers <= 0 {
+		workers = runtime.NumCPU()
+	}
+	s := &server{
+		db:     db,
+		reader: reader{pdf: newPoppler(config), engine: newTesseract(config), now: time.Now},
+		gate:   newGate(workers, config.Queue),
+		log:    log,
+	}
+	var err error
+	s.metrics, err = newMetrics(s.gate)
+	return s, err
+}
+
+// awaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
+func awaitSchema(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
+	for {
+		err := pg.CheckMigrated(ctx, db, Migrations)
+		if err == nil || !pg.IsUnavailable(err) {
+			return err
+		}
+		log.WarnContext(ctx, "waiting for the database", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// Recognize implements the RPC. A file that this user has shown before is not read again.
+func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*ocrv1.RecognizeResponse, error) {
+	userID, err := parseRecognize(req)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(req.GetFile())
+	known, err := s.recall(ctx, userID, digest[:])
+	if known != nil || err != nil {
+		return known, err
+	}
+	start := time.Now()
+	found, err := s.recognise(ctx, req.GetFile())
+	s.metrics.record(ctx, time.Since(start), err)
+	if err != nil {
+		return nil, err
+	}
+	receipt := found.proto()
+	stored, err := proto.Marshal(receipt)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a receipt: %w", err)
+	}
+	// The memory saves work; a receipt that could not be remembered is read all the same.
+	if err := insertResult(ctx, s.db, userID, digest[:], stored); err != nil {
+		s.log.WarnContext(ctx, "remembering a receipt", "error", err)
+	}
+	return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
+}
+
+func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
+	userID, err := uuid.Parse(req.GetUserId())
+	if err != nil {
+		return uuid.Nil, errUserID
+	}
+	if len(req.GetFile()) == 0 {
+		return uuid.Nil, errFile
+	}
+	if len(req.GetFile()) > maxFile {
+		return uuid.Nil, errTooLarge
+	}
+	return userID, nil
+}
+
+// recall returns nil for a file that is new, and when what is remembered of it cannot be had.
+func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*ocrv1.RecognizeResponse, error) {
+	stored, err := selectResult(ctx, s.db, userID, digest)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recalling a receipt: %w", err)
+	}
+	receipt := &ocrv1.Receipt{}
+	if err := proto.Unmarshal(stored.Receipt, receipt); err != nil {
+		return nil, fmt.Errorf("decoding a remembered receipt: %w", err)
+	}
+	return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
+}
+
+// recognise reads a file when it is its turn. Decoding happens behind the gate too: it needs the most memory.
+func (s *server) recognise(ctx context.Context, file []byte) (reading, error) {
+	leave, err := s.gate.enter(ctx)
+	if err != nil {
+		return reading{}, err
+	}
+	defer leave()
+	return s.reader.read(ctx, file)
+}

@@ -1,0 +1,153 @@
+package ocr
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+func newTestServer(t *testing.T, config Config) *server {
+	t.Helper()
+	if config.Tesseract == "" {
+		config.Tesseract = "tesseract"
+	}
+	config.Timeout = 20 * time.Second
+	s, err := newServer(config, pgtest.New(t, Migrations), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return s
+}
+
+func TestAReceiptIsAnsweredWithFieldsConfidenceAndEvidence(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{})
+	text, _ := goldenText(t, "en_us")
+	resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()})
+	require.NoError(t, err)
+	r := resp.GetReceipt()
+	require.Equal(t, "40.91", r.GetTotal())
+	require.Equal(t, "2.66", r.GetTax())
+	require.Equal(t, "5.00", r.GetTip())
+	require.Equal(t, "USD", r.GetCurrency())
+	require.Len(t, r.GetLines(), 4)
+	require.Equal(t, "Clam Chowder", r.GetLines()[0].GetDescription())
+	require.Contains(t, r.GetConfidence(), "total")
+	for _, e := range r.GetEvidence() {
+		require.Nil(t, e.GetBox(), "plain text has no pixels")
+	}
+}
+
+func TestTheSameFileOfTheSameUserIsReadOnce(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{})
+	text, _ := goldenText(t, "de")
+	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
+	first, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+
+	s.gate = newGate(1, 0)
+	leave, err := s.gate.enter(t.Context())
+	require.NoError(t, err)
+	defer leave()
+	again, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err, "remembered, so no worker is needed")
+	require.True(t, proto.Equal(first, again))
+
+	_, err = s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: req.GetFile(), UserId: uuid.NewString()})
+	require.ErrorIs(t, err, errBusy, "another user's file is another file")
+}
+
+func TestAFailureIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{Tesseract: program(t, "exit 3")})
+	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
+	_, err := s.Recognize(t.Context(), req)
+	require.ErrorIs(t, err, errResponse)
+	s.reader = newTestReader()
+	resp, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "12.50", resp.GetReceipt().GetTotal())
+}
+
+func TestRequestsWithoutAFileOrUserAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{})
+	for want, req := range map[*apierr.Error]*ocrv1.RecognizeRequest{
+		errFile:     {UserId: uuid.NewString()},
+		errUserID:   {File: []byte("Total 1.00"), UserId: "me"},
+		errTooLarge: {File: make([]byte, maxFile+1), UserId: uuid.NewString()},
+		errParse:    {File: []byte("nothing to see here"), UserId: uuid.NewString()},
+	} {
+		_, err := s.Recognize(t.Context(), req)
+		require.ErrorIs(t, err, want)
+	}
+}
+
+func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGate(2, 3)
+	var inside []func()
+	for range 2 {
+		leave, err := g.enter(t.Context())
+		require.NoError(t, err)
+		inside = append(inside, leave)
+	}
+	entered := make(chan error, 3)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			leave, err := g.enter(t.Context())
+			if err == nil {
+				leave()
+			}
+			entered <- err
+		})
+	}
+	require.Eventually(t, func() bool { return len(g.waiting) == 3 }, 5*time.Second, time.Millisecond)
+	_, err := g.enter(t.Context())
+	require.ErrorIs(t, err, errBusy)
+	require.Positive(t, apierr.From(err).RetryAfter)
+	for _, leave := range inside {
+		leave()
+	}
+	wg.Wait()
+	for range 3 {
+		require.NoError(t, <-entered)
+	}
+}
+
+func TestWhoeverStopsWaitingLeavesTheQueue(t *testing.T) {
+	t.Parallel()
+	g := newGate(1, 1)
+	leave, err := g.enter(t.Context())
+	require.NoError(t, err)
+	defer leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = g.enter(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, g.waiting)
+}
+
+func TestRecognitionLeavesNoFilesBehind(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	_, err := newTestReader().read(t.Context(), asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+	require.NoError(t, err)
+	_, err = newTestReader().read(t.Context(), []byte(strings.Repeat("%PDF-1.4 ", 100)))
+	require.ErrorIs(t, err, errParse)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

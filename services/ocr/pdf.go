@@ -1,0 +1,172 @@
+package ocr
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+const (
+	maxPages = 5
+	// pdfDPI makes a capital of 9 points some 26 pixels high.
+	pdfDPI = 300
+	// minLayerWords: fewer are a stamp on a scan, not a text layer.
+	minLayerWords = 8
+)
+
+// poppler runs poppler-utils' programs on PDFs. They run no scripts and fetch nothing.
+type poppler struct {
+	limits limits
+}
+
+func newPoppler(c Config) poppler {
+	return poppler{limits: limits{time: c.Timeout, memory: 1 << 30, output: maxPages*maxPixels/8 + 1<<20}}
+}
+
+var (
+	pagesLine = regexp.MustCompile(`(?m)^Pages:\s+(\d+)`)
+	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.]+) x ([\d.]+) pts`)
+)
+
+func (p poppler) pdf(ctx context.Context, file []byte) (document, error) {
+	info, err := p.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
+	if err != nil {
+		return document{}, err
+	}
+	m := pagesLine.FindSubmatch(info)
+	if m == nil {
+		return document{}, fmt.Errorf("%w: PDF without pages", errUnreadable)
+	}
+	pages, err := strconv.Atoi(string(m[1]))
+	if err != nil || pages < 1 {
+		return document{}, fmt.Errorf("%w: PDF without pages", errUnreadable)
+	}
+	d := document{skipped: pages > maxPages}
+	layer, err := p.run(ctx, file, "pdftotext", "-bbox", "-l", strconv.Itoa(maxPages), "-", "-")
+	if err != nil {
+		return document{}, err
+	}
+	if text := layerPages(layer); words(text) >= minLayerWords {
+		d.text = text
+		return d, nil
+	}
+	dpi := pdfDPI
+	for _, s := range sizeLine.FindAllSubmatch(info, -1) {
+		dpi = min(dpi, fittingDPI(s[1], s[2]))
+	}
+	if dpi < 20 {
+		return document{}, fmt.Errorf("%w: PDF pages of an enormous size", errUnreadable)
+	}
+	out, err := p.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(maxPages), "-")
+	if err != nil {
+		return document{}, err
+	}
+	d.pictures, err = graymaps(out)
+	return d, err
+}
+
+// run tells a PDF that poppler refuses from a poppler that is missing.
+func (p poppler) run(ctx context.Context, file []byte, program string, args ...string) ([]byte, error) {
+	out, err := run(ctx, p.limits, file, program, args...)
+	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, errOutput) {
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	if errors.Is(err, errNotStarted) {
+		return nil, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: takes too long: %w", errUnreadable, err)
+	}
+	return out, err
+}
+
+// fittingDPI is the resolution at which a page has as many pixels as are of use.
+func fittingDPI(width, height []byte) int {
+	w, errW := strconv.ParseFloat(string(width), 64)
+	h, errH := strconv.ParseFloat(string(height), 64)
+	if errW != nil || errH != nil || w <= 0 || h <= 0 {
+		return 0
+	}
+	byArea := 72 * math.Sqrt(workPixels*0.75/(w*h))
+	return int(min(byArea, 72*maxEdge/max(w, h)))
+}
+
+type layerDoc struct {
+	Pages []struct {
+		Width  float64 `xml:"width,attr"`
+		Height float64 `xml:"height,attr"`
+		Words  []struct {
+			XMin float64 `xml:"xMin,attr"`
+			YMin float64 `xml:"yMin,attr"`
+			XMax float64 `xml:"xMax,attr"`
+			YMax float64 `xml:"yMax,attr"`
+			Text string  `xml:",chardata"`
+		} `xml:"word"`
+	} `xml:"body>doc>page"`
+}
+
+// layerPages reads pdftotext's XHTML; a layer that it cannot say is none.
+func layerPages(layer []byte) []receipt.Page {
+	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
+	decoder.Strict = false
+	decoder.Entity = xml.HTMLEntity
+	var d layerDoc
+	if err := decoder.Decode(&d); err != nil {
+		return nil
+	}
+	// Boxes are points; the pixels of a page are those that it would be rendered with.
+	const scale = pdfDPI / 72.0
+	var pages []receipt.Page
+	for _, p := range d.Pages {
+		page := receipt.Page{Width: int(p.Width * scale), Height: int(p.Height * scale)}
+		for _, w := range p.Words {
+			if text := strings.TrimSpace(w.Text); text != "" {
+				page.Words = append(page.Words, receipt.Word{Text: text, Confidence: 1, Box: receipt.Box{
+					X: int(w.XMin * scale), Y: int(w.YMin * scale), W: int((w.XMax - w.XMin) * scale), H: int((w.YMax - w.YMin) * scale),
+				}})
+			}
+		}
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+func words(pages []receipt.Page) int {
+	n := 0
+	for _, p := range pages {
+		n += len(p.Words)
+	}
+	return n
+}
+
+// graymaps takes pdftoppm's output apart: binary PGMs, one after the other.
+func graymaps(b []byte) ([]*image.Gray, error) {
+	var out []*image.Gray
+	for len(b) > 0 {
+		var w, h, top, n int
+		header := b[:min(len(b), 64)]
+		if _, err := fmt.Sscanf(string(header), "P5\n%d %d\n%d\n", &w, &h, &top); err != nil || top != 255 || w <= 0 || h <= 0 || w > maxEdge || h > maxEdge {
+			return nil, fmt.Errorf("%w: pdftoppm printed no graymap", errEngine)
+		}
+		n = len(fmt.Sprintf("P5\n%d %d\n%d\n", w, h, top))
+		if len(b) < n+w*h {
+			return nil, fmt.Errorf("%w: pdftoppm stopped early", errEngine)
+		}
+		out = append(out, &image.Gray{Pix: b[n : n+w*h], Stride: w, Rect: image.Rect(0, 0, w, h)})
+		b = b[n+w*h:]
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: PDF without pages", errUnreadable)
+	}
+	return out, nil
+}

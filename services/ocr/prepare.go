@@ -1,0 +1,175 @@
+package ocr
+
+import (
+	"image"
+	"math"
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+// Recognition works best on capitals of 20 to 30 pixels, on paper that is white; the smaller ones cost less time.
+const (
+	targetHeight = 22
+	maxScale     = 3.0
+	// maxPrepared bounds what is handed to the engine: its time grows with the pixels.
+	maxPrepared = 6_000_000
+)
+
+// prepared is a picture as the engine should see it, and how to get back from it to the upright page.
+type prepared struct {
+	ink   *image.Gray
+	scale float64
+	angle float64
+	// page is the size of the upright page.
+	page image.Point
+}
+
+// prepare evens out the paper, straightens the lines and brings the type to size.
+func prepare(page *image.Gray) prepared {
+	p := prepared{page: page.Bounds().Size(), scale: 1}
+	ink := darken(withoutEdges(whiten(page)))
+	if angle := skew(ink); math.Abs(angle) >= 0.004 {
+		p.angle = angle
+		ink = rotate(ink, angle)
+	}
+	height := textHeight(ink)
+	// Needles print dots: only at half the size do they touch and make letters.
+	if half := halve(ink); 2*textHeight(half) > 1.5*height && height > 0 {
+		height = 2 * textHeight(half)
+		ink = resize(half, ink.Bounds().Dx(), ink.Bounds().Dy())
+	}
+	if height > 0 {
+		p.scale = min(maxScale, targetHeight/height)
+	}
+	w, h := float64(ink.Bounds().Dx()), float64(ink.Bounds().Dy())
+	if n := w * h * p.scale * p.scale; n > maxPrepared {
+		p.scale *= math.Sqrt(maxPrepared / n)
+	}
+	p.ink = ink
+	return p
+}
+
+// enlarged is the same page for an engine that is to see the type larger by a factor.
+func (p prepared) enlarged(by float64) prepared {
+	if p.scale*by > 0.85 && p.scale*by < 1.2 {
+		by = 1 / p.scale
+	}
+	p.scale *= by
+	return p
+}
+
+// row is the part of the page level with a box, with some air above and below.
+func (p prepared) row(b receipt.Box) prepared {
+	air := b.H * 2 / 5
+	area := image.Rect(0, b.Y-air, p.ink.Bounds().Dx(), b.Y+b.H+air).Intersect(p.ink.Bounds())
+	row := image.NewGray(image.Rect(0, 0, max(area.Dx(), 1), max(area.Dy(), 1)))
+	for y := range area.Dy() {
+		copy(row.Pix[y*row.Stride:], p.ink.Pix[(area.Min.Y+y)*p.ink.Stride:][:area.Dx()])
+	}
+	p.ink = row
+	return p
+}
+
+// picture is what the engine is given.
+func (p prepared) picture() *image.Gray {
+	size := p.ink.Bounds().Size()
+	return resize(p.ink, int(float64(size.X)*p.scale), int(float64(size.Y)*p.scale))
+}
+
+// maxSkew is how far a picture may be off, in radians; more is a matter of turning the page.
+const maxSkew = 0.12
+
+// skew finds the angle at which the rows of text stand out most: sums along straight rows vary more than across them.
+func skew(img *image.Gray) float64 {
+	points, height := inkPoints(img, 700)
+	if len(points) < 200 {
+		return 0
+	}
+	best, most := 0.0, 0.0
+	try := func(angle float64) {
+		if s := sharpness(points, height, angle); s > most {
+			best, most = angle, s
+		}
+	}
+	const coarse, fine = 0.01, 0.002
+	for a := -maxSkew; a <= maxSkew; a += coarse {
+		try(a)
+	}
+	around := best
+	for a := around - coarse; a <= around+coarse; a += fine {
+		try(a)
+	}
+	// Straight wins unless another angle is clearly better: rotating costs sharpness.
+	if sharpness(points, height, 0)*1.02 >= most {
+		return 0
+	}
+	return best
+}
+
+// inkPoints are the ink's pixels on the picture shrunk to a width, thinned where there are very many.
+func inkPoints(img *image.Gray, width int) ([]image.Point, int) {
+	step := max(1, img.Bounds().Dx()/width)
+	var points []image.Point
+	for y := 0; y < img.Bounds().Dy(); y += step {
+		for x := 0; x < img.Bounds().Dx(); x += step {
+			if img.Pix[y*img.Stride+x] < inkLevel {
+				points = append(points, image.Pt(x/step, y/step))
+			}
+		}
+	}
+	return points, img.Bounds().Dy()/step + 1
+}
+
+func sharpness(points []image.Point, height int, angle float64) float64 {
+	const margin = 120
+	sums := make([]float64, height+2*margin)
+	tan := math.Tan(angle)
+	for _, p := range points {
+		y := int(float64(p.Y)-float64(p.X)*tan+0.5) + margin
+		if y >= 0 && y < len(sums) {
+			sums[y]++
+		}
+	}
+	s := 0.0
+	for i := 1; i < len(sums); i++ {
+		d := sums[i] - sums[i-1]
+		s += d * d
+	}
+	return s
+}
+
+// textHeight is the usual height of a letter, from the runs of ink that touch; 0 when there are too few.
+func textHeight(img *image.Gray) float64 {
+	heights := componentHeights(img)
+	if len(heights) < 40 {
+		return 0
+	}
+	slices.Sort(heights)
+	// Capitals and digits, which are most of a receipt, are the taller ones of its letters.
+	return float64(heights[len(heights)*65/100])
+}
+
+// sideways tells whether the rows of text may run up and down: then the columns of pixels stand out more than the rows, in
+// relation to how many pixels there are in each. The edges of prices do so too; what comes out of reading decides.
+func sideways(img *image.Gray) bool {
+	ink := whiten(shrinkTo(img, 1_500_000))
+	points, height := inkPoints(ink, 700)
+	if len(points) < 200 {
+		return false
+	}
+	across := sharpest(points, height) * float64(height)
+	width := ink.Bounds().Dx()/max(1, ink.Bounds().Dx()/700) + 1
+	for i, p := range points {
+		points[i] = image.Pt(p.Y, p.X)
+	}
+	return sharpest(points, width)*float64(width) > across*1.5
+}
+
+func sharpest(points []image.Point, height int) float64 {
+	most := 0.0
+	for a := -0.08; a <= 0.08; a += 0.01 {
+		most = max(most, sharpness(points, height, a))
+	}
+	return most
+}

@@ -1,0 +1,99 @@
+package ocr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// limits of one run of a program.
+type limits struct {
+	time   time.Duration
+	memory int64
+	output int
+}
+
+var (
+	errOutput = errors.New("printed too much")
+	// errNotStarted: the program is not there, or cannot be run.
+	errNotStarted = errors.New("could not be started")
+)
+
+// run feeds a program and returns what it prints. It runs in a process group of its own, which is killed when ctx ends or
+// a limit is reached, so that nothing outlives the request. Nothing touches the disk.
+func run(ctx context.Context, l limits, stdin []byte, program string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.time)
+	defer cancel()
+	name, args, err := limited(l, program, args)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// A child that left the group must not keep the pipes, and so the request, open.
+	cmd.WaitDelay = time.Second
+	out := &bounded{limit: l.output, stop: cancel}
+	complaint := &bounded{limit: 4 << 10}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), out, complaint
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", program, errNotStarted, err)
+	}
+	err = cmd.Wait()
+	switch {
+	case out.over:
+		return nil, fmt.Errorf("%s: %w", program, errOutput)
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w", program, ctx.Err())
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(complaint.Bytes()))
+	}
+	return out.Bytes(), nil
+}
+
+// limited puts the memory limit in front: Go cannot set one between fork and exec.
+func limited(l limits, program string, args []string) (string, []string, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %w", errNotStarted, err)
+	}
+	prlimit, err := exec.LookPath("prlimit")
+	if err != nil {
+		// Not Linux: the time and output limits still hold.
+		return path, args, nil
+	}
+	front := []string{
+		"--as=" + strconv.FormatInt(l.memory, 10), "--core=0",
+		"--cpu=" + strconv.Itoa(int(l.time.Seconds())+1), path,
+	}
+	return prlimit, append(front, args...), nil
+}
+
+// bounded keeps what a program prints, up to a limit.
+type bounded struct {
+	buffer bytes.Buffer
+	limit  int
+	over   bool
+	stop   context.CancelFunc
+}
+
+// Write implements io.Writer. It swallows what is too much rather than block the program on a full pipe.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.buffer.Len()+len(p) > b.limit {
+		b.over = true
+		if b.stop != nil {
+			b.stop()
+		}
+		return len(p), nil
+	}
+	return b.buffer.Write(p)
+}
+
+// Bytes is what was printed.
+func (b *bounded) Bytes() []byte { return b.buffer.Bytes() }

@@ -1,0 +1,80 @@
+package ocr
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var roomy = limits{time: 10 * time.Second, memory: 1 << 30, output: 1 << 20}
+
+func TestAProgramGetsItsInputAndItsOutputComesBack(t *testing.T) {
+	t.Parallel()
+	out, err := run(t.Context(), roomy, []byte("bread"), "cat")
+	require.NoError(t, err)
+	require.Equal(t, "bread", string(out))
+}
+
+func TestAProgramThatHangsIsKilledWithItsChildren(t *testing.T) {
+	t.Parallel()
+	pids := filepath.Join(t.TempDir(), "pids")
+	script := program(t, "sleep 60 & echo $! > "+pids+"; sleep 60")
+	l := roomy
+	l.time = 300 * time.Millisecond
+	start := time.Now()
+	_, err := run(t.Context(), l, nil, script)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Less(t, time.Since(start), 5*time.Second)
+	text, err := os.ReadFile(pids)
+	require.NoError(t, err)
+	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return gone(child) }, 5*time.Second, 10*time.Millisecond)
+}
+
+// gone: dead, or a zombie that only waits for init to notice.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
+func TestAProgramThatPrintsWithoutEndIsStopped(t *testing.T) {
+	t.Parallel()
+	_, err := run(t.Context(), roomy, nil, "yes")
+	require.ErrorIs(t, err, errOutput)
+}
+
+func TestAProgramThatWantsTooMuchMemoryFails(t *testing.T) {
+	t.Parallel()
+	l := roomy
+	l.memory = 64 << 20
+	_, err := run(t.Context(), l, nil, program(t, `head -c 200000000 /dev/zero | tail -c 150000000 > /dev/null`))
+	require.Error(t, err)
+}
+
+func TestAMissingProgramIsToldFromOneThatFails(t *testing.T) {
+	t.Parallel()
+	_, err := run(t.Context(), roomy, nil, "no-such-program-here")
+	require.ErrorIs(t, err, errNotStarted)
+	_, err = run(t.Context(), roomy, nil, "false")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, errNotStarted)
+}
+
+// program writes a shell script that stands in for the engine.
+func program(t *testing.T, script string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "engine")
+	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	return name
+}

@@ -1,0 +1,135 @@
+package ocr
+
+import (
+	"context"
+	"encoding/json"
+	"image"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+// golden is the part of a receipt's expectation that a photograph of it must still yield.
+type golden struct {
+	Date, Currency, Total string
+	Amounts               []string
+}
+
+func TestPhotographsInFiveLanguagesAreRead(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"de", "en_us", "en_my", "fr", "es", "it"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			text, want := goldenText(t, language)
+			r, err := newTestReader().read(t.Context(), asJPEG(t, photograph(printed(t, text, 26), 0.03)))
+			require.NoError(t, err)
+			require.Equal(t, want, shown(r.Receipt))
+		})
+	}
+}
+
+func TestAPageOnItsSideIsTurned(t *testing.T) {
+	t.Parallel()
+	text, want := goldenText(t, "en_us")
+	img := printed(t, text, 20)
+	r, err := newTestReader().read(t.Context(), asJPEG(t, turn(img, 1)))
+	require.NoError(t, err)
+	require.Equal(t, want.Total, r.Total)
+	require.Equal(t, img.Bounds().Size(), r.pages[0].size, "evidence lies on the page as one reads it")
+}
+
+func TestEvidenceLiesOnTheUprightPageWhereTheWordsAre(t *testing.T) {
+	t.Parallel()
+	const angle = 0.05
+	text, _ := goldenText(t, "en_us")
+	straight := printed(t, text, 20)
+	r, err := newTestReader().read(t.Context(), asJPEG(t, rotate(straight, angle)))
+	require.NoError(t, err)
+	for _, e := range r.proto().GetEvidence() {
+		box := e.GetBox()
+		require.Equal(t, int32(straight.Bounds().Dx()), box.GetPageWidth())
+		if e.GetField() != "total" {
+			continue
+		}
+		// The total stands on the 14th of the text's 16 rows, at the right.
+		middle := float64(box.GetY()+box.GetHeight()/2) / float64(box.GetPageHeight())
+		require.InDelta(t, 0.82, middle, 0.08)
+		require.Greater(t, box.GetX(), box.GetPageWidth()/2)
+		return
+	}
+	require.Fail(t, "no evidence of the total")
+}
+
+func TestAPictureWithoutAReceiptIsRefused(t *testing.T) {
+	t.Parallel()
+	static := image.NewGray(image.Rect(0, 0, 500, 500))
+	copy(static.Pix, noise(len(static.Pix)))
+	blank := image.NewGray(image.Rect(0, 0, 800, 1200))
+	for name, img := range map[string]*image.Gray{"noise": static, "black": blank, "greeting": printed(t, "Happy birthday, dear reader", 24)} {
+		_, err := newTestReader().read(t.Context(), asJPEG(t, img))
+		require.ErrorIs(t, err, errParse, name)
+	}
+}
+
+func TestABrokenEngineIsNotTheFilesFault(t *testing.T) {
+	t.Parallel()
+	picture := asJPEG(t, printed(t, "Total 1.00", 24))
+	for name, script := range map[string]string{
+		"crashes":             "kill -SEGV $$",
+		"hangs":               "sleep 30",
+		"says nothing":        "exit 0",
+		"prints nonsense":     "echo oops",
+		"prints half a table": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\n'`,
+		"points off the page": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\t1\t1\t1\t1\t-9\t0\t9999999\t1\t90\tTotal\n'`,
+		"prints for ever":     "yes",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newTestReader()
+			r.engine = newTesseract(Config{Tesseract: program(t, script), Timeout: time.Second})
+			_, err := r.read(t.Context(), picture)
+			require.ErrorIs(t, err, errResponse)
+		})
+	}
+	r := newTestReader()
+	r.engine = newTesseract(Config{Tesseract: "no-such-engine", Timeout: time.Second})
+	_, err := r.read(t.Context(), picture)
+	require.ErrorIs(t, err, errResponse)
+}
+
+func TestARequestThatEndsStopsTheEngine(t *testing.T) {
+	t.Parallel()
+	r := newTestReader()
+	r.engine = newTesseract(Config{Tesseract: program(t, "sleep 30"), Timeout: 20 * time.Second})
+	picture := asJPEG(t, printed(t, "Total 1.00", 24))
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := r.read(ctx, picture)
+	require.ErrorIs(t, err, ctx.Err())
+	require.Less(t, time.Since(start), 5*time.Second)
+}
+
+func goldenText(t *testing.T, name string) (string, golden) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("receipt", "testdata", name+".txt"))
+	require.NoError(t, err)
+	raw, err := os.ReadFile(filepath.Join("receipt", "testdata", name+".json"))
+	require.NoError(t, err)
+	var want golden
+	require.NoError(t, json.Unmarshal(raw, &want))
+	return string(text), want
+}
+
+func shown(r receipt.Receipt) golden {
+	g := golden{Date: r.Date, Currency: r.Currency, Total: r.Total}
+	for _, it := range r.Items {
+		g.Amounts = append(g.Amounts, it.Amount)
+	}
+	return g
+}

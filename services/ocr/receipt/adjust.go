@@ -1,0 +1,78 @@
+package receipt
+
+// adjustment is what lies between the lines and the total.
+type adjustment struct {
+	tax, tip, discount, rounding int64
+}
+
+// choice is one way to take one sort of amount: not at all, one of them, or all of them together.
+type choice struct {
+	value int64
+	used  bool
+}
+
+// adjustments finds tax, tip, discount and rounding, as printed, that together make up the difference; the fewest first.
+func adjustments(difference int64, s *sums) (adjustment, bool) {
+	taxes, tips, discounts := choices(s.taxes), choices(s.tips), choices(s.discounts)
+	best, fewest := adjustment{}, 5
+	for _, tax := range taxes {
+		for _, tip := range tips {
+			for _, discount := range discounts {
+				for _, rounding := range roundings(s.rounding) {
+					n := count(tax.used, tip.used, discount.used, rounding.used)
+					if n == 0 && difference != 0 || n >= fewest {
+						continue
+					}
+					if abs(tax.value)+abs(tip.value)-abs(discount.value)+rounding.value == difference {
+						best = adjustment{tax: abs(tax.value), tip: abs(tip.value), discount: abs(discount.value), rounding: rounding.value}
+						fewest = n
+					}
+				}
+			}
+		}
+	}
+	return best, fewest < 5
+}
+
+func count(used ...bool) int {
+	n := 0
+	for _, u := range used {
+		if u {
+			n++
+		}
+	}
+	return n
+}
+
+// choices bounds the search: a table of taxes has a few rows, never many.
+func choices(of []labelled) []choice {
+	out := []choice{{}}
+	sum := int64(0)
+	for i, l := range of {
+		if i == 6 {
+			break
+		}
+		if !l.late {
+			sum += abs(l.value)
+		}
+		if l.value != 0 && !l.late {
+			out = append(out, choice{l.value, true})
+		}
+	}
+	if len(of) > 1 && sum != 0 {
+		out = append(out, choice{sum, true})
+	}
+	return out
+}
+
+// roundings tries both signs: the minus before a rounding is the first thing that a printer's dirt takes.
+func roundings(of []labelled) []choice {
+	out := []choice{{}}
+	for _, l := range of {
+		// The smallest coin anywhere is worth less than one unit.
+		if l.value != 0 && abs(l.value) < 1000 && len(out) < 5 {
+			out = append(out, choice{l.value, true}, choice{-l.value, true})
+		}
+	}
+	return out
+}

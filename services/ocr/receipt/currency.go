@@ -1,0 +1,94 @@
+package receipt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// clue is a pattern that speaks for a currency, and how loudly.
+type clue struct {
+	code    string
+	weight  float64
+	pattern *regexp.Regexp
+}
+
+// clues: symbols and codes first, then words that only one currency's country prints. Texts are matched as they are.
+var clues = []clue{
+	{"MYR", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:RM|MYR)(?:[^A-Za-z]|$)`)},
+	{"EUR", 3, regexp.MustCompile(`€|(?:^|[^A-Za-z])(?i:EUR|EURO|EUROS)(?:[^A-Za-z]|$)`)},
+	{"GBP", 3, regexp.MustCompile(`£|(?:^|[^A-Za-z])GBP(?:[^A-Za-z]|$)`)},
+	{"SGD", 4, regexp.MustCompile(`S\$\s?\d|(?:^|[^A-Za-z])SGD(?:[^A-Za-z]|$)`)},
+	{"AUD", 4, regexp.MustCompile(`AU?\$\s?\d|(?:^|[^A-Za-z])AUD(?:[^A-Za-z]|$)`)},
+	{"CAD", 4, regexp.MustCompile(`CA?\$\s?\d|(?:^|[^A-Za-z])CAD(?:[^A-Za-z]|$)`)},
+	{"NZD", 4, regexp.MustCompile(`NZ\$|(?:^|[^A-Za-z])NZD(?:[^A-Za-z]|$)`)},
+	{"HKD", 4, regexp.MustCompile(`HK\$|(?:^|[^A-Za-z])HKD(?:[^A-Za-z]|$)`)},
+	{"USD", 3, regexp.MustCompile(`US\$|(?:^|[^A-Za-z])USD(?:[^A-Za-z]|$)`)},
+	{"USD", 1, regexp.MustCompile(`(?:^|[^A-Za-z])\$\s?\d`)},
+	{"CHF", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:CHF|SFr|Fr\.)(?:[^A-Za-z]|$)`)},
+	{"INR", 3, regexp.MustCompile(`₹|(?:^|[^A-Za-z])(?:INR|Rs\.?)(?:[^A-Za-z]|$)`)},
+	{"JPY", 3, regexp.MustCompile(`円|(?:^|[^A-Za-z])JPY(?:[^A-Za-z]|$)`)},
+	{"JPY", 1, regexp.MustCompile(`[¥￥]\s?\d`)},
+	{"CNY", 3, regexp.MustCompile(`元|(?:^|[^A-Za-z])(?:CNY|RMB)(?:[^A-Za-z]|$)`)},
+	{"PLN", 3, regexp.MustCompile(`zł|(?:^|[^A-Za-z])PLN(?:[^A-Za-z]|$)`)},
+	{"CZK", 3, regexp.MustCompile(`Kč|(?:^|[^A-Za-z])CZK(?:[^A-Za-z]|$)`)},
+	{"SEK", 3, regexp.MustCompile(`(?:^|[^A-Za-z])SEK(?:[^A-Za-z]|$)`)},
+	{"NOK", 3, regexp.MustCompile(`(?:^|[^A-Za-z])NOK(?:[^A-Za-z]|$)`)},
+	{"DKK", 3, regexp.MustCompile(`(?:^|[^A-Za-z])DKK(?:[^A-Za-z]|$)`)},
+	{"IDR", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:IDR|Rp\.?)(?:[^A-Za-z]|$)`)},
+	{"THB", 3, regexp.MustCompile(`฿|(?:^|[^A-Za-z])THB(?:[^A-Za-z]|$)`)},
+	{"BRL", 3, regexp.MustCompile(`R\$|(?:^|[^A-Za-z])BRL(?:[^A-Za-z]|$)`)},
+	{"MXN", 3, regexp.MustCompile(`(?:^|[^A-Za-z])MXN(?:[^A-Za-z]|$)`)},
+	{"KRW", 3, regexp.MustCompile(`₩|(?:^|[^A-Za-z])KRW(?:[^A-Za-z]|$)`)},
+	{"TRY", 3, regexp.MustCompile(`₺|(?:^|[^A-Za-z])TRY(?:[^A-Za-z]|$)`)},
+	{"MYR", 1.5, regexp.MustCompile(`(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|jalan|jln|taman|tunai|jumlah|lorong)\b`)},
+	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:mwst|ust-?id|steuer-?nr|gmbh|deutschland|filiale|summe|r[üu]ckgeld)\b`)},
+	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:tva|siret|siren|sarl|ttc|naf|france|s\.l\.|nif|c\.i\.f|españa|p\.?\s?iva|partita iva|scontrino|btw|kvk|nederland|oib)\b`)},
+	{"EUR", 1, regexp.MustCompile(`(?i)\b(?:factura simplificada|efectivo|di cui iva|contante|totale|esp[èe]ces|caisse)\b`)},
+	{"GBP", 1.5, regexp.MustCompile(`\b(?i:vat\s*(?:reg|no)|united kingdom|london)\b|\b[A-Z]{1,2}\d{1,2}[A-Z]?\s\d[A-Z]{2}\b`)},
+	{"INR", 1.5, regexp.MustCompile(`(?i)\b(?:gstin|cgst|sgst|igst|pvt\.?\s*ltd|india|bengaluru|mumbai|delhi)\b`)},
+	{"CHF", 1.5, regexp.MustCompile(`(?i)\bche-?\d{3}|\bschweiz\b|\bsuisse\b`)},
+	{"SGD", 1.5, regexp.MustCompile(`(?i)\bsingapore\b|\bpte\.?\s*ltd\b`)},
+	{"USD", 1.5, regexp.MustCompile(`(?i)\bsales tax\b`)},
+	{"USD", 1.5, usZip},
+}
+
+// findCurrency adds up the clues, each line counting once for each; more than a few add nothing.
+func findCurrency(lines []*line) found {
+	scores := map[string]float64{}
+	where := map[string]*line{}
+	total := 0.0
+	for _, c := range clues {
+		n := 0.0
+		for _, l := range lines {
+			if !c.pattern.MatchString(l.text) {
+				continue
+			}
+			if where[c.code] == nil {
+				where[c.code] = l
+			}
+			n++
+		}
+		scores[c.code] += c.weight * min(n, 4)
+		total += c.weight * min(n, 4)
+	}
+	codes := make([]string, 0, len(scores))
+	for code := range scores {
+		codes = append(codes, code)
+	}
+	slices.SortFunc(codes, func(a, b string) int {
+		if scores[a] != scores[b] {
+			if scores[a] > scores[b] {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	if total == 0 || len(codes) == 0 {
+		return found{}
+	}
+	best := codes[0]
+	share := scores[best] / total
+	return found{value: best, confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), at: where[best]}
+}

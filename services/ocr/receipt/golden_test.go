@@ -1,0 +1,77 @@
+package receipt
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// golden is what a receipt of testdata says; fields left out must be empty.
+type golden struct {
+	Merchant, Date, Currency, Subtotal, Tax, Tip, Discount, Rounding, Total string
+	Amounts                                                                 []string
+}
+
+func TestReceiptsOfOurOwnAreReadInFull(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			want := readGolden(t, strings.TrimSuffix(file, ".txt")+".json")
+			require.Equal(t, want, shown(readText(string(text))))
+		})
+	}
+}
+
+func TestEveryFieldSaysHowSureItIsAndWhereItWasRead(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/en_us.txt")
+	require.NoError(t, err)
+	r := readText(string(text))
+	places := map[string]string{}
+	for _, e := range r.Evidence {
+		require.Equal(t, 1, e.Page)
+		places[e.Field] = e.Text
+	}
+	for _, field := range []string{"merchant", "date", "currency", "total", "subtotal"} {
+		require.Contains(t, r.Confidence, field)
+		require.Contains(t, places, field)
+	}
+	require.GreaterOrEqual(t, r.Confidence["total"], sureTotal)
+	require.Equal(t, "40.91", places["total"])
+	require.Contains(t, places["lines[3]"], "Apple Pie")
+}
+
+func readText(text string) Receipt { return Join(today, Read(FromText(text))) }
+
+func readGolden(t *testing.T, name string) golden {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var g golden
+	require.NoError(t, json.Unmarshal(raw, &g))
+	return g
+}
+
+func shown(r Receipt) golden {
+	g := golden{
+		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal,
+		Tax: r.Tax, Tip: r.Tip, Discount: r.Discount, Rounding: r.Rounding, Total: r.Total,
+	}
+	for _, it := range r.Items {
+		g.Amounts = append(g.Amounts, it.Amount)
+	}
+	return g
+}

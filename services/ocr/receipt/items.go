@@ -1,0 +1,272 @@
+package receipt
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// draftItem is a line of goods before its amount is settled.
+type draftItem struct {
+	at          *line
+	name        string
+	quantity    int64
+	unit        int64
+	amount      amount
+	others      []int64 // what its amount may be instead, likeliest first
+	doubtful    bool
+	description *line
+}
+
+// items are the lines as they were settled.
+type items struct {
+	list       []draftItem
+	reconciled bool
+	repairs    int
+	adjustment adjustment
+	confidence float64
+}
+
+// itemRegion is from below the head, or the column titles, to the first sum.
+func itemRegion(lines []*line) []*line {
+	start, end := 0, len(lines)
+	first := -1
+	for i, l := range lines {
+		if l.kind == kindHeader && (first < 0 || i < first) {
+			start = i + 1
+			continue
+		}
+		if l.prices() == 0 {
+			continue
+		}
+		switch l.kind {
+		case kindSubtotal, kindTotal, kindCash, kindChange:
+			if first < 0 && l.kind != kindTotal && l.kind != kindSubtotal {
+				continue
+			}
+			end = i
+		case kindNone, kindDiscount:
+			if first < 0 {
+				first = i
+			}
+		}
+		if end == i {
+			break
+		}
+	}
+	if end == len(lines) {
+		// Without a sum nothing says where the goods end.
+		return nil
+	}
+	if start > end {
+		start = 0
+	}
+	return lines[start:end]
+}
+
+var (
+	times    = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
+	lettered = regexp.MustCompile(`\p{L}{3,}`)
+	rate     = regexp.MustCompile(`(?i)\d\s*%`)
+)
+
+// readItems reads the lines of goods. A name may stand above its figures, and "2 x 1.50" above or below its item.
+func readItems(region []*line) []draftItem {
+	var out []draftItem
+	var above *line
+	var detail *line
+	for _, l := range region {
+		price, ok := l.lastPrice()
+		if !ok {
+			if hasName(l) && l.kind != kindHeader && l.kind != kindRounding {
+				above = l
+			}
+			continue
+		}
+		if l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip {
+			continue
+		}
+		name := itemName(l)
+		if name == "" && l.prices() == 1 && times.MatchString(l.text) {
+			if n := len(out); n > 0 && above == nil && confirms(l, out[n-1]) {
+				attach(&out[n-1], l)
+			} else {
+				detail = l
+				if above != nil {
+					// "Name / 2 x 1.50" with the product on no line of its own.
+					out = append(out, product(l, above, price))
+					above, detail = nil, nil
+				}
+			}
+			continue
+		}
+		it := newItem(l, name, price)
+		if detail != nil {
+			attach(&it, detail)
+			detail = nil
+		}
+		if name == "" && above != nil {
+			it.name, it.description = strings.TrimSpace(above.text), above
+		} else if name == "" {
+			it.doubtful = true
+		}
+		above = nil
+		if l.kind == kindDiscount && it.amount.value > 0 {
+			it.others = append([]int64{it.amount.value}, it.others...)
+			it.amount.value = -it.amount.value
+		}
+		if l.kind != kindDiscount && it.amount.value < 0 {
+			// A dash or a speck before a price looks like a minus.
+			it.others = append(it.others, -it.amount.value)
+		}
+		if it.amount.value == 0 && (l.kind == kindDiscount || it.name == "") {
+			continue
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func newItem(l *line, name string, price amount) draftItem {
+	it := draftItem{at: l, name: name, amount: price, description: l}
+	var numbers []amount
+	for _, a := range l.amounts {
+		if a.start < price.start && !a.percent {
+			numbers = append(numbers, a)
+		}
+	}
+	for i, q := range numbers {
+		for j, u := range numbers {
+			if i != j && u.money() && q.decimals != 2 && q.value > 0 && q.value <= 1_000_000 && multiply(q.value, u.value) == abs(price.value) {
+				it.quantity, it.unit = q.value, u.value
+			}
+		}
+	}
+	for i := len(numbers) - 1; i >= 0; i-- {
+		a := numbers[i]
+		if a.money() && a.value != price.value {
+			it.others = append(it.others, a.value)
+		}
+		for j := range numbers {
+			if q := numbers[j]; j != i && a.money() && q.decimals == 0 && q.value > 0 && q.value <= 100_000 && q.value != 1000 {
+				it.others = append(it.others, multiply(q.value, a.value))
+			}
+		}
+	}
+	return it
+}
+
+// product is an item whose amount is only given as quantity and price.
+func product(l, above *line, price amount) draftItem {
+	it := draftItem{at: l, name: strings.TrimSpace(above.text), description: above, amount: price, quantity: 1000, unit: price.value}
+	for _, q := range l.amounts {
+		if q.start != price.start && q.decimals != 2 && q.value > 0 && q.value <= 100_000 {
+			it.quantity = q.value
+			it.amount.value = multiply(q.value, price.value)
+		}
+	}
+	if it.amount.value != price.value {
+		it.others = append(it.others, price.value)
+	}
+	return it
+}
+
+// confirms: the line's quantity times its price is the item's amount.
+func confirms(l *line, it draftItem) bool {
+	price, _ := l.lastPrice()
+	for _, q := range l.amounts {
+		if q.start != price.start && multiply(q.value, price.value) == abs(it.amount.value) {
+			return true
+		}
+	}
+	return false
+}
+
+func attach(it *draftItem, l *line) {
+	price, _ := l.lastPrice()
+	for _, q := range l.amounts {
+		if q.start == price.start {
+			continue
+		}
+		if p := multiply(q.value, price.value); p == abs(it.amount.value) {
+			it.quantity, it.unit = q.value, price.value
+		} else {
+			it.others = append(it.others, p)
+		}
+	}
+}
+
+// multiply rounds quantity times price, both in thousandths, to hundredths.
+func multiply(q, u int64) int64 {
+	p := q * u / 1000
+	return (p + 5) / 10 * 10
+}
+
+func hasName(l *line) bool {
+	letters := 0
+	for _, r := range l.text {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters >= 3
+}
+
+// itemName is what a line says apart from its figures.
+func itemName(l *line) string {
+	end := len(l.text)
+	for _, a := range l.amounts {
+		if a.money() || a.percent {
+			end = min(end, a.start)
+		}
+	}
+	head := l.text[:end]
+	if !lettered.MatchString(head) {
+		// The figures come first: "5.00 Noodles".
+		head = l.text
+		for i := len(l.amounts) - 1; i >= 0; i-- {
+			a := l.amounts[i]
+			head = head[:a.start] + " " + head[a.end:]
+		}
+		if !lettered.MatchString(head) {
+			return ""
+		}
+		words := strings.Fields(head)
+		if len(words) <= 2 && !lettered.MatchString(strings.Join(words, "")) || codesOnly(words) {
+			return ""
+		}
+	}
+	return trimName(head)
+}
+
+var notNames = phraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,btl,ctn,box,bag`)
+
+// codesOnly: units, tax codes and currencies are no name.
+func codesOnly(words []string) bool {
+	for _, w := range words {
+		if lettered.MatchString(w) && !notNames.has(tokens(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
+	figureTail   = regexp.MustCompile(`(?i)[\s(]*(?:(?:rm|eur|myr|[€$£x×@*=:.,|_-])|\d+(?:[.,]\d+)?\s*[x×@*]?|\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?)\s*$`)
+)
+
+func trimName(s string) string {
+	s = strings.TrimSpace(s)
+	for range 4 {
+		t := strings.TrimSpace(figureTail.ReplaceAllString(s, ""))
+		if !lettered.MatchString(t) {
+			break
+		}
+		s = t
+	}
+	if t := quantityHead.ReplaceAllString(s, ""); lettered.MatchString(t) {
+		s = t
+	}
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,186 @@
+package receipt
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDatesAreReadInEveryOrderThatReceiptsPrint(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Date: 25/12/2023":                  "2023-12-25",
+		"12/25/2023":                        "2023-12-25",
+		"2023-12-25 18:00":                  "2023-12-25",
+		"25.12.23 18:00 Uhr":                "2023-12-25",
+		"25-Dec-2023":                       "2023-12-25",
+		"December 25, 2023":                 "2023-12-25",
+		"25 décembre 2023":                  "2023-12-25",
+		"25 de diciembre de 2023":           "2023-12-25",
+		"25 dicembre 2023":                  "2023-12-25",
+		"25. Dezember 2023":                 "2023-12-25",
+		"2023/12/25":                        "2023-12-25",
+		"Date 2S/12/2O23":                   "2023-12-25",
+		"No 07- 25/12/2023 19:50":           "2023-12-25",
+		"Date: 2512/2023":                   "2023-12-25",
+		"Expires 01/01/2024\nDate 25/12/23": "2023-12-25",
+		"Date: 31/02/2023":                  "",
+		"25/12/2099":                        "",
+		"Tel 03-8888 7777":                  "",
+	} {
+		got, _ := pickDate([]Reading{Read(FromText(text))}, "", today)
+		require.Equal(t, want, got.value, text)
+	}
+}
+
+func TestDayAndMonthAreToldApartByTheReceiptsOtherEvidence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, date string
+		open       bool
+	}{
+		"euros put the day first":            {"Summe 5,00 EUR\n03/04/2023", "2023-04-03", false},
+		"an American address the month":      {"Portland, OR 97201\n03/04/2023\nTotal $5.00", "2023-03-04", false},
+		"so does another date":               {"Member since 01/31/2020\nDate 03/04/2023", "2023-03-04", false},
+		"dollars alone leave it open":        {"Date 03/04/2023\nTotal $5.00", "2023-03-04", true},
+		"nothing at all leaves it open":      {"Date 03/04/2023", "2023-04-03", true},
+		"the same day and month are no case": {"Date 04/04/2023", "2023-04-04", false},
+	} {
+		r := readText(c.text + "\nTotal 5.00")
+		require.Equal(t, c.date, r.Date, name)
+		if c.open {
+			require.Contains(t, r.Warnings, DateAmbiguous, name)
+		} else {
+			require.NotContains(t, r.Warnings, DateAmbiguous, name)
+		}
+	}
+}
+
+func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]int64{
+		"Total 12.30":         {12_300},
+		"Summe 12,30":         {12_300},
+		"1.234,56":            {1_234_560},
+		"1,234.56":            {1_234_560},
+		"1'234.50":            {1_234_500},
+		"RM41, 75":            {41_750},
+		"RM41 .75":            {41_750},
+		"4,.60":               {4_600},
+		"RMO.02":              {20},
+		"1S.5O":               {15_500},
+		"-5.00":               {-5_000},
+		"5.00-":               {-5_000},
+		"-RM 0.02":            {-20},
+		"(1.00)":              {-1_000},
+		"CHEESE - 5.00":       {5_000},
+		"2 x 1.50 3.00":       {2_000, 1_500, 3_000},
+		"0,532 kg":            {532},
+		"12/03/2024":          nil,
+		"13:45:10":            nil,
+		"4111 1111 1111 1111": {4_111_000, 1_111_000, 1_111_000, 1_111_000},
+		"123456789012345":     nil,
+	} {
+		var got []int64
+		for _, a := range newLine(FromText(text)[0].Words).amounts {
+			got = append(got, a.value)
+		}
+		require.Equal(t, want, got, text)
+	}
+}
+
+func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]kind{
+		"TOTAL 5.00":                   kindTotal,
+		"TOTA1 5.00":                   kindTotal,
+		"T O T A L 5.00":               kindTotal,
+		"Total incl. GST 5.00":         kindTotal,
+		"Total excl. GST 5.00":         kindSubtotal,
+		"Total GST 0.30":               kindTax,
+		"Total includes VAT 0.40":      kindTax,
+		"Total 7% goods 5.00":          kindSubtotal,
+		"Total Rounded 5.00":           kindTotal,
+		"Rounding Adj 0.03":            kindRounding,
+		"Sub Total 5.00":               kindSubtotal,
+		"Total items 4":                kindCount,
+		"Total paid 5.00":              kindCash,
+		"Gesamtbetrag 5,00":            kindTotal,
+		"Zwischensumme 5,00":           kindSubtotal,
+		"Zu zahlen 5,00":               kindTotal,
+		"Rückgeld 5,00":                kindChange,
+		"Montant à payer 5,00":         kindTotal,
+		"Rendu monnaie 5,00":           kindChange,
+		"Importe total 5,00":           kindTotal,
+		"Totale complessivo 5,00":      kindTotal,
+		"Serv Charge 10% 2.00":         kindTax,
+		"Qty Description Price Amount": kindHeader,
+		"Chicken rice 5.00":            kindNone,
+	} {
+		require.Equal(t, want, kindOf(newLine(FromText(text)[0].Words)), text)
+	}
+}
+
+func TestArithmeticRepairsWhatWasMisread(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, total string
+		amounts     []string
+	}{
+		"one digit of one line":      {"SHOP\nBread 2.50\nCheese 9.40\nMilk 1.20\nTotal 9.10\nCash 20.00\nChange 10.90", "9.10", []string{"2.50", "5.40", "1.20"}},
+		"quantity times price":       {"SHOP\nBread 2 x 2.50 6.80\nMilk 1.20\nTotal 6.20\nCash 10.00\nChange 3.80", "6.20", []string{"5.00", "1.20"}},
+		"a speck that reads a minus": {"SHOP\nBread -2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30", "3.70", []string{"2.50", "1.20"}},
+	} {
+		r := readText(c.text)
+		require.Equal(t, c.total, r.Total, name)
+		var got []string
+		for _, it := range r.Items {
+			got = append(got, it.Amount)
+		}
+		require.Equal(t, c.amounts, got, name)
+		require.NotContains(t, r.Warnings, LinesNotReconciled, name)
+	}
+}
+
+func TestSeveralReadingsCompleteEachOther(t *testing.T) {
+	t.Parallel()
+	first := Read(FromText("CORNER SHOP LTD\nDate 05/O?/2O2\nBread 2.50\nMilk 1.20\nTotal 3.7\nCash 5.00"))
+	second := Read(FromText("C0RN SH0P\nDate 05/06/2023 10:00\nBread 2.50\nTotal 3.70\nCash 5.00\nChange 1.30"))
+	r := Join(today, first, second)
+	require.Equal(t, "CORNER SHOP LTD", r.Merchant)
+	require.Equal(t, "2023-06-05", r.Date)
+	require.Equal(t, "3.70", r.Total)
+	require.Len(t, r.Items, 2)
+	require.Greater(t, r.Confidence["total"], Join(today, first).Confidence["total"])
+}
+
+func TestNothingThatReadsLikeAReceiptHasNoTotal(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "Dear Sir or Madam", "1 2 3", strings.Repeat("lorem ipsum ", 500)} {
+		require.Empty(t, readText(text).Total, text)
+	}
+}
+
+func FuzzReadText(f *testing.F) {
+	f.Add("SHOP\nBread 2.50\nTotal 2.50\nCash 5.00\nChange 2.50\n03/04/2023")
+	f.Add("Summe EUR 1.234,56-\nMwSt 19% 1,00\n\f(1,00)")
+	f.Fuzz(func(t *testing.T, text string) {
+		start := time.Now()
+		r := readText(text)
+		for field, c := range r.Confidence {
+			if c < 0 || c > 1 {
+				t.Fatalf("confidence of %s is %f", field, c)
+			}
+		}
+		for _, e := range r.Evidence {
+			if e.Page < 1 || !strings.Contains(text, "\f") && e.Page != 1 {
+				t.Fatalf("evidence on page %d", e.Page)
+			}
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Fatalf("took %s", took)
+		}
+	})
+}

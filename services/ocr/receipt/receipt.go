@@ -1,0 +1,135 @@
+// Package receipt turns the words on a page into a receipt: who sold what, when, for how much, and how sure that is.
+//
+// It is pure: no clock, no files, no engine. Words come with their boxes, in any order; amounts are kept in thousandths,
+// because fuel and weighed goods are priced in them, and leave as decimal strings with a point.
+package receipt
+
+// Word is a word as it was recognised. Confidence is the engine's own, 0 to 1.
+type Word struct {
+	Text       string
+	Box        Box
+	Confidence float64
+}
+
+// Box is a rectangle in pixels of the upright page.
+type Box struct{ X, Y, W, H int }
+
+// Page is what was recognised on one page. Width and Height are zero for plain text, which has no pixels.
+type Page struct {
+	Width, Height int
+	Words         []Word
+}
+
+// Receipt is what was read. Amounts are decimal strings; what was not found is empty.
+type Receipt struct {
+	Merchant string
+	// Date is YYYY-MM-DD.
+	Date string
+	// Currency is an ISO 4217 code.
+	Currency                                      string
+	Subtotal, Tax, Tip, Discount, Rounding, Total string
+	Items                                         []Item
+	// Confidence is 0 to 1 by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	Confidence map[string]float64
+	Evidence   []Evidence
+	Warnings   []Warning
+}
+
+// Item is one line of goods. Amount is negative for a refund or a discount.
+type Item struct {
+	Description, Quantity, UnitPrice, Amount string
+}
+
+// Evidence is where a field was read. Page counts from 1.
+type Evidence struct {
+	Field string
+	Page  int
+	Box   Box
+	Text  string
+}
+
+// Warning is something that a person should look at.
+type Warning string
+
+// The warnings that reading a receipt can give.
+const (
+	DateAmbiguous      Warning = "DATE_AMBIGUOUS"
+	LinesNotReconciled Warning = "LINES_NOT_RECONCILED"
+)
+
+// Reading is one recognition of a receipt, analysed. Several readings of the same receipt are joined by Join.
+type Reading struct {
+	lines     []*line
+	sums      sums
+	draft     []draftItem
+	dates     []printedDate
+	merchants []found
+	currency  found
+}
+
+// found is a text field with its place.
+type found struct {
+	value      string
+	confidence float64
+	at         *line
+}
+
+// Read analyses one recognition.
+func Read(pages []Page) Reading {
+	r := Reading{lines: layout(pages)}
+	classify(r.lines)
+	r.sums = findSums(r.lines)
+	r.draft = readItems(itemRegion(r.lines))
+	r.dates = findDates(r.lines)
+	r.merchants = findMerchants(r.lines)
+	r.currency = findCurrency(r.lines)
+	return r
+}
+
+// Place is a stretch of a page, as its words' boxes go.
+type Place struct {
+	Page int
+	Box  Box
+}
+
+// maxPlaces bounds how many rows are worth a second look.
+const maxPlaces = 3
+
+// DatePlaces are the rows on which the date is printed, or must be: beside the time, or the word for date.
+func (r Reading) DatePlaces() []Place {
+	var out []Place
+	for _, l := range r.lines {
+		if len(out) < maxPlaces && (saysDate(l.tokens) || clock.MatchString(l.text) || len(datesOn(l)) > 0) {
+			out = append(out, Place{Page: l.page, Box: l.evidence("", 0, 0).Box})
+		}
+	}
+	return out
+}
+
+// SumPlaces are the rows on which total, payment and what leads to them are printed.
+func (r Reading) SumPlaces() []Place {
+	var out []Place
+	for _, l := range r.lines {
+		switch l.kind {
+		case kindTotal, kindSubtotal, kindCash, kindChange, kindRounding:
+			if len(l.amounts) > 0 || len(l.tokens) <= 3 {
+				out = append(out, Place{Page: l.page, Box: l.evidence("", 0, 0).Box})
+			}
+		}
+	}
+	// The last ones are nearest to the total.
+	return out[max(0, len(out)-2*maxPlaces):]
+}
+
+// ReadSums analyses a second look at rows with sums, for nothing else.
+func ReadSums(pages []Page) Reading {
+	lines := layout(pages)
+	classify(lines)
+	return Reading{lines: lines, sums: findSums(lines)}
+}
+
+// ReadDates analyses a second look at rows on which a date is printed, for nothing else.
+func ReadDates(pages []Page) Reading {
+	lines := layout(pages)
+	return Reading{lines: lines, dates: findDates(lines)}
+}

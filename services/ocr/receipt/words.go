@@ -1,0 +1,178 @@
+package receipt
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// phrases of a kind, folded: lower case, no accents. In English, German, French, Spanish and Italian, with the words
+// that receipts elsewhere add to English ones.
+type phrases [][]string
+
+func phraseList(text string) phrases {
+	var out phrases
+	for p := range strings.SplitSeq(text, ",") {
+		out = append(out, strings.Fields(p))
+	}
+	return out
+}
+
+var (
+	totalWords = phraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,total amt,ttl,nett total,net total,
+		summe,gesamt,gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,gesamtpreis,betrag,
+		total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,importe total,importe,a pagar,
+		totale,totale complessivo,importo,da pagare,importo pagato,jumlah,totaal,te betalen,balance,amount`)
+	strongTotalWords = phraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
+		after rounding,zu zahlen,zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,total a payer,montant ttc,
+		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,nett amount,net amount`)
+	subtotalWords = phraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
+		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
+	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,mwst,ust,mehrwertsteuer,umsatzsteuer,
+		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
+	cashWords = phraseList(`cash,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
+		bar,bargeld,gegeben,girocard,karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,regle,recu,
+		efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,tunai,ewallet,paypal,pagato,received,pinpas,pin`)
+	changeWords   = phraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
+	tipWords      = phraseList(`tip,gratuity,trinkgeld,pourboire,propina,mancia`)
+	discountWords = phraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,sconto,saving,savings,coupon,voucher,promo,promotion,
+		gutschein,offerta,ersparnis,preisvorteil,member discount,korting,diskaun`)
+	roundingWords = phraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
+	countWords    = phraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,menge,posten,articles,nombre,articulos,unidades,pezzi,
+		articoli,points,point,punkte,points earned,saving,savings,saved,discount,disc,rabatt,weight`)
+	inclusiveWords = phraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
+	exclusiveWords = phraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,excluded,w o,without`)
+)
+
+// fold makes words of different type and language comparable.
+func fold(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(s) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r == 'ß':
+			b.WriteString("ss")
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+// tokens are the words of a line: folded letters, digits that stand for letters put right, spaced-out letters joined.
+func tokens(text string) []string {
+	fields := strings.FieldsFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|' })
+	var out []string
+	spaced := ""
+	flush := func() {
+		if len(spaced) >= 4 {
+			out = append(out, spaced)
+		} else {
+			for _, r := range spaced {
+				out = append(out, string(r))
+			}
+		}
+		spaced = ""
+	}
+	for _, f := range fields {
+		if len(f) == 1 && unicode.IsLetter(rune(f[0])) {
+			spaced += f
+			continue
+		}
+		flush()
+		if word := asLetters(f); word != "" {
+			out = append(out, word)
+		}
+	}
+	flush()
+	return out
+}
+
+var letterFor = strings.NewReplacer("0", "o", "1", "l", "5", "s", "8", "b", "|", "l")
+
+func asLetters(f string) string {
+	letters, digits := 0, 0
+	for _, r := range f {
+		if unicode.IsLetter(r) {
+			letters++
+		} else {
+			digits++
+		}
+	}
+	switch {
+	case letters == 0:
+		return ""
+	case digits == 0:
+		return f
+	case letters >= 3 && digits*3 <= letters:
+		return letterFor.Replace(f)
+	}
+	// "rm12": the code before an amount.
+	return strings.TrimRightFunc(f, unicode.IsDigit)
+}
+
+// has reports whether one of the phrases stands in the line.
+func (p phrases) has(words []string) bool { return p.find(words) >= 0 }
+
+func (p phrases) find(words []string) int {
+	for i := range words {
+		for _, phrase := range p {
+			if i+len(phrase) <= len(words) && phraseAt(phrase, words[i:]) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func phraseAt(phrase, words []string) bool {
+	for i, w := range phrase {
+		if !alike(w, words[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike compares a word of the vocabulary with one that was recognised: one wrong letter in five, two in nine.
+func alike(want, got string) bool {
+	if want == got {
+		return true
+	}
+	allowed := 0
+	switch n := len(want); {
+	case n >= 9:
+		allowed = 2
+	case n >= 5:
+		allowed = 1
+	}
+	// A charge is no change.
+	if want == "change" && strings.HasPrefix(got, "charge") {
+		return false
+	}
+	if allowed == 0 || len(got) > len(want)+allowed || len(got) < len(want)-allowed || want[0] != got[0] && want[1:] != got[1:] {
+		return false
+	}
+	return distance(want, got) <= allowed
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,36 @@
+package ocr
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// recogniser is the version of the rules: raise it when they read better, and files are read anew.
+const recogniser = 1
+
+// result is what a file was read as, serialized.
+type result struct {
+	Receipt []byte
+}
+
+// selectResult returns pgx.ErrNoRows for a file that this user has not shown before.
+func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte) (result, error) {
+	return pg.One[result](ctx, q, `
+		SELECT receipt
+		FROM results
+		WHERE user_id = $1
+			AND file_sha256 = $2
+			AND recogniser = $3`, userID, sha256, recogniser)
+}
+
+// insertResult keeps the first of two that were recognised at the same time.
+func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256, receipt []byte) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO results (user_id, file_sha256, recogniser, receipt)
+		VALUES ($1, $2, $3, $4)
+		ON CONFLICT ON CONSTRAINT results_pkey DO NOTHING`, userID, sha256, recogniser, receipt)
+	return err
+}

@@ -1,0 +1,164 @@
+package ocr
+
+import (
+	"image"
+	"slices"
+)
+
+// whiten divides by the brightness of the paper around, so that shadows and tinted paper go, and the ink stays.
+func whiten(img *image.Gray) *image.Gray {
+	const tile = 32
+	b := img.Bounds()
+	cols, rows := (b.Dx()+tile-1)/tile, (b.Dy()+tile-1)/tile
+	paper := make([]float64, cols*rows)
+	for ty := range rows {
+		for tx := range cols {
+			paper[ty*cols+tx] = brightness(img, tx*tile, ty*tile, tile)
+		}
+	}
+	paper = spread(paper, cols, rows)
+	out := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
+	for y := range b.Dy() {
+		fy := float64(y)/tile - 0.5
+		row := img.Pix[y*img.Stride : y*img.Stride+b.Dx()]
+		for x, v := range row {
+			at := bilinear(paper, cols, rows, float64(x)/tile-0.5, fy)
+			out.Pix[y*out.Stride+x] = uint8(min(255, float64(v)*250/max(at, 40)))
+		}
+	}
+	return out
+}
+
+// brightness is the 90th percentile of a tile: paper, unless the tile is all ink.
+func brightness(img *image.Gray, x0, y0, tile int) float64 {
+	var histogram [256]int
+	n := 0
+	b := img.Bounds()
+	for y := y0; y < min(y0+tile, b.Dy()); y += 2 {
+		for x := x0; x < min(x0+tile, b.Dx()); x += 2 {
+			histogram[img.Pix[y*img.Stride+x]]++
+			n++
+		}
+	}
+	left := n / 10
+	for v := 255; v > 0; v-- {
+		left -= histogram[v]
+		if left < 0 {
+			return float64(v)
+		}
+	}
+	return 0
+}
+
+// spread takes the middle of each tile and its neighbours, so that neither large type nor a glaring corner decides what
+// paper is, then smooths.
+func spread(v []float64, cols, rows int) []float64 {
+	middle := func(near []float64) float64 {
+		slices.Sort(near)
+		return near[len(near)*2/3]
+	}
+	return around(around(v, cols, rows, middle), cols, rows, func(near []float64) float64 {
+		sum := 0.0
+		for _, n := range near {
+			sum += n
+		}
+		return sum / float64(len(near))
+	})
+}
+
+func around(v []float64, cols, rows int, join func([]float64) float64) []float64 {
+	out := make([]float64, len(v))
+	var near []float64
+	for y := range rows {
+		for x := range cols {
+			near = near[:0]
+			for dy := max(0, y-1); dy <= min(rows-1, y+1); dy++ {
+				for dx := max(0, x-1); dx <= min(cols-1, x+1); dx++ {
+					near = append(near, v[dy*cols+dx])
+				}
+			}
+			out[y*cols+x] = join(near)
+		}
+	}
+	return out
+}
+
+func bilinear(v []float64, cols, rows int, x, y float64) float64 {
+	x, y = min(max(x, 0), float64(cols-1)), min(max(y, 0), float64(rows-1))
+	x0, y0 := int(x), int(y)
+	x1, y1 := min(x0+1, cols-1), min(y0+1, rows-1)
+	fx, fy := x-float64(x0), y-float64(y0)
+	top := v[y0*cols+x0]*(1-fx) + v[y0*cols+x1]*fx
+	bottom := v[y1*cols+x0]*(1-fx) + v[y1*cols+x1]*fx
+	return top*(1-fy) + bottom*fy
+}
+
+// withoutEdges makes white what is dark and reaches the picture's edge: the table around the paper, the scanner's lid.
+// They would count as ink wherever ink is measured.
+func withoutEdges(img *image.Gray) *image.Gray {
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	var dark []image.Point
+	visit := func(x, y int) {
+		if x >= 0 && y >= 0 && x < w && y < h && img.Pix[y*img.Stride+x] < inkLevel {
+			img.Pix[y*img.Stride+x] = 255
+			dark = append(dark, image.Pt(x, y))
+		}
+	}
+	for x := range w {
+		visit(x, 0)
+		visit(x, h-1)
+	}
+	for y := range h {
+		visit(0, y)
+		visit(w-1, y)
+	}
+	for len(dark) > 0 {
+		p := dark[len(dark)-1]
+		dark = dark[:len(dark)-1]
+		visit(p.X-1, p.Y)
+		visit(p.X+1, p.Y)
+		visit(p.X, p.Y-1)
+		visit(p.X, p.Y+1)
+	}
+	return img
+}
+
+// darken stretches faint print to black. How dark the print is, is told by the darkest pixel of each small tile that has
+// any contrast at all.
+func darken(img *image.Gray) *image.Gray {
+	const tile, contrast, fair = 12, 45, 70
+	var darkest []int
+	for y := 0; y+tile <= img.Bounds().Dy(); y += tile {
+		for x := 0; x+tile <= img.Bounds().Dx(); x += tile {
+			low, high := uint8(255), uint8(0)
+			for dy := 0; dy < tile; dy += 2 {
+				for dx := range tile {
+					v := img.Pix[(y+dy)*img.Stride+x+dx]
+					low, high = min(low, v), max(high, v)
+				}
+			}
+			if int(high)-int(low) > contrast {
+				darkest = append(darkest, int(low))
+			}
+		}
+	}
+	dark := median(darkest)
+	if dark <= fair {
+		return img
+	}
+	for i, v := range img.Pix {
+		img.Pix[i] = uint8(max(0, min(255, (int(v)-dark)*(250-fair/2)/(250-dark)+fair/2)))
+	}
+	return img
+}
+
+func median(v []int) int {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// inkLevel: what is darker on whitened paper is ink.
+const inkLevel = 150

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/compiler/protogen"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// operation is an RPC that has a route.
+type operation struct {
+	method *protogen.Method
+	verb   string
+	// path has its parameters by JSON name.
+	path      string
+	inPath    []string
+	body      bool
+	multipart bool
+	public    bool
+	success   []*restv1.Success
+}
+
+var parameter = regexp.MustCompile(`\{(\w+)\}`)
+
+func newOperation(method *protogen.Method) (*operation, error) {
+	options := method.Desc.Options()
+	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
+	o := &operation{
+		method:    method,
+		body:      rule.GetBody() == "*",
+		multipart: proto.GetExtension(options, restv1.E_Multipart).(bool),
+		public:    proto.GetExtension(options, restv1.E_Access).(restv1.Access) == restv1.Access_ACCESS_PUBLIC,
+		success:   proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
+	}
+	switch p := rule.GetPattern().(type) {
+	case *annotations.HttpRule_Get:
+		o.verb, o.path = "get", p.Get
+	case *annotations.HttpRule_Post:
+		o.verb, o.path = "post", p.Post
+	case *annotations.HttpRule_Patch:
+		o.verb, o.path = "patch", p.Patch
+	case *annotations.HttpRule_Delete:
+		o.verb, o.path = "delete", p.Delete
+	default:
+		return nil, fmt.Errorf("%s has a route of an unknown kind", method.Desc.FullName())
+	}
+	for _, match := range parameter.FindAllStringSubmatch(o.path, -1) {
+		field := method.Input.Desc.Fields().ByName(protoreflect.Name(match[1]))
+		if field == nil {
+			return nil, fmt.Errorf("%s has no field %s", method.Input.Desc.FullName(), match[1])
+		}
+		o.inPath = append(o.inPath, match[1])
+		o.path = strings.Replace(o.path, match[0], "{"+field.JSONName()+"}", 1)
+	}
+	return o, nil
+}
+
+func (g *generator) operation(o *operation, reasons *reasons) (object, error) {
+	name := o.method.GoName
+	described := object{
+		"operationId": strings.ToLower(name[:1]) + name[1:],
+		"summary":     sentence(name),
+		"tags":        []string{o.tag()},
+	}
+	if text := comment(o.method.Comments.Leading); text != "" {
+		described["description"] = text
+	}
+	if o.public {
+		described["security"] = []any{}
+	}
+	if parameters := g.parameters(o); len(parameters) > 0 {
+		described["parameters"] = parameters
+	}
+	if o.body {
+		described["requestBody"] = g.requestBody(o)
+	}
+	responses, err := g.responses(o, reasons)
+	if err != nil {
+		return nil, err
+	}
+	described["responses"] = responses
+	return described, nil
+}
+
+// tag is the resource: the first name in the path.
+func (o *operation) tag() string {
+	rest, ok := strings.CutPrefix(o.path, "/api/v1/")
+	if !ok {
+		return "auth"
+	}
+	tag, _, _ := strings.Cut(rest, "/")
+	return tag
+}
+
+func (g *generator) parameters(o *operation) []any {
+	var parameters []any
+	for _, field := range o.method.Input.Fields {
+		name, in := string(field.Desc.JSONName()), o.place(field)
+		switch in {
+		case "body":
+			continue
+		case "header":
+			name = stringOption(field, restv1.E_Header)
+			// OpenAPI has no say over headers that every HTTP client sends by itself.
+			if name == "User-Agent" {
+				continue
+			}
+		}
+		p := object{"name": name, "in": in, "schema": g.schema(field)}
+		if in == "path" {
+			p["required"] = true
+		}
+		if text := comment(field.Comments.Leading); text != "" {
+			p["description"] = text
+		}
+		parameters = append(parameters, p)
+	}
+	return parameters
+}
+
+// place tells where a request field travels.
+func (o *operation) place(field *protogen.Field) string {
+	switch {
+	case slices.Contains(o.inPath, string(field.Desc.Name())):
+		return "path"
+	case stringOption(field, restv1.E_Header) != "":
+		return "header"
+	case !o.body || boolOption(field, restv1.E_Query):
+		return "query"
+	}
+	return "body"
+}
+
+func (g *generator) requestBody(o *operation) object {
+	properties, required := object{}, []string{}
+	for _, field := range o.method.Input.Fields {
+		if o.place(field) != "body" {
+			continue
+		}
+		properties[field.Desc.JSONName()] = g.described(field)
+		if boolOption(field, restv1.E_Required) {
+			required = append(required, field.Desc.JSONName())
+		}
+	}
+	schema := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	name := string(o.method.Input.Desc.Name())
+	g.schemas[name] = schema
+	mediaType := "application/json"
+	if o.multipart {
+		mediaType = "multipart/form-data"
+	}
+	return object{"required": len(required) > 0, "content": object{mediaType: object{"schema": reference(name)}}}
+}
+
+func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
+	responses := object{}
+	schema := g.message(o.method.Output)
+	for _, s := range o.success {
+		body := schema
+		if len(o.success) > 1 {
+			body = object{"allOf": []any{schema, object{"properties": object{"code": object{"enum": []string{s.GetCode()}}}}}}
+		}
+		text := s.GetMessage()
+		if text == "" {
+			text = http.StatusText(int(s.GetHttpStatus()))
+		}
+		responses[strconv.Itoa(int(s.GetHttpStatus()))] = object{
+			"description": text, "headers": g.responseHeaders(o),
+			"content": object{"application/json": object{"schema": body}},
+		}
+	}
+	if properties, ok := g.schemas[string(o.method.Output.Desc.Name())].(object)["properties"].(object); ok && properties["code"] != nil {
+		var codes []string
+		for _, s := range o.success {
+			codes = append(codes, s.GetCode())
+		}
+		properties["code"] = object{"type": "string", "enum": codes}
+	}
+	byStatus, err := reasons.byStatus(o)
+	if err != nil {
+		return nil, err
+	}
+	for status, codes := range byStatus {
+		responses[strconv.Itoa(status)] = failure(status, codes)
+	}
+	return responses, nil
+}
+
+func (g *generator) responseHeaders(o *operation) object {
+	headers := object{"X-Request-Id": requestIDHeader()}
+	for _, field := range o.method.Output.Fields {
+		if name := stringOption(field, restv1.E_Header); name != "" {
+			headers[name] = object{"schema": object{"type": "string"}}
+		}
+	}
+	return headers
+}
+
+func requestIDHeader() object {
+	return object{"description": "The request's id.", "schema": object{"type": "string"}}
+}
+
+func failure(status int, codes []string) object {
+	headers := object{"X-Request-Id": requestIDHeader()}
+	switch status {
+	case http.StatusUnauthorized:
+		headers["WWW-Authenticate"] = object{"schema": object{"type": "string"}}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		headers["Retry-After"] = object{"description": "Seconds.", "schema": object{"type": "integer"}}
+	}
+	return object{
+		"description": strings.Join(codes, ", "), "headers": headers,
+		"content": object{"application/json": object{"schema": object{"allOf": []any{
+			reference("Error"), object{"properties": object{"code": object{"type": "string", "enum": codes}}},
+		}}}},
+	}
+}
+
+// sentence splits CreateWallet into "Create wallet".
+func sentence(name string) string {
+	words := regexp.MustCompile(`[A-Z][a-z0-9]*`).FindAllString(name, -1)
+	return words[0] + strings.ToLower(" "+strings.Join(words[1:], " "))
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+const ackWait = 10 * time.Second
+
 // Consume hands each event with one of the subjects to apply exactly once in effect: apply's writes commit together with
 // the event's id, in this table of the service's schema:
 //
@@ -43,13 +45,14 @@ func consume(ctx context.Context, pool *pgxpool.Pool, js jetstream.JetStream, na
 		Durable:        name,
 		FilterSubjects: filters,
 		AckPolicy:      jetstream.AckExplicitPolicy,
-		AckWait:        30 * time.Second,
-		DeliverPolicy:  jetstream.DeliverAllPolicy,
+		// What a killed consumer held comes again after this; an apply that takes longer is done twice, harmlessly.
+		AckWait:       ackWait,
+		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
 	if err != nil {
 		return fmt.Errorf("creating consumer %s: %w", name, err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(64))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(16))
 	if err != nil {
 		return fmt.Errorf("reading consumer %s: %w", name, err)
 	}

@@ -1,0 +1,342 @@
+//go:build ledgercore
+
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+const (
+	maxReceiptFile     = 10 << 20
+	maxLineDescription = 1000
+	// recognizedCode is the answer's code when nothing was created.
+	recognizedCode = "RECEIPT_RECOGNIZED"
+	// writeReserve is kept back from the recognition, so that a slow engine is told of as such and a recognised receipt
+	// can still be stored.
+	writeReserve = time.Second
+)
+
+// upload is a checked request to read a receipt.
+type upload struct {
+	owner, wallet, category uuid.UUID
+	file                    []byte
+	hash                    []byte
+	mode                    string
+	rejectDuplicate         bool
+}
+
+// CreateTransactionsFromReceipt reads a receipt and creates its transactions, all or none; with dry_run it only tells
+// what it would create. Nothing is recognised for a request that must fail anyway, and no recognition runs inside a
+// database transaction.
+func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+	u, err := parseUpload(req)
+	if err != nil {
+		return nil, err
+	}
+	u.owner = caller.ID(ctx)
+	call := idem.Call{Scope: u.owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
+	if !req.GetDryRun() {
+		if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
+			resp.Replayed = replayed
+			return resp, err
+		}
+	}
+	wallet, err := s.admit(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	recognized, err := s.recognize(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.readReceipt(recognized, u, wallet.Currency)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetDryRun() {
+		return s.preview(ctx, r)
+	}
+	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error { return s.storeReceipt(ctx, tx, r, resp) })
+	resp.Replayed = replayed
+	return resp, err
+}
+
+func parseUpload(req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
+	var p problems
+	u := upload{file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject"}
+	switch size := len(u.file); {
+	case size > maxReceiptFile:
+		return upload{}, apierr.PayloadTooLarge
+	case size == 0:
+		p.add(errReceiptFileRequired.With("receipt", "is required"))
+	}
+	u.wallet = parseReference(&p, "walletId", req.GetWalletId(), errInvalidWalletID)
+	u.category = parseReference(&p, "categoryId", req.GetCategoryId(), errInvalidCategoryID)
+	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
+		p.field(&apierr.Field{Name: "mode", Message: "must be items or single"})
+	}
+	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
+		p.field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
+	}
+	hash := sha256.Sum256(u.file)
+	u.hash = hash[:]
+	return u, p.err()
+}
+
+// admit refuses what must fail whatever the receipt says.
+func (s *server) admit(ctx context.Context, u upload) (wallet, error) {
+	w, err := ownReferences(ctx, s.db, u)
+	if err != nil || !u.rejectDuplicate {
+		return w, err
+	}
+	_, err = earlierReceipt(ctx, s.db, u)
+	return w, err
+}
+
+// earlierReceipt is the newest receipt that the owner has uploaded the same file for, nil without one; an error when the
+// request wants no duplicate.
+func earlierReceipt(ctx context.Context, q pg.Querier, u upload) (*uuid.UUID, error) {
+	id, err := selectReceiptByFile(ctx, q, u.owner, u.hash)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case u.rejectDuplicate:
+		return nil, errReceiptDuplicate
+	}
+	return &id, nil
+}
+
+// recognize asks the ocr service. Its own words about the file or its load pass; whatever else keeps it from answering
+// is a failed response.
+func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.Receipt, error) {
+	within := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		limited, cancel := context.WithDeadline(ctx, deadline.Add(-writeReserve))
+		defer cancel()
+		within = limited
+	}
+	resp, err := s.ocr.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String()})
+	if err == nil && resp.GetReceipt() != nil {
+		return resp.GetReceipt(), nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, ctx.Err()
+	}
+	if e := apierr.From(err); e != nil && slices.Contains([]string{errOCRParse.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason}, e.Reason) {
+		return nil, e
+	}
+	s.log.WarnContext(ctx, "recognising a receipt", "error", err)
+	return nil, errOCRResponse
+}
+
+// reading is a receipt as it will be stored and answered, and the transactions that it makes.
+type reading struct {
+	upload
+	receipt      *ocrv1.Receipt
+	transactions []transaction
+}
+
+// readReceipt completes what was recognised from what is known otherwise, and splits it.
+func (s *server) readReceipt(r *ocrv1.Receipt, u upload, walletCurrency string) (reading, error) {
+	now := s.now()
+	currency, ok := money.ParseCurrency(r.GetCurrency())
+	if !ok {
+		currency = currencyOf(walletCurrency)
+		warn(r, "CURRENCY_ASSUMED", "The currency was not found; the wallet's is used")
+	}
+	r.Currency = currency.Code()
+	date, ok := receiptDate(r.GetDate())
+	if !ok {
+		date = now.UTC().Truncate(24 * time.Hour)
+		warn(r, "DATE_ASSUMED", "The date was not found; the day of the upload is used")
+	}
+	r.Date = date.Format(dateLayout)
+
+	b, err := parseBill(r, currency)
+	if err != nil {
+		return reading{}, err
+	}
+	shares, ok := b.split(u.mode)
+	if !ok {
+		return reading{}, unsplittable(b, u.mode)
+	}
+	if len(r.GetLines()) > 0 && !b.reconciles() {
+		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
+	}
+	out := reading{upload: u, receipt: r}
+	for _, p := range shares {
+		out.transactions = append(out.transactions, transaction{
+			OwnerID: u.owner, WalletID: u.wallet, CategoryID: u.category, AmountMinor: p.amount, Currency: currency.Code(),
+			Description: p.description, Date: date, CreatedAt: now, UpdatedAt: now,
+		})
+	}
+	return out, nil
+}
+
+// unsplittable says why a mode could not be followed: the client's wish, or a receipt that asks for no money.
+func unsplittable(b bill, mode string) error {
+	switch {
+	case mode == modeItems:
+		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be items: the receipt's lines do not add up to its total"}})
+	case mode == modeSingle && b.reconciles():
+		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be single: the receipt's total is zero"}})
+	}
+	return errOCRParse
+}
+
+// preview answers with what would be created, without ids.
+func (s *server) preview(ctx context.Context, r reading) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+	earlier, err := earlierReceipt(ctx, s.db, r.upload)
+	if err != nil {
+		return nil, err
+	}
+	warnDuplicate(r.receipt, earlier)
+	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{Code: recognizedCode, Receipt: r.receipt}
+	for _, t := range r.transactions {
+		m := t.proto()
+		m.Id, m.CreatedAt, m.UpdatedAt = "", "", ""
+		resp.Transactions = append(resp.Transactions, m)
+	}
+	return resp, nil
+}
+
+// storeReceipt may run twice, so it leaves r as it is.
+func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *ledgerv1.CreateTransactionsFromReceiptResponse) error {
+	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
+		return err
+	}
+	earlier, err := earlierReceipt(ctx, tx, r.upload)
+	if err != nil {
+		return err
+	}
+	id := s.newID()
+	resp.Receipt = proto.CloneOf(r.receipt)
+	resp.Receipt.Id = id.String()
+	warnDuplicate(resp.Receipt, earlier)
+	content, err := proto.Marshal(resp.GetReceipt())
+	if err != nil {
+		return fmt.Errorf("encoding a receipt: %w", err)
+	}
+	if err := insertReceipt(ctx, tx, receipt{ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.now()}); err != nil {
+		return err
+	}
+	transactions := slices.Clone(r.transactions)
+	for i := range transactions {
+		transactions[i].ID, transactions[i].ReceiptID = s.newID(), &id
+	}
+	if err := s.createTransactions(ctx, tx, r.owner, transactions); err != nil {
+		return err
+	}
+	resp.Transactions = transactionsProto(transactions)
+	return nil
+}
+
+// GetReceipt answers with what was read from a receipt. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
+// user's).
+func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
+	id, ok := parseID(req.GetId())
+	if !ok {
+		return nil, errInvalidReceiptID
+	}
+	row, err := selectReceipt(ctx, s.db, caller.ID(ctx), id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, errReceiptNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.GetReceiptResponse{Receipt: &ocrv1.Receipt{}}
+	if err := proto.Unmarshal(row.Content, resp.GetReceipt()); err != nil {
+		return nil, fmt.Errorf("decoding receipt %s: %w", id, err)
+	}
+	return resp, nil
+}
+
+// receiptDate reads a date that a transaction may have.
+func receiptDate(s string) (time.Time, bool) {
+	d, err := time.Parse(dateLayout, s)
+	return d, err == nil && d.Year() >= 1900 && d.Year() <= 2200
+}
+
+// warn adds a warning unless the recogniser gave it already.
+func warn(r *ocrv1.Receipt, code, message string) {
+	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code }) {
+		r.Warnings = append(r.Warnings, &ocrv1.Warning{Code: code, Message: message})
+	}
+}
+
+// warnDuplicate names the earlier receipt.
+func warnDuplicate(r *ocrv1.Receipt, earlier *uuid.UUID) {
+	if earlier != nil {
+		r.Warnings = append(r.Warnings, &ocrv1.Warning{
+			Code: "DUPLICATE_OF", Message: "The same file was uploaded before", ReceiptId: new(earlier.String()),
+		})
+	}
+}
+
+// parseBill reads a receipt's amounts. A text that is no number at all is nonsense of the recogniser; a total that is
+// missing or that money cannot hold cannot be booked; the same of a line only spoils the split.
+func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
+	var nonsense bool
+	b := bill{merchant: describe(r.GetMerchant(), "Receipt")}
+	parse := func(s string) (int64, bool) {
+		n, err := currency.Parse(s)
+		nonsense = nonsense || s != "" && errors.Is(err, money.ErrSyntax)
+		return n, err == nil
+	}
+	adjustment := func(s string) int64 {
+		n, ok := parse(s)
+		b.unreadable = b.unreadable || s != "" && !ok
+		return n
+	}
+	b.tax, b.tip = adjustment(r.GetTax()), adjustment(r.GetTip())
+	b.discount, b.rounding = adjustment(r.GetDiscount()), adjustment(r.GetRounding())
+	for _, l := range r.GetLines() {
+		amount, ok := parse(l.GetAmount())
+		b.unreadable = b.unreadable || !ok
+		b.lines = append(b.lines, billLine{description: describe(l.GetDescription(), "Item"), amount: amount})
+		parse(l.GetQuantity())
+		parse(l.GetUnitPrice())
+	}
+	parse(r.GetSubtotal())
+	total, ok := parse(r.GetTotal())
+	b.total = total
+	switch {
+	case nonsense:
+		return bill{}, errOCRResponse
+	case !ok:
+		return bill{}, errOCRParse
+	}
+	return b, nil
+}
+
+// describe makes a transaction's description of what stood on paper.
+func describe(s, otherwise string) string {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\x00", ""))
+	if runes := []rune(s); len(runes) > maxLineDescription {
+		s = strings.TrimSpace(string(runes[:maxLineDescription]))
+	}
+	return cmp.Or(s, otherwise)
+}

@@ -1,0 +1,501 @@
+//go:build ledgercore
+
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+// fakeOCR reads the same receipt from every file.
+type fakeOCR struct {
+	ocrv1.OCRServiceClient
+	receipt *ocrv1.Receipt
+	err     error
+	calls   atomic.Int32
+	left    time.Duration
+}
+
+func (f *fakeOCR) Recognize(ctx context.Context, _ *ocrv1.RecognizeRequest, _ ...grpc.CallOption) (*ocrv1.RecognizeResponse, error) {
+	f.calls.Add(1)
+	if deadline, ok := ctx.Deadline(); ok {
+		f.left = time.Until(deadline)
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	return &ocrv1.RecognizeResponse{Receipt: proto.CloneOf(f.receipt)}, nil
+}
+
+// shopper is a user with a wallet in euros, a category, and an ocr service to talk to.
+type shopper struct {
+	*server
+	fake             *fakeOCR
+	ctx              context.Context
+	wallet, category uuid.UUID
+}
+
+func newShopper(t *testing.T) shopper {
+	t.Helper()
+	s := setup(t)
+	fake := &fakeOCR{receipt: groceries()}
+	s.ocr = fake
+	ctx := actAs(t.Context(), s.newID())
+	return shopper{server: s, fake: fake, ctx: ctx, wallet: s.makeWallet(ctx, t, "Cash", "EUR"), category: s.makeCategory(ctx, t, "Food")}
+}
+
+func groceries() *ocrv1.Receipt {
+	return &ocrv1.Receipt{
+		Merchant: "Corner Shop", Date: "2026-03-14", Currency: "USD", Tax: "0.40", Total: "4.90",
+		Lines: []*ocrv1.Line{
+			{Description: "Milk", Quantity: "2", UnitPrice: "1.50", Amount: "3.00"},
+			{Description: "Bread", Amount: "2.50"},
+			{Description: "Deposit returned", Amount: "-1.00"},
+		},
+		Confidence: map[string]float64{"total": 0.98},
+	}
+}
+
+func (p shopper) request() *ledgerv1.CreateTransactionsFromReceiptRequest {
+	return &ledgerv1.CreateTransactionsFromReceiptRequest{
+		Receipt: []byte("a photograph"), WalletId: p.wallet.String(), CategoryId: p.category.String(),
+	}
+}
+
+func (p shopper) upload(t *testing.T, change func(*ledgerv1.CreateTransactionsFromReceiptRequest)) *ledgerv1.CreateTransactionsFromReceiptResponse {
+	t.Helper()
+	req := p.request()
+	change(req)
+	resp, err := p.CreateTransactionsFromReceipt(p.ctx, req)
+	require.NoError(t, err)
+	return resp
+}
+
+func asItIs(*ledgerv1.CreateTransactionsFromReceiptRequest) {}
+
+// stored is everything that an upload can change.
+func (p shopper) stored(t *testing.T) string {
+	t.Helper()
+	var s string
+	require.NoError(t, p.db.QueryRow(t.Context(), `
+		SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY x.id) FROM transactions x), '')
+			|| coalesce((SELECT string_agg(x::text, ';' ORDER BY x.id) FROM receipts x), '')
+			|| coalesce((SELECT string_agg(x::text, ';' ORDER BY x::text) FROM wallet_balances x), '')
+			|| coalesce((SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_totals x), '')
+			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
+	return s
+}
+
+// refuses requires a reason, and that nothing was stored.
+func (p shopper) refuses(t *testing.T, req *ledgerv1.CreateTransactionsFromReceiptRequest, code codes.Code, reason string) apierr.Error {
+	t.Helper()
+	before := p.stored(t)
+	_, err := p.CreateTransactionsFromReceipt(p.ctx, req)
+	require.Equal(t, before, p.stored(t))
+	return requireReason(t, err, code, reason)
+}
+
+func amounts(resp *ledgerv1.CreateTransactionsFromReceiptResponse) map[string]string {
+	out := map[string]string{}
+	for _, tr := range resp.GetTransactions() {
+		out[tr.GetDescription()] = tr.GetAmount()
+	}
+	return out
+}
+
+func warnings(resp *ledgerv1.CreateTransactionsFromReceiptResponse) []string {
+	var out []string
+	for _, w := range resp.GetReceipt().GetWarnings() {
+		out = append(out, w.GetCode())
+	}
+	return out
+}
+
+func TestAReceiptBecomesOneTransactionPerLine(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	resp := p.upload(t, asItIs)
+	require.Equal(t, map[string]string{"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40"}, amounts(resp))
+	require.Empty(t, warnings(resp))
+	for _, tr := range resp.GetTransactions() {
+		require.Equal(t, "2026-03-14T00:00:00.000Z", tr.GetDate())
+		require.Equal(t, "USD", tr.GetCurrency())
+		require.Equal(t, p.wallet.String(), tr.GetWalletId())
+		require.Equal(t, p.category.String(), tr.GetCategoryId())
+		require.Equal(t, resp.GetReceipt().GetId(), tr.GetReceiptId())
+		require.NotEmpty(t, tr.GetId())
+	}
+	got, err := p.GetReceipt(p.ctx, &ledgerv1.GetReceiptRequest{Id: strings.ToUpper(resp.GetReceipt().GetId())})
+	require.NoError(t, err)
+	require.True(t, proto.Equal(resp.GetReceipt(), got.GetReceipt()))
+
+	var events int
+	require.NoError(t, p.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&events))
+	require.Equal(t, 4, events)
+	summary, err := p.GetSummary(p.ctx, &ledgerv1.GetSummaryRequest{Currency: new("USD")})
+	require.NoError(t, err)
+	require.Equal(t, "-4.90", summary.GetSummary().GetTotals()[0].GetBalance())
+}
+
+func TestAReceiptIsCompletedByWhatIsKnownOtherwise(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		date, currency string
+		want           []string
+	}{
+		"everything was read":    {date: "2026-03-14", currency: "eur"},
+		"no date":                {currency: "EUR", want: []string{"DATE_ASSUMED"}},
+		"no such day":            {date: "2026-02-30", currency: "EUR", want: []string{"DATE_ASSUMED"}},
+		"a date out of range":    {date: "1899-12-31", currency: "EUR", want: []string{"DATE_ASSUMED"}},
+		"no currency":            {date: "2026-03-14", want: []string{"CURRENCY_ASSUMED"}},
+		"no such currency":       {date: "2026-03-14", currency: "XXX", want: []string{"CURRENCY_ASSUMED"}},
+		"neither was recognised": {want: []string{"CURRENCY_ASSUMED", "DATE_ASSUMED"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newShopper(t)
+			p.fake.receipt.Date, p.fake.receipt.Currency = c.date, c.currency
+			resp := p.upload(t, asItIs)
+			require.Equal(t, c.want, warnings(resp))
+			day := "2026-03-14"
+			if len(c.want) > 0 && c.want[len(c.want)-1] == "DATE_ASSUMED" {
+				day = today.Format(dateLayout)
+			}
+			require.Equal(t, day, resp.GetReceipt().GetDate())
+			require.Equal(t, "EUR", resp.GetReceipt().GetCurrency())
+			for _, tr := range resp.GetTransactions() {
+				require.Equal(t, day+"T00:00:00.000Z", tr.GetDate())
+				require.Equal(t, "EUR", tr.GetCurrency())
+			}
+		})
+	}
+}
+
+func TestLinesThatDoNotAddUpBecomeOneTransaction(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.fake.receipt.Total = "4.91"
+	resp := p.upload(t, asItIs)
+	require.Equal(t, map[string]string{"Corner Shop": "-4.91"}, amounts(resp))
+	require.Equal(t, []string{"LINES_NOT_RECONCILED"}, warnings(resp))
+
+	req := p.request()
+	req.Mode = new("items")
+	e := p.refuses(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, "mode", e.Fields[0].Name)
+}
+
+func TestModeSingleIsOneTransaction(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.fake.receipt.Merchant = " \x00 "
+	resp := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Mode = new("single") })
+	require.Equal(t, map[string]string{"Receipt": "-4.90"}, amounts(resp))
+	require.Empty(t, warnings(resp))
+}
+
+func TestAWarningOfTheRecogniserIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.fake.receipt.Total = "4.91"
+	p.fake.receipt.Warnings = []*ocrv1.Warning{{Code: "LINES_NOT_RECONCILED"}, {Code: "PAGES_SKIPPED"}}
+	require.Equal(t, []string{"LINES_NOT_RECONCILED", "PAGES_SKIPPED"}, warnings(p.upload(t, asItIs)))
+}
+
+func TestADryRunStoresNothing(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	before := p.stored(t)
+	dry := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.DryRun, req.IdempotencyKey = true, "k" }
+	resp := p.upload(t, dry)
+	require.Equal(t, before, p.stored(t))
+	require.Equal(t, "RECEIPT_RECOGNIZED", resp.GetCode())
+	require.Equal(t, map[string]string{"Milk": "-3.00", "Bread": "-2.50", "Deposit returned": "1.00", "Tax": "-0.40"}, amounts(resp))
+	require.Empty(t, resp.GetReceipt().GetId())
+	for _, tr := range resp.GetTransactions() {
+		require.Empty(t, tr.GetId())
+		require.Empty(t, tr.GetCreatedAt())
+		require.Nil(t, tr.ReceiptId)
+	}
+
+	earlier := p.upload(t, asItIs).GetReceipt().GetId()
+	again := p.upload(t, dry)
+	require.Equal(t, []string{"DUPLICATE_OF"}, warnings(again))
+	require.Equal(t, earlier, again.GetReceipt().GetWarnings()[0].GetReceiptId())
+}
+
+func TestTheSameFileAgainIsADuplicate(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	first := p.upload(t, asItIs)
+	second := p.upload(t, asItIs)
+	require.Equal(t, []string{"DUPLICATE_OF"}, warnings(second))
+	require.Equal(t, first.GetReceipt().GetId(), second.GetReceipt().GetWarnings()[0].GetReceiptId())
+	require.Len(t, second.GetTransactions(), 4)
+
+	recognitions := p.fake.calls.Load()
+	req := p.request()
+	req.OnDuplicate = new("reject")
+	p.refuses(t, req, codes.AlreadyExists, "RECEIPT_DUPLICATE")
+	require.Equal(t, recognitions, p.fake.calls.Load())
+
+	req.Receipt = []byte("another photograph")
+	_, err := p.CreateTransactionsFromReceipt(p.ctx, req)
+	require.NoError(t, err)
+
+	other := p
+	other.ctx = actAs(t.Context(), p.newID())
+	other.wallet, other.category = p.makeWallet(other.ctx, t, "Cash", "EUR"), p.makeCategory(other.ctx, t, "Food")
+	require.Empty(t, warnings(other.upload(t, asItIs)))
+}
+
+const uploads = 6
+
+// race uploads many times at once.
+func (p shopper) race(change func(*ledgerv1.CreateTransactionsFromReceiptRequest)) ([]*ledgerv1.CreateTransactionsFromReceiptResponse, []error) {
+	answers, errs := make([]*ledgerv1.CreateTransactionsFromReceiptResponse, uploads), make([]error, uploads)
+	var racing sync.WaitGroup
+	for i := range uploads {
+		racing.Go(func() {
+			req := p.request()
+			change(req)
+			answers[i], errs[i] = p.CreateTransactionsFromReceipt(p.ctx, req)
+		})
+	}
+	racing.Wait()
+	return answers, errs
+}
+
+func TestOfSimultaneousUploadsOneIsNoDuplicate(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	answers, errs := p.race(func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.OnDuplicate = new("reject") })
+	created := 0
+	for i, err := range errs {
+		if err == nil {
+			created++
+			require.Len(t, answers[i].GetTransactions(), 4)
+			continue
+		}
+		require.ErrorIs(t, err, errReceiptDuplicate)
+	}
+	require.Equal(t, 1, created)
+	var n int
+	require.NoError(t, p.db.QueryRow(t.Context(), `SELECT count(*) FROM transactions`).Scan(&n))
+	require.Equal(t, 4, n)
+}
+
+func TestARepeatedUploadGetsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	keyed := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
+		req.IdempotencyKey, req.OnDuplicate = "k", new("reject")
+	}
+	first := p.upload(t, keyed)
+	after := p.stored(t)
+	again := p.upload(t, keyed)
+	require.Equal(t, after, p.stored(t))
+	require.EqualValues(t, 1, p.fake.calls.Load())
+	require.True(t, again.GetReplayed())
+	again.Replayed = false
+	require.True(t, proto.Equal(first, again))
+
+	req := p.request()
+	req.IdempotencyKey, req.Receipt = "k", []byte("another photograph")
+	p.refuses(t, req, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
+	req.IdempotencyKey = strings.Repeat("k", 256)
+	p.refuses(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+}
+
+func TestSimultaneousUploadsWithOneKeyAreOne(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	answers, errs := p.race(func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.IdempotencyKey = "k" })
+	for i := range uploads {
+		require.NoError(t, errs[i])
+		answers[i].Replayed = false
+		require.True(t, proto.Equal(answers[0], answers[i]))
+	}
+	var n int
+	require.NoError(t, p.db.QueryRow(t.Context(), `SELECT count(*) FROM transactions`).Scan(&n))
+	require.Equal(t, 4, n)
+}
+
+func TestADoomedUploadIsNotRecognised(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	stranger := actAs(t.Context(), p.newID())
+	theirWallet, theirCategory := p.makeWallet(stranger, t, "Cash", "EUR"), p.makeCategory(stranger, t, "Food")
+	for name, c := range map[string]struct {
+		change func(*ledgerv1.CreateTransactionsFromReceiptRequest)
+		code   codes.Code
+		reason string
+		field  string
+	}{
+		"no file": {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Receipt = nil }, codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "receipt"},
+		"a file over 10 MiB": {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) {
+			r.Receipt = bytes.Repeat([]byte("x"), 10<<20+1)
+		}, codes.ResourceExhausted, "PAYLOAD_TOO_LARGE", ""},
+		"no wallet":                   {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "walletId"},
+		"no category":                 {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "categoryId"},
+		"a malformed wallet":          {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", "walletId"},
+		"a malformed category":        {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = "1" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "categoryId"},
+		"an unknown wallet":           {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = uuid.NewString() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
+		"an unknown category":         {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = uuid.NewString() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
+		"another user's wallet":       {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = theirWallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
+		"another user's category":     {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = theirCategory.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
+		"an unknown mode":             {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Mode = new("lines") }, codes.InvalidArgument, "VALIDATION_ERROR", "mode"},
+		"an unknown duplicate policy": {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.OnDuplicate = new("skip") }, codes.InvalidArgument, "VALIDATION_ERROR", "onDuplicate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := p.request()
+			c.change(req)
+			e := p.refuses(t, req, c.code, c.reason)
+			require.Zero(t, p.fake.calls.Load())
+			if c.field != "" {
+				require.Equal(t, c.field, e.Fields[0].Name)
+			}
+		})
+	}
+}
+
+func TestAFailedRecognitionCreatesNothing(t *testing.T) {
+	t.Parallel()
+	busy := apierr.Unavailable.After(2 * time.Second)
+	for name, c := range map[string]struct {
+		err    error
+		code   codes.Code
+		reason string
+	}{
+		"no readable receipt":      {errOCRParse.GRPCStatus().Err(), codes.Internal, "OCR_PARSE_FAILED"},
+		"a broken engine":          {errOCRResponse.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a full queue":             {busy.GRPCStatus().Err(), codes.Unavailable, "SERVICE_UNAVAILABLE"},
+		"an unreachable service":   {status.Error(codes.Unavailable, "connection refused"), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service that hangs":     {status.Error(codes.DeadlineExceeded, "context deadline exceeded"), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service out of time":    {apierr.DeadlineExceeded.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service that broke":     {apierr.Internal.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service of strangers":   {apierr.ServiceOnly.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service without an RPC": {status.Error(codes.Unimplemented, "unknown method"), codes.Internal, "OCR_RESPONSE_FAILED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newShopper(t)
+			p.fake.err = c.err
+			e := p.refuses(t, p.request(), c.code, c.reason)
+			if c.reason == "SERVICE_UNAVAILABLE" {
+				require.Equal(t, busy.RetryAfter, e.RetryAfter)
+			}
+		})
+	}
+}
+
+func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*ocrv1.Receipt)
+		reason string
+	}{
+		"no total":                            {func(r *ocrv1.Receipt) { r.Total = "" }, "OCR_PARSE_FAILED"},
+		"a total of zero without lines":       {func(r *ocrv1.Receipt) { r.Total, r.Lines = "0.00", nil }, "OCR_PARSE_FAILED"},
+		"a total finer than the currency":     {func(r *ocrv1.Receipt) { r.Currency = "JPY" }, "OCR_PARSE_FAILED"},
+		"a total beyond all money":            {func(r *ocrv1.Receipt) { r.Total = "1000000000000.00" }, "OCR_PARSE_FAILED"},
+		"a total that is no number":           {func(r *ocrv1.Receipt) { r.Total = "4,90" }, "OCR_RESPONSE_FAILED"},
+		"a line's amount that is no number":   {func(r *ocrv1.Receipt) { r.Lines[0].Amount = "NaN" }, "OCR_RESPONSE_FAILED"},
+		"a line's quantity that is no number": {func(r *ocrv1.Receipt) { r.Lines[0].Quantity = "2 x" }, "OCR_RESPONSE_FAILED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newShopper(t)
+			c.change(p.fake.receipt)
+			p.refuses(t, p.request(), codes.Internal, c.reason)
+		})
+	}
+	t.Run("no receipt at all", func(t *testing.T) {
+		t.Parallel()
+		p := newShopper(t)
+		p.fake.receipt = nil
+		p.refuses(t, p.request(), codes.Internal, "OCR_RESPONSE_FAILED")
+	})
+	t.Run("a total of zero as a single transaction", func(t *testing.T) {
+		t.Parallel()
+		p := newShopper(t)
+		p.fake.receipt.Total, p.fake.receipt.Discount = "0", "4.90"
+		req := p.request()
+		req.Mode = new("single")
+		p.refuses(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+		require.Len(t, p.upload(t, asItIs).GetTransactions(), 5)
+	})
+}
+
+func TestLinesThatMoneyCannotHoldSpoilOnlyTheSplit(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*ocrv1.Receipt){
+		"too fine":          func(r *ocrv1.Receipt) { r.Lines[0].Amount = "3.001" },
+		"too large":         func(r *ocrv1.Receipt) { r.Lines[0].Amount = "1e13" },
+		"not found":         func(r *ocrv1.Receipt) { r.Lines[0].Amount = "" },
+		"a tax too fine":    func(r *ocrv1.Receipt) { r.Tax = "0.401" },
+		"a tip too large":   func(r *ocrv1.Receipt) { r.Tip = "1e13" },
+		"too many of them":  func(r *ocrv1.Receipt) { r.Lines = append(r.Lines, make([]*ocrv1.Line, maxLines)...) },
+		"a long last cent":  func(r *ocrv1.Receipt) { r.Rounding = "0.0049" },
+		"a fine discount":   func(r *ocrv1.Receipt) { r.Discount = "0.001" },
+		"an unheard-of sum": func(r *ocrv1.Receipt) { r.Lines[1].Amount = "999999999999.99" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newShopper(t)
+			change(p.fake.receipt)
+			resp := p.upload(t, asItIs)
+			require.Equal(t, map[string]string{"Corner Shop": "-4.90"}, amounts(resp))
+			require.Equal(t, []string{"LINES_NOT_RECONCILED"}, warnings(resp))
+		})
+	}
+}
+
+func TestRecognitionLeavesTimeToStore(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	_, err := p.CreateTransactionsFromReceipt(ctx, p.request())
+	require.NoError(t, err)
+	require.LessOrEqual(t, p.fake.left, 20*time.Second-writeReserve)
+}
+
+func TestAReceiptIsItsOwnersAlone(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	id := p.upload(t, asItIs).GetReceipt().GetId()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		id     string
+		code   codes.Code
+		reason string
+	}{
+		"a malformed id":         {p.ctx, "receipt", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
+		"an id in braces":        {p.ctx, "{" + id + "}", codes.InvalidArgument, "INVALID_RECEIPT_ID"},
+		"an unknown id":          {p.ctx, uuid.Nil.String(), codes.NotFound, "RECEIPT_NOT_FOUND"},
+		"another user's receipt": {actAs(t.Context(), p.newID()), id, codes.NotFound, "RECEIPT_NOT_FOUND"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := p.GetReceipt(c.ctx, &ledgerv1.GetReceiptRequest{Id: c.id})
+			requireReason(t, err, c.code, c.reason)
+		})
+	}
+}

@@ -69,7 +69,7 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	if err := errors.Join(env.Parse(&p), env.Parse(&config)); err != nil {
 		return err
 	}
-	slog.SetDefault(NewLogger(os.Stdout, p.LogLevel).With("service", name))
+	slog.SetDefault(NewLogger(os.Stdout, p.LogLevel))
 	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const (
@@ -67,4 +68,19 @@ func (c Cursors) mac(scope string, payload []byte) []byte {
 	h.Write([]byte{0})
 	h.Write(payload)
 	return h.Sum(nil)[:macSize]
+}
+
+// Cut makes a page of limit+1 rows, and seals the position of its last row into the cursor of the next page.
+func Cut[T any](c Cursors, scope string, rows []T, limit int, position func(T) any) ([]T, *restv1.Pagination, error) {
+	p := &restv1.Pagination{Limit: int32(limit)}
+	if len(rows) <= limit {
+		return rows, p, nil
+	}
+	rows = rows[:limit]
+	cursor, err := c.Seal(scope, position(rows[limit-1]))
+	if err != nil {
+		return nil, nil, err
+	}
+	p.NextCursor, p.HasMore = cursor, true
+	return rows, p, nil
 }

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"regexp"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -98,4 +100,20 @@ func createSchema(ctx context.Context, db *sql.DB, schema string) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// AwaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
+func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log *slog.Logger) error {
+	for {
+		err := CheckMigrated(ctx, pool, migrations)
+		if err == nil || !IsUnavailable(err) {
+			return err
+		}
+		log.WarnContext(ctx, "waiting for the database", "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }

@@ -1,10 +1,12 @@
-// Package text holds the rules for what people type: names and descriptions.
+// Package text holds the rules for what people and clients type: names, descriptions and ids.
 package text
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
@@ -37,4 +39,13 @@ func plain(field, s string, limit int) (string, *apierr.Field) {
 		return "", &apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d characters", limit)}
 	}
 	return s, nil
+}
+
+// ID takes the 36 characters of a UUID in any case; uuid.Parse alone would also take braces and urn: forms.
+func ID(s string) (uuid.UUID, bool) {
+	if len(s) != 36 {
+		return uuid.Nil, false
+	}
+	id, err := uuid.Parse(s)
+	return id, err == nil
 }

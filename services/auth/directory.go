@@ -23,7 +23,7 @@ const (
 
 // FindUserByEmail is for services; which e-mails have an account is not for users to ask.
 func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
-	email, problem := parseEmail("email", req.GetEmail())
+	email, problem := parseEmail(req.GetEmail())
 	if problem != nil {
 		return nil, apierr.Validation([]apierr.Field{*problem})
 	}

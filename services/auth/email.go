@@ -17,12 +17,12 @@ const (
 
 // parseEmail trims and lower-cases an e-mail address, and refuses what no mail could be sent to from anywhere: one with
 // a display name, a comment, a quoted local part, or a domain that is not a name with a dot.
-func parseEmail(field, s string) (string, *apierr.Field) {
+func parseEmail(s string) (string, *apierr.Field) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if s == "" {
-		return "", &apierr.Field{Name: field, Message: "is required"}
+		return "", &apierr.Field{Name: "email", Message: "is required"}
 	}
-	bad := &apierr.Field{Name: field, Message: "must be an e-mail address"}
+	bad := &apierr.Field{Name: "email", Message: "must be an e-mail address"}
 	if len(s) > maxEmail {
 		return "", bad
 	}

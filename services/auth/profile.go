@@ -109,7 +109,7 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 		name = &parsed
 	}
 	if req.Email != nil {
-		parsed, problem := parseEmail("email", req.GetEmail())
+		parsed, problem := parseEmail(req.GetEmail())
 		p.field(problem)
 		email = &parsed
 	}

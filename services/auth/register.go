@@ -63,7 +63,7 @@ func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	var problem *apierr.Field
 	u.Name, problem = text.Name("name", req.GetName())
 	p.field(problem)
-	u.Email, problem = parseEmail("email", req.GetEmail())
+	u.Email, problem = parseEmail(req.GetEmail())
 	p.field(problem)
 	p.field(checkNewPassword("password", req.GetPassword(), u.Email))
 	return u, p.err()

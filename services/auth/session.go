@@ -254,7 +254,7 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 
 func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	var p problems
-	email, problem := parseEmail("email", req.GetEmail())
+	email, problem := parseEmail(req.GetEmail())
 	p.field(problem)
 	p.field(checkGivenPassword("password", req.GetPassword()))
 	return email, p.err()

@@ -75,7 +75,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	if err := awaitSchema(ctx, db, log); err != nil {
+	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
 	go verifier.Run(ctx)
@@ -92,20 +92,4 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	})
 	return srv.Serve(ctx, lis, db.Ping)
-}
-
-// awaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
-func awaitSchema(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
-	for {
-		err := pg.CheckMigrated(ctx, db, Migrations)
-		if err == nil || !pg.IsUnavailable(err) {
-			return err
-		}
-		log.WarnContext(ctx, "waiting for the database", "error", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-	}
 }

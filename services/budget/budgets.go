@@ -56,18 +56,18 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 
 // ListBudgets answers with progress, but for budgets whose invitation is still pending.
 func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsRequest) (*budgetv1.ListBudgetsResponse, error) {
-	var p problems
+	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
-	p.field(problem)
+	p.Field(problem)
 	list := budgetList{user: caller.ID(ctx), statuses: []status{accepted}, before: uuid.Max, limit: limit + 1}
 	switch req.GetInclude() {
 	case "":
 	case "invited":
 		list.statuses = append(list.statuses, pending)
 	default:
-		p.field(&apierr.Field{Name: "include", Message: "must be invited"})
+		p.Field(&apierr.Field{Name: "include", Message: "must be invited"})
 	}
-	if err := p.err(); err != nil {
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	today, err := s.parseAt(req.At)
@@ -84,7 +84,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	if err != nil {
 		return nil, err
 	}
-	budgets, pagination, err := paginate(s.cursors, scope, budgets, limit, func(b seenBudget) any { return b.ID })
+	budgets, pagination, err := page.Cut(s.cursors, scope, budgets, limit, func(b seenBudget) any { return b.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +151,9 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if !etag.Matches(req.GetIfMatch(), before.Version) {
 		return nil, apierr.VersionMismatch
 	}
-	var p problems
+	var p apierr.Problems
 	c.apply(&p, before.budget)
-	if err := p.err(); err != nil {
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	wallet, categories := c.newReferences(before.budget)
@@ -184,9 +184,9 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 		return seenBudget{}, apierr.VersionMismatch
 	}
 	before := b.budget
-	var p problems
+	var p apierr.Problems
 	b.budget = c.apply(&p, before)
-	if err := p.err(); err != nil {
+	if err := p.Err(); err != nil {
 		return seenBudget{}, err
 	}
 	b.Version++

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -172,7 +173,7 @@ func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitati
 	if err != nil {
 		return nil, err
 	}
-	invitations, pagination, err := paginate(s.cursors, scope, invitations, limit, func(i invitation) any { return moment{i.InvitedAt, i.BudgetID} })
+	invitations, pagination, err := page.Cut(s.cursors, scope, invitations, limit, func(i invitation) any { return moment{i.InvitedAt, i.BudgetID} })
 	if err != nil {
 		return nil, err
 	}
@@ -189,26 +190,26 @@ func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitati
 }
 
 func parseShare(req *budgetv1.ShareBudgetRequest) (offer, error) {
-	var p problems
+	var p apierr.Problems
 	o := offer{email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer)}
 	if a, err := mail.ParseAddress(o.email); err != nil || a.Address != o.email || len(o.email) > maxEmail {
-		p.field(&apierr.Field{Name: "email", Message: "must be an e-mail address"})
+		p.Field(&apierr.Field{Name: "email", Message: "must be an e-mail address"})
 	}
 	if req.Role != nil {
 		o.role = req.GetRole()
 	}
 	if o.role != string(viewer) && o.role != string(editor) {
-		p.field(&apierr.Field{Name: "role", Message: "must be viewer or editor"})
+		p.Field(&apierr.Field{Name: "role", Message: "must be viewer or editor"})
 	}
 	if req.SharePercent != nil {
 		bp, err := money.ParseDecimal(req.GetSharePercent(), 2)
 		if err != nil || bp <= 0 || bp > wholeBP {
-			p.field(&apierr.Field{Name: "sharePercent", Message: "must be greater than 0, at most 100, with at most two decimals"})
+			p.Field(&apierr.Field{Name: "sharePercent", Message: "must be greater than 0, at most 100, with at most two decimals"})
 			bp = 0
 		}
 		o.share = new(int32(bp))
 	}
-	return o, p.err()
+	return o, p.Err()
 }
 
 // parseAnswer takes either of the two names for it, and both when they agree.

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
@@ -44,7 +45,7 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	if err != nil {
 		return nil, err
 	}
-	members, pagination, err := paginate(s.cursors, scope, members, limit, func(m member) any { return moment{m.InvitedAt, m.UserID} })
+	members, pagination, err := page.Cut(s.cursors, scope, members, limit, func(m member) any { return moment{m.InvitedAt, m.UserID} })
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +138,10 @@ func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.
 }
 
 func parseLimitOfPage(asked *int32) (int, error) {
-	var p problems
+	var p apierr.Problems
 	limit, problem := page.Limit(asked)
-	p.field(problem)
-	return limit, p.err()
+	p.Field(problem)
+	return limit, p.Err()
 }
 
 func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err error) {
@@ -148,7 +149,7 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
-	member, ok := parseID(memberID)
+	member, ok := text.ID(memberID)
 	if !ok {
 		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "memberId", Message: "must be a user's id"}})
 	}

@@ -1,8 +1,6 @@
 package budget
 
 import (
-	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,17 +18,8 @@ const (
 	mostDecimals = 4
 )
 
-// parseID takes the 36 characters of a UUID in any case; uuid.Parse alone would also take braces and urn: forms.
-func parseID(s string) (uuid.UUID, bool) {
-	if len(s) != 36 {
-		return uuid.Nil, false
-	}
-	id, err := uuid.Parse(s)
-	return id, err == nil
-}
-
 func parseBudgetID(s string) (uuid.UUID, error) {
-	id, ok := parseID(s)
+	id, ok := text.ID(s)
 	if !ok {
 		return uuid.Nil, errInvalidBudgetID
 	}
@@ -66,7 +55,7 @@ type changes struct {
 // parseCreate returns the budget that a request asks for, but for what the server adds.
 func parseCreate(req *budgetv1.CreateBudgetRequest) (budget, error) {
 	var c changes
-	var p problems
+	var p apierr.Problems
 	c.setName(&p, req.GetName())
 	required(&p, "currency", req.GetCurrency(), c.setCurrency)
 	required(&p, "limit", req.GetLimit(), c.setLimit)
@@ -78,12 +67,12 @@ func parseCreate(req *budgetv1.CreateBudgetRequest) (budget, error) {
 	required(&p, "walletId", req.GetWalletId(), c.setWallet)
 	c.setCategories(&p, req.GetCategoryIds())
 	b := c.apply(&p, budget{})
-	return b, p.err()
+	return b, p.Err()
 }
 
-func required(p *problems, field, value string, set func(*problems, string)) {
+func required(p *apierr.Problems, field, value string, set func(*apierr.Problems, string)) {
 	if value == "" {
-		p.field(&apierr.Field{Name: field, Message: "is required"})
+		p.Field(&apierr.Field{Name: field, Message: "is required"})
 		return
 	}
 	set(p, value)
@@ -91,9 +80,9 @@ func required(p *problems, field, value string, set func(*problems, string)) {
 
 func parseUpdate(req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	var c changes
-	var p problems
+	var p apierr.Problems
 	some := false
-	optional := func(value *string, set func(*problems, string)) {
+	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
 			some = true
 			set(&p, *value)
@@ -113,85 +102,85 @@ func parseUpdate(req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	if !some {
 		return changes{}, apierr.EmptyUpdate
 	}
-	return c, p.err()
+	return c, p.Err()
 }
 
-func (c *changes) setName(p *problems, s string) {
+func (c *changes) setName(p *apierr.Problems, s string) {
 	name, problem := text.Name("name", s)
-	p.field(problem)
+	p.Field(problem)
 	c.name = &name
 }
 
-func (c *changes) setCurrency(p *problems, s string) {
+func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
-		p.add(errUnsupportedCurrency.With("currency", "must be an ISO 4217 code"))
+		p.Add(errUnsupportedCurrency.With("currency", "must be an ISO 4217 code"))
 		return
 	}
 	c.currency = &currency
 }
 
 // setLimit leaves the number as it is: which decimals it may have depends on the currency, which may be the old one.
-func (c *changes) setLimit(p *problems, s string) {
+func (c *changes) setLimit(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, mostDecimals)
 	if problem := limitProblem(n, err); problem != "" {
-		p.field(&apierr.Field{Name: "limit", Message: problem})
+		p.Field(&apierr.Field{Name: "limit", Message: problem})
 		return
 	}
 	c.limit = &s
 }
 
-func (c *changes) setPeriod(p *problems, s string) {
+func (c *changes) setPeriod(p *apierr.Problems, s string) {
 	s = strings.ToLower(s)
 	if _, ok := periods[s]; !ok {
-		p.add(errInvalidPeriod.With("period", "must be daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom"))
+		p.Add(errInvalidPeriod.With("period", "must be daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom"))
 		return
 	}
 	c.period = &s
 }
 
-func (c *changes) setStart(p *problems, s string) {
+func (c *changes) setStart(p *apierr.Problems, s string) {
 	d, ok := parseDate(s)
 	if !ok {
-		p.add(errInvalidTimeframe.With("startDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("startDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
 	}
 	c.start = &d
 }
 
-func (c *changes) setEnd(p *problems, s string) {
+func (c *changes) setEnd(p *apierr.Problems, s string) {
 	if s == "" {
 		c.noEnd = true
 		return
 	}
 	d, ok := parseDate(s)
 	if !ok {
-		p.add(errInvalidTimeframe.With("endDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("endDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
 	}
 	c.end = &d
 }
 
-func (c *changes) setWallet(p *problems, s string) {
-	id, ok := parseID(s)
+func (c *changes) setWallet(p *apierr.Problems, s string) {
+	id, ok := text.ID(s)
 	if !ok {
-		p.add(errInvalidWalletID.With("walletId", "must be a wallet's id"))
+		p.Add(errInvalidWalletID.With("walletId", "must be a wallet's id"))
 		return
 	}
 	c.wallet = &id
 }
 
 // setCategories drops repeats and keeps the order.
-func (c *changes) setCategories(p *problems, ids []string) {
+func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	if len(ids) == 0 {
-		p.add(errInvalidCategoryIDs.With("categoryIds", "must name at least one category"))
+		p.Add(errInvalidCategoryIDs.With("categoryIds", "must name at least one category"))
 		return
 	}
 	seen := map[uuid.UUID]bool{}
 	for _, s := range ids {
-		id, ok := parseID(s)
+		id, ok := text.ID(s)
 		if !ok {
-			p.add(errInvalidCategoryIDs.With("categoryIds", "must be ids of categories"))
+			p.Add(errInvalidCategoryIDs.With("categoryIds", "must be ids of categories"))
 			return
 		}
 		if !seen[id] {
@@ -200,12 +189,12 @@ func (c *changes) setCategories(p *problems, ids []string) {
 		}
 	}
 	if len(c.categories) > maxCategories {
-		p.field(&apierr.Field{Name: "categoryIds", Message: "must be at most 100 categories"})
+		p.Field(&apierr.Field{Name: "categoryIds", Message: "must be at most 100 categories"})
 	}
 }
 
 // apply returns the budget with the changes made, and adds what is wrong with the result as a whole.
-func (c changes) apply(p *problems, b budget) budget {
+func (c changes) apply(p *apierr.Problems, b budget) budget {
 	old := b.currency()
 	if c.name != nil {
 		b.Name = *c.name
@@ -230,7 +219,7 @@ func (c changes) apply(p *problems, b budget) budget {
 	return c.applyTimeframe(p, b)
 }
 
-func (c changes) applyTimeframe(p *problems, b budget) budget {
+func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
 	if c.period != nil {
 		b.Period = *c.period
 	}
@@ -241,19 +230,19 @@ func (c changes) applyTimeframe(p *problems, b budget) budget {
 		b.EndDate = c.end
 	}
 	// Without the start or with a bad end there is nothing to compare.
-	if b.StartDate.IsZero() || p.has(errInvalidTimeframe) {
+	if b.StartDate.IsZero() || p.Has(errInvalidTimeframe) {
 		return b
 	}
 	if field, problem := b.timeframe().valid(); field != "" {
-		p.add(errInvalidTimeframe.With(field, problem))
+		p.Add(errInvalidTimeframe.With(field, problem))
 	}
 	return b
 }
 
-func parseLimit(p *problems, currency money.Currency, s string) int64 {
+func parseLimit(p *apierr.Problems, currency money.Currency, s string) int64 {
 	minor, err := currency.Parse(s)
 	if problem := limitProblem(minor, err); problem != "" {
-		p.field(&apierr.Field{Name: "limit", Message: problem})
+		p.Field(&apierr.Field{Name: "limit", Message: problem})
 	}
 	return minor
 }
@@ -266,40 +255,4 @@ func limitProblem(n int64, err error) string {
 		return "must be greater than 0"
 	}
 	return ""
-}
-
-// problems collects what is wrong with a request.
-type problems struct {
-	fields   []apierr.Field
-	specific []*apierr.Error
-}
-
-func (p *problems) field(f *apierr.Field) {
-	if f != nil {
-		p.fields = append(p.fields, *f)
-	}
-}
-
-func (p *problems) add(e *apierr.Error) { p.specific = append(p.specific, e) }
-
-func (p *problems) has(e *apierr.Error) bool {
-	return slices.ContainsFunc(p.specific, func(s *apierr.Error) bool { return errors.Is(s, e) })
-}
-
-// err is nil, or one error that names every bad field: with the specific code when there is no ordinary problem.
-func (p *problems) err() error {
-	if len(p.fields) == 0 && len(p.specific) == 0 {
-		return nil
-	}
-	e := &apierr.Error{}
-	if len(p.fields) > 0 {
-		e = apierr.Validation(p.fields)
-	} else {
-		*e = *p.specific[0]
-		e.Fields = nil
-	}
-	for _, s := range p.specific {
-		e.Fields = append(e.Fields, s.Fields...)
-	}
-	return e
 }

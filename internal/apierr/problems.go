@@ -1,0 +1,47 @@
+package apierr
+
+import (
+	"errors"
+	"slices"
+)
+
+// Problems collects everything that is wrong with a request, so that the caller learns of it at once. The zero value is
+// ready to use.
+type Problems struct {
+	fields   []Field
+	specific []*Error
+}
+
+// Field adds what is wrong with a plain field; nil adds nothing.
+func (p *Problems) Field(f *Field) {
+	if f != nil {
+		p.fields = append(p.fields, *f)
+	}
+}
+
+// Add adds a problem that has a code of its own.
+func (p *Problems) Add(e *Error) { p.specific = append(p.specific, e) }
+
+// Has reports whether a problem like e was added.
+func (p *Problems) Has(e *Error) bool {
+	return slices.ContainsFunc(p.specific, func(s *Error) bool { return errors.Is(s, e) })
+}
+
+// Err is nil, or one error that names every bad field: VALIDATION_ERROR when a plain field is among them, else the first
+// specific code.
+func (p *Problems) Err() error {
+	if len(p.fields) == 0 && len(p.specific) == 0 {
+		return nil
+	}
+	e := &Error{}
+	if len(p.fields) > 0 {
+		e = Validation(p.fields)
+	} else {
+		*e = *p.specific[0]
+		e.Fields = nil
+	}
+	for _, s := range p.specific {
+		e.Fields = append(e.Fields, s.Fields...)
+	}
+	return e
+}

@@ -1,0 +1,78 @@
+package auth
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+func TestAServiceFindsAUserByEmail(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	u := b.register(t, "ada@example.com")
+	resp, err := b.FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{Email: " ADA@example.com "})
+	require.NoError(t, err)
+	require.True(t, proto.Equal(u, resp.GetUser()))
+	for email, want := range map[string]struct {
+		code   codes.Code
+		reason string
+	}{
+		"bob@example.com": {codes.NotFound, "USER_NOT_FOUND"},
+		"bob":             {codes.InvalidArgument, "VALIDATION_ERROR"},
+		"":                {codes.InvalidArgument, "VALIDATION_ERROR"},
+	} {
+		b.refuses(t, want.code, want.reason, func() error {
+			_, err := b.FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{Email: email})
+			return err
+		})
+	}
+}
+
+func TestAServiceGetsTheUsersThatThereAre(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ada, bob := b.register(t, "ada@example.com"), b.register(t, "bob@example.com")
+	resp, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{Ids: []string{bob.GetId(), uuid.NewString(), ada.GetId(), bob.GetId()}})
+	require.NoError(t, err)
+	require.Len(t, resp.GetUsers(), 2)
+	require.True(t, proto.Equal(ada, resp.GetUsers()[0]))
+	require.True(t, proto.Equal(bob, resp.GetUsers()[1]))
+	none, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{})
+	require.NoError(t, err)
+	require.Empty(t, none.GetUsers())
+	for _, ids := range [][]string{{"x"}, {ada.GetId(), ""}, slices.Repeat([]string{ada.GetId()}, maxUsers+1)} {
+		b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{Ids: ids})
+			return err
+		})
+	}
+}
+
+func TestARevokedSessionIsNamedUntilItsLastAccessTokenHasExpired(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, _ := b.member(t, "ada@example.com")
+	b.login(t, "ada@example.com")
+	_, err := b.Logout(ctx, &authv1.LogoutRequest{})
+	require.NoError(t, err)
+	id, _ := caller.From(ctx)
+	revoked := func() []string {
+		resp, err := b.ListRevokedSessions(t.Context(), &authv1.ListRevokedSessionsRequest{})
+		require.NoError(t, err)
+		return resp.GetSessionIds()
+	}
+	require.Equal(t, []string{id.SessionID.String()}, revoked())
+	b.clock.advance(testConfig.AccessTTL + revokedMargin - time.Second)
+	require.NoError(t, b.sweepOnce(t.Context()))
+	require.Equal(t, []string{id.SessionID.String()}, revoked())
+	b.clock.advance(time.Second)
+	require.Empty(t, revoked())
+}

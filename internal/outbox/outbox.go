@@ -39,36 +39,48 @@ type Event struct {
 	Data    proto.Message
 }
 
+// Rows are events as the table holds them, a slice per column, for a statement that writes them along with its change.
+type Rows struct {
+	IDs, UserIDs []uuid.UUID
+	Subjects     []string
+	Data         [][]byte
+}
+
+// Encode makes rows of events.
+func Encode(events ...Event) (Rows, error) {
+	var r Rows
+	for _, e := range events {
+		// Any keeps the message's type with it, for the relay's ce-type.
+		data, err := anypb.New(e.Data)
+		if err != nil {
+			return Rows{}, fmt.Errorf("encoding event %s: %w", e.Subject, err)
+		}
+		encoded, err := proto.Marshal(data)
+		if err != nil {
+			return Rows{}, fmt.Errorf("encoding event %s: %w", e.Subject, err)
+		}
+		r.IDs, r.UserIDs = append(r.IDs, e.ID), append(r.UserIDs, e.UserID)
+		r.Subjects, r.Data = append(r.Subjects, e.Subject), append(r.Data, encoded)
+	}
+	return r, nil
+}
+
 // Add writes events in the transaction of the change that they tell of, in one statement.
 func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	ids, users := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
-	subjects, data := make([]string, len(events)), make([][]byte, len(events))
-	for i, e := range events {
-		encoded, err := encode(e.Data)
-		if err != nil {
-			return fmt.Errorf("encoding event %s: %w", e.Subject, err)
-		}
-		ids[i], users[i], subjects[i], data[i] = e.ID, e.UserID, e.Subject, encoded
+	rows, err := Encode(events...)
+	if err != nil {
+		return err
 	}
-	_, err := tx.Exec(ctx, `
+	_, err = tx.Exec(ctx, `
 		INSERT INTO outbox (id, user_id, subject, data)
 		SELECT id, user_id, subject, data
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) WITH ORDINALITY AS e (id, user_id, subject, data, position)
-		ORDER BY position`, ids, users, subjects, data)
+		ORDER BY position`, rows.IDs, rows.UserIDs, rows.Subjects, rows.Data)
 	if err != nil {
 		return fmt.Errorf("adding events: %w", err)
 	}
 	return nil
-}
-
-// encode keeps the message's type with it, for the relay's ce-type.
-func encode(m proto.Message) ([]byte, error) {
-	data, err := anypb.New(m)
-	if err != nil {
-		return nil, err
-	}
-	return proto.Marshal(data)
 }

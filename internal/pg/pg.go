@@ -49,9 +49,15 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 // InTx runs fn in one transaction and commits it. A serialization failure or deadlock is tried once more, so fn must
 // not act outside the transaction.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
-	err := inTx(ctx, pool, fn)
+	return Retry(func() error { return inTx(ctx, pool, fn) })
+}
+
+// Retry runs fn, which is one transaction or a statement that is one by itself, and once more after a serialization
+// failure or deadlock.
+func Retry(fn func() error) error {
+	err := fn()
 	if IsAborted(err) {
-		err = inTx(ctx, pool, fn)
+		err = fn()
 	}
 	return err
 }
@@ -120,6 +126,9 @@ func IsAborted(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"
 }
+
+// IsOutOfRange reports that a number came out too large for its type.
+func IsOutOfRange(err error) bool { return state(err) == "22003" }
 
 func state(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {

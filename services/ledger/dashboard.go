@@ -1,5 +1,3 @@
-//go:build ledgercore
-
 package ledger
 
 import (
@@ -14,7 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
-	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -24,10 +22,6 @@ const (
 	trendMonths    = 12
 	// topTransactions is how many of the largest and of the newest are shown.
 	topTransactions = 5
-	// mostDecimals is how many the finest currency has.
-	mostDecimals = 4
-	dateLayout   = "2006-01-02"
-	monthLayout  = "2006-01"
 )
 
 // GetSummary answers with the totals of a window, the current calendar month (UTC) by default. Errors:
@@ -40,6 +34,9 @@ func (s *server) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest
 	}
 	question.owner = caller.ID(ctx)
 	f, err := selectFigures(ctx, s.db, question)
+	if pg.IsOutOfRange(err) {
+		return nil, errSummaryOverflow
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +52,7 @@ type summaryQuestion struct {
 }
 
 func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuestion, error) {
-	var p problems
+	var p apierr.Problems
 	month := monthOf(now)
 	q := summaryQuestion{window: window{from: month, end: month.AddDate(0, 1, 0)}}
 	if req.From != nil {
@@ -65,16 +62,12 @@ func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuesti
 		q.window.end = parseBound(&p, "to", req.GetTo(), true)
 	}
 	if req.Currency != nil {
-		currency, ok := money.ParseCurrency(req.GetCurrency())
-		if !ok {
-			p.add(errUnsupportedCurrency.With("currency", "must be an ISO 4217 code"))
-		}
-		q.currency = currency.Code()
+		q.currency = parseCurrency(&p, "currency", req.GetCurrency()).Code()
 	}
-	if !p.has(errInvalidTransactionDate) {
-		p.field(q.window.problem())
+	if !p.Has(errInvalidTransactionDate) {
+		p.Field(q.window.problem())
 	}
-	return q, p.err()
+	return q, p.Err()
 }
 
 // window is a span of time: from is in it, end is not.
@@ -91,7 +84,7 @@ func (w window) problem() *apierr.Field {
 }
 
 // lastDay is the day of the window's last moment.
-func (w window) lastDay() time.Time { return w.end.Add(-time.Microsecond) }
+func (w window) lastDay() time.Time { return w.end.Add(-time.Millisecond) }
 
 // previous is the month before a calendar month, else the span of the same length just before.
 func (w window) previous() window {
@@ -160,6 +153,8 @@ type walletBalance struct {
 	Name     string
 	Currency string
 	Balance  int64
+	// Together is what all wallets hold in the currency.
+	Together int64
 }
 
 func (f figures) proto(q summaryQuestion) *ledgerv1.Summary {
@@ -204,7 +199,7 @@ func (f figures) totalsProto(held map[string]bool, moved []movement) []*ledgerv1
 	}
 	balances := map[string]int64{}
 	for _, b := range f.balances {
-		balances[b.Currency] += b.Balance
+		balances[b.Currency] = b.Together
 	}
 	var out []*ledgerv1.Totals
 	for _, code := range slices.Sorted(maps.Keys(byCurrency)) {
@@ -299,15 +294,8 @@ func (f figures) trendProto(held map[string]bool, months window) []*ledgerv1.Mon
 // largestFirst is the first five of the expenses, compared in major units: that says nothing about the worth of 500 JPY
 // and 4.99 USD, but minor units would say less.
 func largestFirst(expenses []transaction) []transaction {
-	scaled := func(t transaction) int64 {
-		n := t.AmountMinor
-		for range mostDecimals - currencyOf(t.Currency).Decimals() {
-			n *= 10
-		}
-		return n
-	}
 	slices.SortFunc(expenses, func(a, b transaction) int {
-		return cmp.Or(cmp.Compare(scaled(a), scaled(b)), b.Date.Compare(a.Date), slices.Compare(b.ID[:], a.ID[:]))
+		return cmp.Or(cmp.Compare(a.amountE4(), b.amountE4()), b.Date.Compare(a.Date), slices.Compare(b.ID[:], a.ID[:]))
 	})
 	return expenses[:min(len(expenses), topTransactions)]
 }

@@ -1,5 +1,3 @@
-//go:build ledgercore
-
 package ledger
 
 import (
@@ -200,9 +198,9 @@ func TestASummaryLeavesOutOtherUsers(t *testing.T) {
 func (s *server) record(ctx context.Context, t require.TestingT, ts ...transaction) {
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		for i := range ts {
-			ts[i].ID, ts[i].OwnerID, ts[i].CreatedAt, ts[i].UpdatedAt = s.newID(), caller.ID(ctx), today, today
+			ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.newID(), caller.ID(ctx), 1, today, today
 		}
-		return s.createTransactions(ctx, tx, caller.ID(ctx), ts)
+		return s.createTransactions(ctx, tx, ts)
 	})
 	require.NoError(t, err)
 }

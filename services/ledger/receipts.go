@@ -1,5 +1,3 @@
-//go:build ledgercore
-
 package ledger
 
 import (
@@ -21,6 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
@@ -61,7 +60,7 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 			return resp, err
 		}
 	}
-	wallet, err := s.admit(ctx, u)
+	currency, err := s.admit(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.readReceipt(recognized, u, wallet.Currency)
+	r, err := s.readReceipt(recognized, u, currency)
 	if err != nil {
 		return nil, err
 	}
@@ -82,35 +81,35 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 }
 
 func parseUpload(req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
-	var p problems
+	var p apierr.Problems
 	u := upload{file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject"}
 	switch size := len(u.file); {
 	case size > maxReceiptFile:
 		return upload{}, apierr.PayloadTooLarge
 	case size == 0:
-		p.add(errReceiptFileRequired.With("receipt", "is required"))
+		p.Add(errReceiptFileRequired.With("receipt", "is required"))
 	}
 	u.wallet = parseReference(&p, "walletId", req.GetWalletId(), errInvalidWalletID)
 	u.category = parseReference(&p, "categoryId", req.GetCategoryId(), errInvalidCategoryID)
 	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
-		p.field(&apierr.Field{Name: "mode", Message: "must be items or single"})
+		p.Field(&apierr.Field{Name: "mode", Message: "must be items or single"})
 	}
 	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
-		p.field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
+		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
 	}
 	hash := sha256.Sum256(u.file)
 	u.hash = hash[:]
-	return u, p.err()
+	return u, p.Err()
 }
 
-// admit refuses what must fail whatever the receipt says.
-func (s *server) admit(ctx context.Context, u upload) (wallet, error) {
-	w, err := ownReferences(ctx, s.db, u)
+// admit refuses what must fail whatever the receipt says, and returns the wallet's currency.
+func (s *server) admit(ctx context.Context, u upload) (string, error) {
+	currency, err := checkOwn(ctx, s.db, u.owner, u.wallet, u.category)
 	if err != nil || !u.rejectDuplicate {
-		return w, err
+		return currency, err
 	}
 	_, err = earlierReceipt(ctx, s.db, u)
-	return w, err
+	return currency, err
 }
 
 // earlierReceipt is the newest receipt that the owner has uploaded the same file for, nil without one; an error when the
@@ -246,7 +245,7 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	for i := range transactions {
 		transactions[i].ID, transactions[i].ReceiptID = s.newID(), &id
 	}
-	if err := s.createTransactions(ctx, tx, r.owner, transactions); err != nil {
+	if err := s.createTransactions(ctx, tx, transactions); err != nil {
 		return err
 	}
 	resp.Transactions = transactionsProto(transactions)
@@ -256,7 +255,7 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 // GetReceipt answers with what was read from a receipt. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
 // user's).
 func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
-	id, ok := parseID(req.GetId())
+	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidReceiptID
 	}
@@ -277,7 +276,7 @@ func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest
 // receiptDate reads a date that a transaction may have.
 func receiptDate(s string) (time.Time, bool) {
 	d, err := time.Parse(dateLayout, s)
-	return d, err == nil && d.Year() >= 1900 && d.Year() <= 2200
+	return d, err == nil && d.Year() >= minYear && d.Year() <= maxYear
 }
 
 // warn adds a warning unless the recogniser gave it already.

@@ -1,5 +1,3 @@
-//go:build ledgercore
-
 package ledger
 
 import (
@@ -43,21 +41,18 @@ func (f *fakeOCR) Recognize(ctx context.Context, _ *ocrv1.RecognizeRequest, _ ..
 	return &ocrv1.RecognizeResponse{Receipt: proto.CloneOf(f.receipt)}, nil
 }
 
-// shopper is a user with a wallet in euros, a category, and an ocr service to talk to.
+// shopper is a person with an ocr service to talk to.
 type shopper struct {
-	*server
-	fake             *fakeOCR
-	ctx              context.Context
-	wallet, category uuid.UUID
+	person
+	fake *fakeOCR
 }
 
 func newShopper(t *testing.T) shopper {
 	t.Helper()
-	s := setup(t)
 	fake := &fakeOCR{receipt: groceries()}
-	s.ocr = fake
-	ctx := actAs(t.Context(), s.newID())
-	return shopper{server: s, fake: fake, ctx: ctx, wallet: s.makeWallet(ctx, t, "Cash", "EUR"), category: s.makeCategory(ctx, t, "Food")}
+	p := newPerson(t, setup(t), t.Context())
+	p.ocr = fake
+	return shopper{person: p, fake: fake}
 }
 
 func groceries() *ocrv1.Receipt {
@@ -89,26 +84,13 @@ func (p shopper) upload(t *testing.T, change func(*ledgerv1.CreateTransactionsFr
 
 func asItIs(*ledgerv1.CreateTransactionsFromReceiptRequest) {}
 
-// stored is everything that an upload can change.
-func (p shopper) stored(t *testing.T) string {
+// refusesUpload requires a reason, and that nothing was stored.
+func (p shopper) refusesUpload(t *testing.T, req *ledgerv1.CreateTransactionsFromReceiptRequest, code codes.Code, reason string) apierr.Error {
 	t.Helper()
-	var s string
-	require.NoError(t, p.db.QueryRow(t.Context(), `
-		SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY x.id) FROM transactions x), '')
-			|| coalesce((SELECT string_agg(x::text, ';' ORDER BY x.id) FROM receipts x), '')
-			|| coalesce((SELECT string_agg(x::text, ';' ORDER BY x::text) FROM wallet_balances x), '')
-			|| coalesce((SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_totals x), '')
-			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
-	return s
-}
-
-// refuses requires a reason, and that nothing was stored.
-func (p shopper) refuses(t *testing.T, req *ledgerv1.CreateTransactionsFromReceiptRequest, code codes.Code, reason string) apierr.Error {
-	t.Helper()
-	before := p.stored(t)
-	_, err := p.CreateTransactionsFromReceipt(p.ctx, req)
-	require.Equal(t, before, p.stored(t))
-	return requireReason(t, err, code, reason)
+	return p.refuses(t, code, reason, func() error {
+		_, err := p.CreateTransactionsFromReceipt(p.ctx, req)
+		return err
+	})
 }
 
 func amounts(resp *ledgerv1.CreateTransactionsFromReceiptResponse) map[string]string {
@@ -145,9 +127,10 @@ func TestAReceiptBecomesOneTransactionPerLine(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, proto.Equal(resp.GetReceipt(), got.GetReceipt()))
 
-	var events int
-	require.NoError(t, p.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&events))
-	require.Equal(t, 4, events)
+	for i, event := range p.events(t)[2:] {
+		require.True(t, proto.Equal(&ledgerv1.TransactionCreated{OwnerId: p.id.String(), Transaction: resp.GetTransactions()[i]}, event))
+	}
+	require.Len(t, p.events(t), 2+4)
 	summary, err := p.GetSummary(p.ctx, &ledgerv1.GetSummaryRequest{Currency: new("USD")})
 	require.NoError(t, err)
 	require.Equal(t, "-4.90", summary.GetSummary().GetTotals()[0].GetBalance())
@@ -197,7 +180,7 @@ func TestLinesThatDoNotAddUpBecomeOneTransaction(t *testing.T) {
 
 	req := p.request()
 	req.Mode = new("items")
-	e := p.refuses(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+	e := p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 	require.Equal(t, "mode", e.Fields[0].Name)
 }
 
@@ -252,7 +235,7 @@ func TestTheSameFileAgainIsADuplicate(t *testing.T) {
 	recognitions := p.fake.calls.Load()
 	req := p.request()
 	req.OnDuplicate = new("reject")
-	p.refuses(t, req, codes.AlreadyExists, "RECEIPT_DUPLICATE")
+	p.refusesUpload(t, req, codes.AlreadyExists, "RECEIPT_DUPLICATE")
 	require.Equal(t, recognitions, p.fake.calls.Load())
 
 	req.Receipt = []byte("another photograph")
@@ -318,9 +301,9 @@ func TestARepeatedUploadGetsTheFirstAnswer(t *testing.T) {
 
 	req := p.request()
 	req.IdempotencyKey, req.Receipt = "k", []byte("another photograph")
-	p.refuses(t, req, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
+	p.refusesUpload(t, req, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
 	req.IdempotencyKey = strings.Repeat("k", 256)
-	p.refuses(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+	p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 }
 
 func TestSimultaneousUploadsWithOneKeyAreOne(t *testing.T) {
@@ -366,7 +349,7 @@ func TestADoomedUploadIsNotRecognised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := p.request()
 			c.change(req)
-			e := p.refuses(t, req, c.code, c.reason)
+			e := p.refusesUpload(t, req, c.code, c.reason)
 			require.Zero(t, p.fake.calls.Load())
 			if c.field != "" {
 				require.Equal(t, c.field, e.Fields[0].Name)
@@ -397,7 +380,7 @@ func TestAFailedRecognitionCreatesNothing(t *testing.T) {
 			t.Parallel()
 			p := newShopper(t)
 			p.fake.err = c.err
-			e := p.refuses(t, p.request(), c.code, c.reason)
+			e := p.refusesUpload(t, p.request(), c.code, c.reason)
 			if c.reason == "SERVICE_UNAVAILABLE" {
 				require.Equal(t, busy.RetryAfter, e.RetryAfter)
 			}
@@ -423,14 +406,14 @@ func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
 			t.Parallel()
 			p := newShopper(t)
 			c.change(p.fake.receipt)
-			p.refuses(t, p.request(), codes.Internal, c.reason)
+			p.refusesUpload(t, p.request(), codes.Internal, c.reason)
 		})
 	}
 	t.Run("no receipt at all", func(t *testing.T) {
 		t.Parallel()
 		p := newShopper(t)
 		p.fake.receipt = nil
-		p.refuses(t, p.request(), codes.Internal, "OCR_RESPONSE_FAILED")
+		p.refusesUpload(t, p.request(), codes.Internal, "OCR_RESPONSE_FAILED")
 	})
 	t.Run("a total of zero as a single transaction", func(t *testing.T) {
 		t.Parallel()
@@ -438,7 +421,7 @@ func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
 		p.fake.receipt.Total, p.fake.receipt.Discount = "0", "4.90"
 		req := p.request()
 		req.Mode = new("single")
-		p.refuses(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
+		p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 		require.Len(t, p.upload(t, asItIs).GetTransactions(), 5)
 	})
 }

@@ -1,10 +1,15 @@
 package ledger
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/money"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
 func TestSplit(t *testing.T) {
@@ -139,4 +144,31 @@ func requireExact(t require.TestingT, b bill, mode string) {
 	if !b.reconciles() || mode == modeSingle {
 		require.Len(t, shares, 1)
 	}
+}
+
+// FuzzBill feeds the split with whatever a recogniser may say.
+func FuzzBill(f *testing.F) {
+	f.Add("EUR", "4.90", "0.40", "", "3.00|2.50|-1.00", "")
+	f.Add("JPY", "490", "", "10", "500", "items")
+	f.Add("BHD", "0", "0.001", "0.001", "0|0", "single")
+	f.Add("CLF", "1e11", "-1E-4", "", "999999999999.99|", "")
+	f.Fuzz(func(t *testing.T, code, total, tax, discount, lines, mode string) {
+		currency, ok := money.ParseCurrency(code)
+		if !ok {
+			return
+		}
+		r := &ocrv1.Receipt{Merchant: lines, Total: total, Tax: tax, Discount: discount}
+		for amount := range strings.SplitSeq(lines, "|") {
+			r.Lines = append(r.Lines, &ocrv1.Line{Description: discount, Amount: amount})
+		}
+		b, err := parseBill(r, currency)
+		if err != nil {
+			require.NotNil(t, apierr.From(err))
+			return
+		}
+		printed, err := currency.Parse(total)
+		require.NoError(t, err)
+		require.Equal(t, printed, b.total)
+		requireExact(t, b, mode)
+	})
 }

@@ -1,5 +1,3 @@
-//go:build ledgercore
-
 package ledger
 
 import (

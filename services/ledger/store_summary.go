@@ -1,5 +1,3 @@
-//go:build ledgercore
-
 package ledger
 
 import (
@@ -71,7 +69,7 @@ func queueMovements(batch *pgx.Batch, q summaryQuestion, f *figures) {
 			FROM `+movementsOf+` AS m
 			GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
 		) AS s
-		LEFT JOIN categories c ON c.id = s.category_id
+		LEFT JOIN categories c ON c.owner_id = @owner AND c.id = s.category_id
 		WHERE s.count > 0`, q.args(q.window)).Query(func(rows pgx.Rows) error {
 		moved, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
 		for _, r := range moved {
@@ -111,9 +109,10 @@ func queueTrend(batch *pgx.Batch, q summaryQuestion, into *[]movement) {
 
 func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {
 	batch.Queue(`
-		SELECT w.id AS wallet_id, w.name, b.currency, b.amount_minor AS balance
+		SELECT w.id AS wallet_id, w.name, b.currency, b.amount_minor AS balance,
+			(sum(b.amount_minor) OVER (PARTITION BY b.currency))::bigint AS together
 		FROM wallets w
-		JOIN wallet_balances b ON b.wallet_id = w.id
+		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
 		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`, q.args(q.window)).Query(collect(into))
 }
 

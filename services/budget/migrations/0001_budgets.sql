@@ -20,9 +20,9 @@ CREATE TABLE budgets (
     CONSTRAINT budgets_end_after_start CHECK (end_date >= start_date),
     CONSTRAINT budgets_custom_ends CHECK (period <> 'custom' OR end_date IS NOT NULL)
 );
--- The duplicate rule of the contract.
+-- The duplicate rule of the contract. The collation knows upper and lower case whatever the database's own.
 CREATE UNIQUE INDEX budgets_owner_name_wallet_period_start_key
-    ON budgets (owner_id, lower(name), wallet_id, period, start_date);
+    ON budgets (owner_id, lower(name COLLATE "und-x-icu"), wallet_id, period, start_date);
 -- A user's list, newest first.
 CREATE INDEX budgets_owner_id ON budgets (owner_id, id);
 

@@ -1,0 +1,199 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// CreateCategory refuses a name that the user has already, in any case.
+func (s *server) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
+	name, err := parseCategoryName(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	c := category{ID: s.newID(), OwnerID: caller.ID(ctx), Name: name, Version: 1, CreatedAt: s.now()}
+	c.UpdatedAt = c.CreatedAt
+	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		if err := insertCategory(ctx, tx, c); err != nil {
+			return takenName(err)
+		}
+		return s.publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// ListCategories answers newest first.
+func (s *server) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
+	owner, before := caller.ID(ctx), uuid.Max
+	scope := "categories " + owner.String()
+	limit, err := s.parsePage(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
+	}
+	categories, err := selectCategories(ctx, s.db, owner, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	categories, pagination, err := page.Cut(s.cursors, scope, categories, limit, func(c category) any { return c.ID })
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListCategoriesResponse{Pagination: pagination}
+	for _, c := range categories {
+		resp.Categories = append(resp.Categories, c.proto())
+	}
+	return resp, nil
+}
+
+// GetCategory answers with one category.
+func (s *server) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryRequest) (*ledgerv1.GetCategoryResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidCategoryID
+	}
+	c, err := selectCategory(ctx, s.db, caller.ID(ctx), id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, errCategoryNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
+}
+
+// UpdateCategory renames a category.
+func (s *server) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidCategoryID
+	}
+	if req.Name == nil {
+		return nil, apierr.EmptyUpdate
+	}
+	name, err := parseCategoryName(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateCategoryResponse{}
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		locked, err := lockCategories(ctx, tx, caller.ID(ctx), id)
+		if err != nil {
+			return err
+		}
+		c, err := based(locked, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		c.Name, c.UpdatedAt = name, s.now()
+		c.Version++
+		if err := updateCategory(ctx, tx, c); err != nil {
+			return takenName(err)
+		}
+		resp.Category, resp.Etag = c.proto(), etag.Format(c.Version)
+		return s.publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryUpdated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// DeleteCategory deletes a category that no transaction uses, or whose transactions another one takes over.
+func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
+	id, heir, err := parseCategoryDelete(req)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		owner := caller.ID(ctx)
+		locked, err := lockCategories(ctx, tx, owner, id, heir)
+		if err != nil {
+			return err
+		}
+		if _, err := based(locked, id, req.GetIfMatch()); err != nil {
+			return err
+		}
+		event := &ledgerv1.CategoryDeleted{OwnerId: owner.String(), CategoryId: id.String()}
+		if req.ReassignTo != nil {
+			if _, ok := locked[heir]; !ok {
+				return errCategoryNotFound.With("reassignTo", "is unknown")
+			}
+			if err := reassignCategory(ctx, tx, owner, id, heir, s.now()); err != nil {
+				return err
+			}
+			event.ReassignedTo = new(heir.String())
+		}
+		if err := deleteCategory(ctx, tx, owner, id); err != nil {
+			if pg.IsViolation(err, "transactions_category_fkey") {
+				return errCategoryInUse
+			}
+			return err
+		}
+		return s.publish(ctx, tx, owner, event)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
+}
+
+// based returns a category in the version that the change is based on.
+func based(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (category, error) {
+	c, ok := locked[id]
+	switch {
+	case !ok:
+		return category{}, errCategoryNotFound
+	case !etag.Matches(ifMatch, c.Version):
+		return category{}, apierr.VersionMismatch
+	}
+	return c, nil
+}
+
+func takenName(err error) error {
+	if pg.IsViolation(err, "categories_owner_name_key") {
+		return errCategoryAlreadyExists.With("name", "is taken")
+	}
+	return err
+}
+
+func parseCategoryName(s string) (string, error) {
+	var p apierr.Problems
+	name, problem := text.Name("name", s)
+	p.Field(problem)
+	return name, p.Err()
+}
+
+func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, heir uuid.UUID, err error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return uuid.Nil, uuid.Nil, errInvalidCategoryID
+	}
+	if req.ReassignTo == nil {
+		return id, id, nil
+	}
+	heir, ok = text.ID(req.GetReassignTo())
+	switch {
+	case !ok:
+		return uuid.Nil, uuid.Nil, errInvalidCategoryID.With("reassignTo", "must be an id")
+	case heir == id:
+		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be another category"}})
+	}
+	return id, heir, nil
+}

@@ -1,0 +1,220 @@
+package ledger
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func TestACategoryIsCreatedAndRenamed(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	owner := s.newID()
+	ctx := actAs(t.Context(), owner)
+	created, err := s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: " Food "})
+	require.NoError(t, err)
+	require.Equal(t, "Food", created.GetCategory().GetName())
+	require.Equal(t, `"1"`, created.GetEtag())
+	require.True(t, proto.Equal(&ledgerv1.CategoryCreated{OwnerId: owner.String(), Category: created.GetCategory()}, s.lastEvent(t)))
+
+	// Only the letters' case changes: that is no conflict with itself.
+	renamed, err := s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: created.GetCategory().GetId(), Name: new("FOOD"), IfMatch: `"1"`})
+	require.NoError(t, err)
+	require.Equal(t, "FOOD", renamed.GetCategory().GetName())
+	require.Equal(t, `"2"`, renamed.GetEtag())
+	require.True(t, proto.Equal(&ledgerv1.CategoryUpdated{OwnerId: owner.String(), Category: renamed.GetCategory()}, s.lastEvent(t)))
+	got, err := s.GetCategory(ctx, &ledgerv1.GetCategoryRequest{Id: created.GetCategory().GetId()})
+	require.NoError(t, err)
+	require.True(t, proto.Equal(renamed.GetCategory(), got.GetCategory()))
+}
+
+func TestACategoryNameIsUniquePerUserInAnyCase(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	other := p.makeCategory(p.ctx, t, "Ärger")
+	for _, name := range []string{"food", "FOOD", " Food ", "äRGER"} {
+		e := p.refuses(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
+			_, err := p.CreateCategory(p.ctx, &ledgerv1.CreateCategoryRequest{Name: name})
+			return err
+		})
+		require.Equal(t, []string{"name"}, fieldNames(e))
+	}
+	p.refuses(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
+		_, err := p.UpdateCategory(p.ctx, &ledgerv1.UpdateCategoryRequest{Id: other.String(), Name: new("fOOd")})
+		return err
+	})
+	_, err := p.CreateCategory(actAs(t.Context(), p.newID()), &ledgerv1.CreateCategoryRequest{Name: "Food"})
+	require.NoError(t, err)
+}
+
+func TestOneOfTwoSimultaneousCategoriesIsCreated(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	errs := make([]error, 8)
+	var asking sync.WaitGroup
+	for i := range errs {
+		asking.Go(func() { _, errs[i] = s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: "Food"}) })
+	}
+	asking.Wait()
+	created := 0
+	for _, err := range errs {
+		if err == nil {
+			created++
+			continue
+		}
+		requireReason(t, err, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS")
+	}
+	require.Equal(t, 1, created)
+}
+
+func TestCategoriesAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	a, b, c := s.makeCategory(ctx, t, "A"), s.makeCategory(ctx, t, "B"), s.makeCategory(ctx, t, "C")
+	s.makeCategory(actAs(t.Context(), s.newID()), t, "another's")
+	first, err := s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{Limit: new(int32(2))})
+	require.NoError(t, err)
+	require.True(t, first.GetPagination().GetHasMore())
+	second, err := s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{Limit: new(int32(2)), Cursor: first.GetPagination().GetNextCursor()})
+	require.NoError(t, err)
+	require.False(t, second.GetPagination().GetHasMore())
+	var got []string
+	for _, x := range append(first.GetCategories(), second.GetCategories()...) {
+		got = append(got, x.GetId())
+	}
+	require.Equal(t, []string{c.String(), b.String(), a.String()}, got)
+
+	_, err = s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Cursor: first.GetPagination().GetNextCursor()})
+	requireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
+	_, err = s.ListCategories(actAs(t.Context(), s.newID()), &ledgerv1.ListCategoriesRequest{Cursor: first.GetPagination().GetNextCursor()})
+	requireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
+}
+
+func TestACategoryIsDeletedOnlyWhenUnused(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	tr := p.create(t, p.spends("5"))
+	del := func() error {
+		_, err := p.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: p.category.String()})
+		return err
+	}
+	p.refuses(t, codes.FailedPrecondition, "CATEGORY_IN_USE", del)
+	_, err := p.DeleteTransaction(p.ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
+	require.NoError(t, err)
+	require.NoError(t, del())
+	p.refuses(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", del)
+}
+
+func TestADeletedCategorysTransactionsAreReassigned(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	heir := p.makeCategory(p.ctx, t, "Meals")
+	kept := p.spends("1")
+	kept.CategoryId = heir.String()
+	p.create(t, kept)
+	moved := p.create(t, p.spends("5"))
+	_, err := p.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: p.category.String(), ReassignTo: new(heir.String()), IfMatch: `"1"`})
+	require.NoError(t, err)
+	require.True(t, proto.Equal(&ledgerv1.CategoryDeleted{
+		OwnerId: p.id.String(), CategoryId: p.category.String(), ReassignedTo: new(heir.String()),
+	}, p.lastEvent(t)))
+	got, err := p.GetTransaction(p.ctx, &ledgerv1.GetTransactionRequest{Id: moved.GetId()})
+	require.NoError(t, err)
+	require.Equal(t, heir.String(), got.GetTransaction().GetCategoryId())
+	require.Equal(t, `"2"`, got.GetEtag())
+	require.Equal(t, map[string]string{"EUR": "-6.00"}, p.balances(t, p.wallet))
+	p.requireConsistent(t)
+}
+
+func TestACategoryIsReassignedOnlyToAnotherOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p.create(t, p.spends("5"))
+	for name, c := range map[string]struct {
+		to     string
+		code   codes.Code
+		reason string
+	}{
+		"itself":             {p.category.String(), codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no id":              {"", codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"an unknown one":     {s.newID().String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's one": {stranger.category.String(), codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := s.refuses(t, c.code, c.reason, func() error {
+				_, err := s.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: p.category.String(), ReassignTo: &c.to})
+				return err
+			})
+			require.Equal(t, []string{"reassignTo"}, fieldNames(e))
+		})
+	}
+}
+
+func TestACategoryMustBeNamedRightly(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	for id, code := range map[string]codes.Code{
+		"":                         codes.InvalidArgument,
+		"food":                     codes.InvalidArgument,
+		uuid.Nil.String():          codes.NotFound,
+		s.newID().String():         codes.NotFound,
+		stranger.category.String(): codes.NotFound,
+		p.wallet.String():          codes.NotFound,
+	} {
+		for name, do := range map[string]func() error{
+			"get": func() error {
+				_, err := s.GetCategory(p.ctx, &ledgerv1.GetCategoryRequest{Id: id})
+				return err
+			},
+			"update": func() error {
+				_, err := s.UpdateCategory(p.ctx, &ledgerv1.UpdateCategoryRequest{Id: id, Name: new("Mine")})
+				return err
+			},
+			"delete": func() error {
+				_, err := s.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: id})
+				return err
+			},
+		} {
+			t.Run(name+" "+id, func(t *testing.T) { s.refuses(t, code, "INVALID_CATEGORY_EXIST_PARAMS", do) })
+		}
+	}
+}
+
+func TestACategoryThatIsWrongIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	for _, name := range []string{"", " ", strings.Repeat("x", 101), "a\x00"} {
+		p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := p.CreateCategory(p.ctx, &ledgerv1.CreateCategoryRequest{Name: name})
+			return err
+		})
+		p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := p.UpdateCategory(p.ctx, &ledgerv1.UpdateCategoryRequest{Id: p.category.String(), Name: &name})
+			return err
+		})
+	}
+	p.refuses(t, codes.InvalidArgument, apierr.EmptyUpdate.Reason, func() error {
+		_, err := p.UpdateCategory(p.ctx, &ledgerv1.UpdateCategoryRequest{Id: p.category.String()})
+		return err
+	})
+	p.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := p.UpdateCategory(p.ctx, &ledgerv1.UpdateCategoryRequest{Id: p.category.String(), Name: new("A"), IfMatch: `"9"`})
+		return err
+	})
+	p.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := p.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: p.category.String(), IfMatch: `"9"`})
+		return err
+	})
+}

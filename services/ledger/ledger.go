@@ -1,0 +1,92 @@
+// Package ledger owns a person's money: wallets, categories, transactions, what receipts turned into, and the sums over
+// them.
+package ledger
+
+import (
+	"context"
+	"embed"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+// Migrations is the history of the schema.
+//
+//go:embed migrations/*.sql
+var Migrations embed.FS
+
+// Config is what the service is told.
+type Config struct {
+	rpc.Config
+	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
+	// AuthAddr and OCRAddr are host:port of the services that are asked about tokens and receipts.
+	AuthAddr string `env:"AUTH_ADDR,required,notEmpty"`
+	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
+}
+
+type server struct {
+	ledgerv1.UnsafeLedgerServiceServer
+
+	db      *pgxpool.Pool
+	ocr     ocrv1.OCRServiceClient
+	cursors page.Cursors
+	log     *slog.Logger
+	now     func() time.Time
+	newID   func() uuid.UUID
+}
+
+var _ ledgerv1.LedgerServiceServer = (*server)(nil)
+
+// Run serves on lis until ctx ends. It starts while Postgres, auth or ocr are away, and returns an error when the schema
+// is behind.
+func Run(ctx context.Context, config Config, lis net.Listener) error {
+	log := slog.Default().With("service", "ledger")
+	db, err := pg.Open(ctx, config.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	authConn, err := rpc.Dial(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService"), config.ServiceKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = authConn.Close() }()
+	ocrConn, err := rpc.Dial(config.OCRAddr, ocrv1.File_coffer_ocr_v1_ocr_proto.Services().ByName("OCRService"), config.ServiceKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ocrConn.Close() }()
+	verifier, err := caller.NewVerifier(caller.FromAuth(authv1.NewAuthServiceClient(authConn)), time.Now, log)
+	if err != nil {
+		return err
+	}
+	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
+		return err
+	}
+	go verifier.Run(ctx)
+	go idem.Sweep(ctx, db, log)
+
+	srv := rpc.NewServer(config.Config, verifier, log)
+	ledgerv1.RegisterLedgerServiceServer(srv, &server{
+		db:      db,
+		ocr:     ocrv1.NewOCRServiceClient(ocrConn),
+		cursors: page.NewCursors(config.ServiceKey),
+		log:     log,
+		now:     time.Now,
+		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+	})
+	return srv.Serve(ctx, lis, db.Ping)
+}

@@ -1,0 +1,167 @@
+package ledger
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// maxFilterIDs bounds how many wallets and categories a list may name each.
+const maxFilterIDs = 100
+
+// ListTransactions answers a page of the caller's transactions, newest first unless told otherwise.
+func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
+	l, err := parseList(req)
+	if err != nil {
+		return nil, err
+	}
+	l.owner = caller.ID(ctx)
+	scope, err := listScope(l.owner, req)
+	if err != nil {
+		return nil, err
+	}
+	var after position
+	limit, err := s.parsePage(scope, req.Limit, req.GetCursor(), &after)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetCursor() != "" {
+		l.after = &after
+	}
+	l.limit = limit + 1
+	if err := checkAll(ctx, s.db, l.owner, l.wallets, l.categories); err != nil {
+		return nil, err
+	}
+	rows, err := selectTransactions(ctx, s.db, l)
+	if err != nil {
+		return nil, err
+	}
+	rows, pagination, err := page.Cut(s.cursors, scope, rows, limit, l.position)
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.ListTransactionsResponse{Transactions: transactionsProto(rows), Pagination: pagination}, nil
+}
+
+// transactionList is which of an owner's transactions are wanted, and in what order. Absent filters are zero.
+type transactionList struct {
+	owner               uuid.UUID
+	wallets, categories []uuid.UUID
+	kind, currency      string
+	from, end           *time.Time
+	minE4, maxE4        *int64
+	part                string
+	sort                string
+	after               *position
+	limit               int
+}
+
+// The values of sort.
+const (
+	newestFirst   = "-date"
+	oldestFirst   = "date"
+	largestAmount = "-amount"
+	leastAmount   = "amount"
+)
+
+// position is the last row of a page; what it is sorted by decides which of Date and AmountE4 counts.
+type position struct {
+	Date     time.Time
+	AmountE4 int64
+	ID       uuid.UUID
+}
+
+func (l transactionList) byAmount() bool { return l.sort == leastAmount || l.sort == largestAmount }
+
+func (l transactionList) descending() bool { return l.sort == newestFirst || l.sort == largestAmount }
+
+func (l transactionList) position(t transaction) any {
+	return position{Date: t.Date, AmountE4: t.amountE4(), ID: t.ID}
+}
+
+// listScope makes a cursor valid for the same owner, filters and order only.
+func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, error) {
+	question := proto.CloneOf(req)
+	question.Limit, question.Cursor = nil, ""
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(question)
+	if err != nil {
+		return "", fmt.Errorf("encoding a list's filters: %w", err)
+	}
+	return "transactions " + owner.String() + " " + base64.StdEncoding.EncodeToString(b), nil
+}
+
+func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
+	var p apierr.Problems
+	l := transactionList{
+		wallets:    parseFilterIDs(&p, "walletId", req.GetWalletId(), errInvalidWalletID),
+		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(), errInvalidCategoryID),
+		kind:       req.GetType(), part: req.GetQ(), sort: newestFirst,
+	}
+	if req.Type != nil && l.kind != expense && l.kind != income {
+		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))
+	}
+	if req.Currency != nil {
+		l.currency = parseCurrency(&p, "currency", req.GetCurrency()).Code()
+	}
+	if req.From != nil {
+		l.from = new(parseBound(&p, "from", req.GetFrom(), false))
+	}
+	if req.To != nil {
+		l.end = new(parseBound(&p, "to", req.GetTo(), true))
+	}
+	l.minE4 = parseAmountBound(&p, "minAmount", req.MinAmount)
+	l.maxE4 = parseAmountBound(&p, "maxAmount", req.MaxAmount)
+	_, problem := text.Description("q", req.GetQ())
+	p.Field(problem)
+	if req.Sort != nil {
+		l.sort = req.GetSort()
+	}
+	if !slices.Contains([]string{newestFirst, oldestFirst, largestAmount, leastAmount}, l.sort) {
+		p.Field(&apierr.Field{Name: "sort", Message: "must be -date, date, -amount or amount"})
+	}
+	l.checkBounds(&p)
+	return l, p.Err()
+}
+
+// checkBounds refuses windows and ranges that are upside down.
+func (l transactionList) checkBounds(p *apierr.Problems) {
+	if l.from != nil && l.end != nil && !p.Has(errInvalidTransactionDate) && !l.from.Before(*l.end) {
+		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+	}
+	if l.minE4 != nil && l.maxE4 != nil && *l.minE4 > *l.maxE4 {
+		p.Field(&apierr.Field{Name: "minAmount", Message: "must not be greater than maxAmount"})
+	}
+}
+
+func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
+	if len(ss) > maxFilterIDs {
+		p.Field(&apierr.Field{Name: field, Message: "must be at most 100 ids"})
+		return nil
+	}
+	return parseIDs(p, field, ss, malformed)
+}
+
+// parseAmountBound reads a bound of signed amounts of any currency.
+func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
+	if s == nil {
+		return nil
+	}
+	n, err := money.ParseDecimal(*s, mostDecimals)
+	if err != nil {
+		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,81 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// maxWindows bounds what one call may ask.
+const maxWindows = 1000
+
+// SumSpending tells a service what was spent in windows, all in one statement.
+func (s *server) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequest) (*ledgerv1.SumSpendingResponse, error) {
+	windows, err := parseWindows(req)
+	if err != nil || len(windows) == 0 {
+		return &ledgerv1.SumSpendingResponse{}, err
+	}
+	rows, err := selectSpending(ctx, s.db, windows)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.SumSpendingResponse{Spendings: make([]*ledgerv1.Spending, len(windows))}
+	for i := range resp.Spendings {
+		resp.Spendings[i] = &ledgerv1.Spending{}
+	}
+	for _, r := range rows {
+		spending := resp.Spendings[r.Position-1]
+		spending.Found = true
+		if r.Currency != nil {
+			spending.Amounts = append(spending.Amounts, &ledgerv1.SpentAmount{Currency: *r.Currency, SpentMinor: *r.Spent})
+		}
+	}
+	return resp, nil
+}
+
+// spendingWindow is an owner's wallet and categories in a span of time.
+type spendingWindow struct {
+	window
+	owner, wallet uuid.UUID
+	categories    []uuid.UUID
+}
+
+func parseWindows(req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
+	var p apierr.Problems
+	if len(req.GetWindows()) > maxWindows {
+		p.Field(&apierr.Field{Name: "windows", Message: fmt.Sprintf("must be at most %d", maxWindows)})
+		return nil, p.Err()
+	}
+	windows := make([]spendingWindow, len(req.GetWindows()))
+	for i, w := range req.GetWindows() {
+		at := fmt.Sprintf("windows[%d].", i)
+		owner, ok := text.ID(w.GetOwnerId())
+		if !ok {
+			p.Field(&apierr.Field{Name: at + "ownerId", Message: "must be an id"})
+		}
+		windows[i] = spendingWindow{
+			owner:      owner,
+			wallet:     parseID(&p, at+"walletId", w.GetWalletId(), errInvalidWalletID),
+			categories: parseIDs(&p, at+"categoryIds", w.GetCategoryIds(), errInvalidCategoryID),
+			window:     window{from: parseDay(&p, at+"from", w.GetFrom()), end: parseDay(&p, at+"to", w.GetTo()).AddDate(0, 0, 1)},
+		}
+		if windows[i].end.Before(windows[i].from) {
+			p.Field(&apierr.Field{Name: at + "from", Message: "must not be after to"})
+		}
+	}
+	return windows, p.Err()
+}
+
+func parseDay(p *apierr.Problems, field, s string) time.Time {
+	d, bare, ok := parseTime(s)
+	if !ok || !bare {
+		p.Field(&apierr.Field{Name: field, Message: "must be a date, YYYY-MM-DD"})
+	}
+	return d
+}

@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// category is a row of categories.
+type category struct {
+	ID        uuid.UUID
+	OwnerID   uuid.UUID `db:"owner_id"`
+	Name      string
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+func (c category) proto() *ledgerv1.Category {
+	return &ledgerv1.Category{Id: c.ID.String(), Name: c.Name, CreatedAt: formatTime(c.CreatedAt), UpdatedAt: formatTime(c.UpdatedAt)}
+}
+
+const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
+
+// insertCategory violates categories_owner_name_key when the owner has the name already.
+func insertCategory(ctx context.Context, q pg.Querier, c category) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`, c.OwnerID, c.ID, c.Name, c.Version, c.CreatedAt, c.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("inserting category %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// selectCategory returns pgx.ErrNoRows for an id that is unknown or another owner's.
+func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (category, error) {
+	c, err := pg.One[category](ctx, q, `SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return category{}, fmt.Errorf("selecting category %s: %w", id, err)
+	}
+	return c, nil
+}
+
+// selectCategories returns an owner's categories older than before, newest first.
+func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]category, error) {
+	categories, err := pg.All[category](ctx, q, `
+		SELECT `+categoryColumns+`
+		FROM categories
+		WHERE owner_id = $1 AND id < $2
+		ORDER BY id DESC
+		LIMIT $3`, owner, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting categories: %w", err)
+	}
+	return categories, nil
+}
+
+// lockCategories keeps categories from being changed, deleted or newly used until the transaction ends, and returns those
+// that the owner has.
+func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]category, error) {
+	rows, err := pg.All[category](ctx, q, `
+		SELECT `+categoryColumns+`
+		FROM categories
+		WHERE owner_id = $1 AND id = ANY($2)
+		ORDER BY id
+		FOR UPDATE`, owner, ids)
+	if err != nil {
+		return nil, fmt.Errorf("locking categories: %w", err)
+	}
+	locked := map[uuid.UUID]category{}
+	for _, c := range rows {
+		locked[c.ID] = c
+	}
+	return locked, nil
+}
+
+// updateCategory violates categories_owner_name_key as insertCategory does.
+func updateCategory(ctx context.Context, q pg.Querier, c category) error {
+	_, err := q.Exec(ctx, `
+		UPDATE categories
+		SET name = $3, version = $4, updated_at = $5
+		WHERE owner_id = $1 AND id = $2`, c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating category %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// reassignCategory moves the transactions of one category to another, and what was added up of them.
+func reassignCategory(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		WITH moved AS (
+			UPDATE transactions
+			SET category_id = $3, version = version + 1, updated_at = $4
+			WHERE owner_id = $1 AND category_id = $2
+		)
+		INSERT INTO monthly_totals AS m
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+		SELECT owner_id, month, wallet_id, $3::uuid, currency, income_minor, expense_minor, transaction_count
+		FROM monthly_totals
+		WHERE owner_id = $1 AND category_id = $2
+		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, owner, from, to, at)
+	if err != nil {
+		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
+	}
+	return nil
+}
+
+// deleteCategory takes the totals with it; it violates transactions_category_fkey while a transaction uses the category.
+func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)
+		DELETE FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("deleting category %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// spent is what was spent in one currency in the window at a position, from 1; without a currency nothing was.
+type spent struct {
+	Position int
+	Currency *string
+	// Spent is in minor units; negative when more came back than went.
+	Spent *int64
+}
+
+// selectSpending has rows for the windows whose wallet exists, by currency within each. As in a summary, whole months come
+// from the kept totals.
+func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
+	rows, err := pg.All[spent](ctx, q, `
+		WITH asked AS (
+			SELECT *
+			FROM unnest(@owners::uuid[], @wallets::uuid[], @head_from::timestamptz[], @head_end::timestamptz[],
+				@months_from::date[], @months_end::date[], @tail_from::timestamptz[], @tail_end::timestamptz[]) WITH ORDINALITY
+				AS a (owner_id, wallet_id, head_from, head_end, months_from, months_end, tail_from, tail_end, position)
+		), category AS (
+			SELECT *
+			FROM unnest(@category_positions::bigint[], @categories::uuid[]) AS c (position, category_id)
+		)
+		SELECT a.position, s.currency, s.spent
+		FROM asked a
+		JOIN wallets w ON w.owner_id = a.owner_id AND w.id = a.wallet_id
+		LEFT JOIN LATERAL (
+			SELECT m.currency, sum(m.spent)::bigint AS spent
+			FROM category c
+			CROSS JOIN LATERAL (
+				SELECT currency, expense_minor - income_minor AS spent
+				FROM monthly_totals t
+				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id AND t.category_id = c.category_id
+					AND t.month >= a.months_from AND t.month < a.months_end AND t.transaction_count > 0
+				UNION ALL
+				SELECT currency, -amount_minor
+				FROM transactions t
+				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id AND t.category_id = c.category_id
+					AND t.date >= a.head_from AND t.date < a.head_end
+				UNION ALL
+				SELECT currency, -amount_minor
+				FROM transactions t
+				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id AND t.category_id = c.category_id
+					AND t.date >= a.tail_from AND t.date < a.tail_end
+			) AS m
+			WHERE c.position = a.position
+			GROUP BY m.currency
+		) AS s ON true
+		ORDER BY a.position, s.currency`, spendingArgs(windows))
+	if err != nil {
+		return nil, fmt.Errorf("summing what was spent in %d windows: %w", len(windows), err)
+	}
+	return rows, nil
+}
+
+// spendingArgs turns windows into columns, and their categories into rows that name the window by its position.
+func spendingArgs(windows []spendingWindow) pgx.NamedArgs {
+	owners, wallets := make([]uuid.UUID, len(windows)), make([]uuid.UUID, len(windows))
+	var from, end [3][]time.Time
+	var positions []int64
+	var categories []uuid.UUID
+	for i, w := range windows {
+		owners[i], wallets[i] = w.owner, w.wallet
+		head, months, tail := w.parts()
+		for j, part := range []window{head, months, tail} {
+			from[j], end[j] = append(from[j], part.from), append(end[j], part.end)
+		}
+		for _, id := range w.categories {
+			positions, categories = append(positions, int64(i+1)), append(categories, id)
+		}
+	}
+	return pgx.NamedArgs{
+		"owners": owners, "wallets": wallets, "category_positions": positions, "categories": categories,
+		"head_from": from[0], "head_end": end[0], "months_from": from[1], "months_end": end[1],
+		"tail_from": from[2], "tail_end": end[2],
+	}
+}

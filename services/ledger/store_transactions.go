@@ -1,0 +1,233 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// transaction is a row of transactions.
+type transaction struct {
+	ID      uuid.UUID
+	OwnerID uuid.UUID `db:"owner_id"`
+	// AmountMinor is negative for an expense.
+	AmountMinor int64 `db:"amount_minor"`
+	Description string
+	Date        time.Time
+	Currency    string
+	WalletID    uuid.UUID  `db:"wallet_id"`
+	CategoryID  uuid.UUID  `db:"category_id"`
+	ReceiptID   *uuid.UUID `db:"receipt_id"`
+	Version     int64
+	CreatedAt   time.Time `db:"created_at"`
+	UpdatedAt   time.Time `db:"updated_at"`
+}
+
+const transactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
+	t.receipt_id, t.version, t.created_at, t.updated_at`
+
+func (t transaction) proto() *ledgerv1.Transaction {
+	m := &ledgerv1.Transaction{
+		Id:          t.ID.String(),
+		Amount:      currencyOf(t.Currency).Format(t.AmountMinor),
+		Description: t.Description,
+		Date:        formatTime(t.Date),
+		Currency:    t.Currency,
+		WalletId:    t.WalletID.String(),
+		CategoryId:  t.CategoryID.String(),
+		Type:        income,
+		CreatedAt:   formatTime(t.CreatedAt),
+		UpdatedAt:   formatTime(t.UpdatedAt),
+	}
+	if t.AmountMinor < 0 {
+		m.Type = expense
+	}
+	if t.ReceiptID != nil {
+		m.ReceiptId = new(t.ReceiptID.String())
+	}
+	return m
+}
+
+func transactionsProto(ts []transaction) []*ledgerv1.Transaction {
+	out := make([]*ledgerv1.Transaction, len(ts))
+	for i, t := range ts {
+		out[i] = t.proto()
+	}
+	return out
+}
+
+// amountE4 is the amount in ten-thousandths of the major unit.
+func (t transaction) amountE4() int64 {
+	n := t.AmountMinor
+	for range mostDecimals - currencyOf(t.Currency).Decimals() {
+		n *= 10
+	}
+	return n
+}
+
+// move is what a transaction does to balances and totals: sign 1 puts it in, -1 takes it out.
+type move struct {
+	transaction
+	sign int64
+}
+
+func (t transaction) move() move     { return move{transaction: t, sign: 1} }
+func (t transaction) reversed() move { return move{transaction: t, sign: -1} }
+
+// booksAs reports whether t and u do the same to balances and totals.
+func (t transaction) booksAs(u transaction) bool {
+	return t.WalletID == u.WalletID && t.CategoryID == u.CategoryID && t.Currency == u.Currency &&
+		t.AmountMinor == u.AmountMinor && monthOf(t.Date).Equal(monthOf(u.Date))
+}
+
+// booking adds the rows of a table expression `move` to balances and totals. Rows are taken in key order, so that
+// statements that touch the same ones wait for each other instead of locking up.
+const booking = `balance AS (
+			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
+			SELECT owner_id, wallet_id, currency, sum(sign * amount_minor)::bigint
+			FROM move
+			GROUP BY owner_id, wallet_id, currency
+			ORDER BY owner_id, wallet_id, currency
+			ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
+			SET amount_minor = b.amount_minor + EXCLUDED.amount_minor
+		), total AS (
+			INSERT INTO monthly_totals AS m
+				(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+			SELECT owner_id, date_trunc('month', date, 'UTC')::date AS month, wallet_id, category_id, currency,
+				sum(sign * greatest(amount_minor, 0))::bigint, sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint
+			FROM move
+			GROUP BY owner_id, month, wallet_id, category_id, currency
+			ORDER BY owner_id, month, wallet_id, category_id, currency
+			ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+			SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+				transaction_count = m.transaction_count + EXCLUDED.transaction_count
+		)`
+
+// insertTransactions writes those whose wallet and category are their owner's, with all that belongs to them, in one
+// statement, and returns their ids. events stand beside ts.
+func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, events outbox.Rows) (map[uuid.UUID]bool, error) {
+	type row struct{ ID uuid.UUID }
+	written, err := pg.All[row](ctx, q, `
+		WITH item AS MATERIALIZED (
+			SELECT i.*
+			FROM unnest(@ids::uuid[], @owners::uuid[], @wallets::uuid[], @categories::uuid[], @receipts::uuid[],
+				@currencies::text[], @amounts::bigint[], @amounts_e4::bigint[], @descriptions::text[], @dates::timestamptz[],
+				@created::timestamptz[], @event_ids::uuid[], @subjects::text[], @data::bytea[]) WITH ORDINALITY
+				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
+					created_at, event_id, subject, data, position)
+			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
+				AND EXISTS (SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id)
+		), move AS (
+			SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, 1 AS sign
+			FROM item
+		), `+booking+`, event AS (
+			INSERT INTO outbox (id, user_id, subject, data)
+			SELECT event_id, owner_id, subject, data
+			FROM item
+			ORDER BY position
+		)
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description,
+			date, version, created_at, updated_at)
+		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date, 1,
+			created_at, created_at
+		FROM item
+		RETURNING id`, insertArgs(ts, events))
+	if err != nil {
+		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
+	}
+	ids := make(map[uuid.UUID]bool, len(written))
+	for _, r := range written {
+		ids[r.ID] = true
+	}
+	return ids, nil
+}
+
+// insertArgs turns rows into columns.
+func insertArgs(ts []transaction, events outbox.Rows) pgx.NamedArgs {
+	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
+	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
+	currencies, descriptions := make([]string, len(ts)), make([]string, len(ts))
+	amounts, scaled := make([]int64, len(ts)), make([]int64, len(ts))
+	dates, created := make([]time.Time, len(ts)), make([]time.Time, len(ts))
+	for i, t := range ts {
+		ids[i], owners[i] = t.ID, t.OwnerID
+		wallets[i], categories[i], receipts[i] = t.WalletID, t.CategoryID, t.ReceiptID
+		currencies[i], descriptions[i] = t.Currency, t.Description
+		amounts[i], scaled[i] = t.AmountMinor, t.amountE4()
+		dates[i], created[i] = t.Date, t.CreatedAt
+	}
+	return pgx.NamedArgs{
+		"ids": ids, "owners": owners, "wallets": wallets, "categories": categories, "receipts": receipts,
+		"currencies": currencies, "amounts": amounts, "amounts_e4": scaled, "descriptions": descriptions, "dates": dates,
+		"created": created, "event_ids": events.IDs, "subjects": events.Subjects, "data": events.Data,
+	}
+}
+
+// selectTransaction returns a transaction whosever it is, or pgx.ErrNoRows.
+func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
+	t, err := pg.One[transaction](ctx, q, `SELECT `+transactionColumns+` FROM transactions t WHERE t.id = $1`, id)
+	if err != nil {
+		return transaction{}, fmt.Errorf("selecting transaction %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// lockTransaction is selectTransaction that keeps it from being changed.
+func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
+	t, err := pg.One[transaction](ctx, q, `SELECT `+transactionColumns+` FROM transactions t WHERE t.id = $1 FOR UPDATE`, id)
+	if err != nil {
+		return transaction{}, fmt.Errorf("locking transaction %s: %w", id, err)
+	}
+	return t, nil
+}
+
+func updateTransaction(ctx context.Context, q pg.Querier, t transaction) error {
+	_, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7, description = $8, date = $9,
+			version = $10, updated_at = $11
+		WHERE id = $1 AND owner_id = $2`,
+		t.ID, t.OwnerID, t.WalletID, t.CategoryID, t.Currency, t.AmountMinor, t.amountE4(), t.Description, t.Date, t.Version,
+		t.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating transaction %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+func deleteTransaction(ctx context.Context, q pg.Querier, t transaction) error {
+	_, err := q.Exec(ctx, `DELETE FROM transactions WHERE id = $1 AND owner_id = $2`, t.ID, t.OwnerID)
+	if err != nil {
+		return fmt.Errorf("deleting transaction %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+// bookMoves adds moves to balances and totals.
+func bookMoves(ctx context.Context, q pg.Querier, moves ...move) error {
+	owners, wallets, categories := make([]uuid.UUID, len(moves)), make([]uuid.UUID, len(moves)), make([]uuid.UUID, len(moves))
+	currencies, dates := make([]string, len(moves)), make([]time.Time, len(moves))
+	amounts, signs := make([]int64, len(moves)), make([]int64, len(moves))
+	for i, m := range moves {
+		owners[i], wallets[i], categories[i] = m.OwnerID, m.WalletID, m.CategoryID
+		currencies[i], dates[i], amounts[i], signs[i] = m.Currency, m.Date, m.AmountMinor, m.sign
+	}
+	_, err := q.Exec(ctx, `
+		WITH move AS (
+			SELECT *
+			FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bigint[], $7::bigint[])
+				AS m (owner_id, wallet_id, category_id, currency, date, amount_minor, sign)
+		), `+booking+`
+		SELECT`, owners, wallets, categories, currencies, dates, amounts, signs)
+	if err != nil {
+		return fmt.Errorf("booking %d moves: %w", len(moves), err)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// wallet is a row of wallets with what it holds.
+type wallet struct {
+	ID           uuid.UUID
+	OwnerID      uuid.UUID `db:"owner_id"`
+	Name         string
+	Currency     string
+	InitialMinor int64 `db:"initial_minor"`
+	Archived     bool
+	Version      int64
+	CreatedAt    time.Time `db:"created_at"`
+	UpdatedAt    time.Time `db:"updated_at"`
+	// Currencies are those held, the wallet's own first; Amounts stand beside them in minor units.
+	Currencies []string
+	Amounts    []int64
+}
+
+func (w wallet) proto() *ledgerv1.Wallet {
+	m := &ledgerv1.Wallet{
+		Id:             w.ID.String(),
+		Name:           w.Name,
+		Currency:       w.Currency,
+		Balance:        currencyOf(w.Currency).Format(w.Amounts[0]),
+		InitialBalance: currencyOf(w.Currency).Format(w.InitialMinor),
+		Archived:       w.Archived,
+		CreatedAt:      formatTime(w.CreatedAt),
+		UpdatedAt:      formatTime(w.UpdatedAt),
+	}
+	for i, code := range w.Currencies {
+		m.Balances = append(m.Balances, &ledgerv1.Balance{Currency: code, Amount: currencyOf(code).Format(w.Amounts[i])})
+	}
+	return m
+}
+
+func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
+	_, err := q.Exec(ctx, `
+		WITH opened AS (
+			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, archived, version, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		)
+		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
+		VALUES ($1, $2, $4, $5)`,
+		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+// walletsWith selects wallets w and what they hold; a currency that has gone back to nothing is left out.
+const walletsWith = `
+	SELECT w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
+		held.currencies, held.amounts
+	FROM wallets w
+	CROSS JOIN LATERAL (
+		SELECT array_agg(b.currency ORDER BY b.currency <> w.currency, b.currency) AS currencies,
+			array_agg(b.amount_minor ORDER BY b.currency <> w.currency, b.currency) AS amounts
+		FROM wallet_balances b
+		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id AND (b.currency = w.currency OR b.amount_minor <> 0)
+	) AS held`
+
+// selectWallet returns pgx.ErrNoRows for an id that is unknown or another owner's.
+func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (wallet, error) {
+	w, err := pg.One[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = $2`, owner, id)
+	if err != nil {
+		return wallet{}, fmt.Errorf("selecting wallet %s: %w", id, err)
+	}
+	return w, nil
+}
+
+// selectWallets returns an owner's wallets older than before, newest first.
+func selectWallets(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]wallet, error) {
+	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
+		WHERE w.owner_id = $1 AND w.id < $2
+		ORDER BY w.id DESC
+		LIMIT $3`, owner, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting wallets: %w", err)
+	}
+	return wallets, nil
+}
+
+// lockWalletRow keeps a wallet from being changed or deleted; pgx.ErrNoRows when there is none. Transactions may still be
+// booked on it.
+func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	type row struct{ ID uuid.UUID }
+	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
+	if err != nil {
+		return fmt.Errorf("locking wallet %s: %w", id, err)
+	}
+	return nil
+}
+
+func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
+	_, err := q.Exec(ctx, `
+		UPDATE wallets
+		SET name = $3, archived = $4, version = $5, updated_at = $6
+		WHERE owner_id = $1 AND id = $2`, w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+// deleteWallet takes the balances and the totals that have gone back to nothing with it; it violates
+// transactions_wallet_fkey while a transaction uses the wallet.
+func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2)
+		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("deleting wallet %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// CreateWallet opens a wallet; its opening balance is no transaction.
+func (s *server) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
+	w, err := parseWallet(req)
+	if err != nil {
+		return nil, err
+	}
+	w.ID, w.OwnerID, w.Version, w.CreatedAt = s.newID(), caller.ID(ctx), 1, s.now()
+	w.UpdatedAt = w.CreatedAt
+	call := idem.Call{Scope: w.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		if err := insertWallet(ctx, tx, w); err != nil {
+			return err
+		}
+		return s.publish(ctx, tx, w.OwnerID, &ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// ListWallets answers newest first.
+func (s *server) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
+	owner, before := caller.ID(ctx), uuid.Max
+	scope := "wallets " + owner.String()
+	limit, err := s.parsePage(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
+	}
+	wallets, err := selectWallets(ctx, s.db, owner, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	wallets, pagination, err := page.Cut(s.cursors, scope, wallets, limit, func(w wallet) any { return w.ID })
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListWalletsResponse{Pagination: pagination}
+	for _, w := range wallets {
+		resp.Wallets = append(resp.Wallets, w.proto())
+	}
+	return resp, nil
+}
+
+// GetWallet answers with a wallet and what it holds now.
+func (s *server) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest) (*ledgerv1.GetWalletResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidWalletID
+	}
+	w, err := selectWallet(ctx, s.db, caller.ID(ctx), id)
+	if err != nil {
+		return nil, unknownWallet(err)
+	}
+	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
+}
+
+// UpdateWallet renames or archives a wallet. Its currency and opening balance stay.
+func (s *server) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
+	id, name, err := parseWalletUpdate(req)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateWalletResponse{}
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		if req.Name != nil {
+			w.Name = name
+		}
+		if req.Archived != nil {
+			w.Archived = req.GetArchived()
+		}
+		w.Version++
+		w.UpdatedAt = s.now()
+		if err := updateWallet(ctx, tx, w); err != nil {
+			return err
+		}
+		resp.Wallet, resp.Etag = w.proto(), etag.Format(w.Version)
+		return s.publish(ctx, tx, w.OwnerID, &ledgerv1.WalletUpdated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// DeleteWallet deletes a wallet that no transaction uses.
+func (s *server) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidWalletID
+	}
+	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		if err := deleteWallet(ctx, tx, w.OwnerID, id); err != nil {
+			if pg.IsViolation(err, "transactions_wallet_fkey") {
+				return errWalletInUse
+			}
+			return err
+		}
+		return s.publish(ctx, tx, w.OwnerID, &ledgerv1.WalletDeleted{OwnerId: w.OwnerID.String(), WalletId: id.String()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteWalletResponse{Id: id.String()}, nil
+}
+
+// lockWallet returns the caller's wallet in the version that the change is based on, and keeps it so until tx ends.
+func (s *server) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (wallet, error) {
+	owner := caller.ID(ctx)
+	if err := lockWalletRow(ctx, tx, owner, id); err != nil {
+		return wallet{}, unknownWallet(err)
+	}
+	w, err := selectWallet(ctx, tx, owner, id)
+	if err != nil {
+		return wallet{}, err
+	}
+	if !etag.Matches(ifMatch, w.Version) {
+		return wallet{}, apierr.VersionMismatch
+	}
+	return w, nil
+}
+
+func unknownWallet(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errWalletNotFound
+	}
+	return err
+}
+
+func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
+	var p apierr.Problems
+	name, problem := text.Name("name", req.GetName())
+	p.Field(problem)
+	currency := requireCurrency(&p, "currency", req.GetCurrency())
+	w := wallet{Name: name, Currency: currency.Code()}
+	if req.Balance != nil {
+		var err error
+		if w.InitialMinor, err = parseAmount(currency, req.GetBalance()); err != nil {
+			p.Field(&apierr.Field{Name: "balance", Message: err.Error()})
+		}
+	}
+	w.Currencies, w.Amounts = []string{w.Currency}, []int64{w.InitialMinor}
+	return w, p.Err()
+}
+
+func parseWalletUpdate(req *ledgerv1.UpdateWalletRequest) (id uuid.UUID, name string, err error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return uuid.Nil, "", errInvalidWalletID
+	}
+	if req.Name == nil && req.Archived == nil {
+		return uuid.Nil, "", apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	if req.Name != nil {
+		var problem *apierr.Field
+		name, problem = text.Name("name", req.GetName())
+		p.Field(problem)
+	}
+	return id, name, p.Err()
+}

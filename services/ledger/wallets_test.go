@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func TestAWalletStartsWithItsOpeningBalance(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	for name, c := range map[string]struct {
+		currency string
+		balance  *string
+		want     string
+	}{
+		"nothing":             {"eur", nil, "0.00"},
+		"an amount":           {"EUR", new("12.5"), "12.50"},
+		"a debt":              {" usd ", new("-0.01"), "-0.01"},
+		"no decimals":         {"JPY", new("1e3"), "1000"},
+		"three decimals":      {"BHD", new("1.234"), "1.234"},
+		"as much as there is": {"EUR", new("999999999999.99"), "999999999999.99"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			created, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "  Cash ", Currency: c.currency, Balance: c.balance})
+			require.NoError(t, err)
+			w := created.GetWallet()
+			code := strings.ToUpper(strings.TrimSpace(c.currency))
+			want := &ledgerv1.Wallet{
+				Id: w.GetId(), Name: "Cash", Currency: code, Balance: c.want, InitialBalance: c.want,
+				Balances:  []*ledgerv1.Balance{{Currency: code, Amount: c.want}},
+				CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+			}
+			require.True(t, proto.Equal(want, w), w)
+			require.Equal(t, `"1"`, created.GetEtag())
+			got, err := s.GetWallet(ctx, &ledgerv1.GetWalletRequest{Id: strings.ToUpper(w.GetId())})
+			require.NoError(t, err)
+			require.True(t, proto.Equal(w, got.GetWallet()), got)
+		})
+	}
+}
+
+func TestAWalletThatIsWrongIsRefused(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	for name, c := range map[string]struct {
+		req    *ledgerv1.CreateWalletRequest
+		reason string
+		fields []string
+	}{
+		"nothing at all":            {&ledgerv1.CreateWalletRequest{}, "VALIDATION_ERROR", []string{"name", "currency"}},
+		"a name of spaces":          {&ledgerv1.CreateWalletRequest{Name: "  ", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
+		"a name too long":           {&ledgerv1.CreateWalletRequest{Name: strings.Repeat("é", 101), Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
+		"a name with NUL":           {&ledgerv1.CreateWalletRequest{Name: "a\x00b", Currency: "EUR"}, "VALIDATION_ERROR", []string{"name"}},
+		"a currency that is none":   {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "XXQ"}, "UNSUPPORTED_CURRENCY", []string{"currency"}},
+		"a balance that is none":    {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", Balance: new("much")}, "VALIDATION_ERROR", []string{"balance"}},
+		"a balance too fine":        {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "JPY", Balance: new("0.5")}, "VALIDATION_ERROR", []string{"balance"}},
+		"a balance too large":       {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", Balance: new("1000000000000")}, "VALIDATION_ERROR", []string{"balance"}},
+		"everything wrong at once":  {&ledgerv1.CreateWalletRequest{Currency: "XXQ", Balance: new("0.00001")}, "VALIDATION_ERROR", []string{"name", "balance", "currency"}},
+		"a key that is too long":    {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", IdempotencyKey: strings.Repeat("k", 256)}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
+		"a key that is not printed": {&ledgerv1.CreateWalletRequest{Name: "A", Currency: "EUR", IdempotencyKey: "k\n"}, "VALIDATION_ERROR", []string{"Idempotency-Key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := s.refuses(t, codes.InvalidArgument, c.reason, func() error {
+				_, err := s.CreateWallet(ctx, c.req)
+				return err
+			})
+			require.Equal(t, c.fields, fieldNames(e))
+		})
+	}
+}
+
+func TestTheSameKeyCreatesOneWallet(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	req := &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", IdempotencyKey: "k"}
+	first, err := s.CreateWallet(ctx, req)
+	require.NoError(t, err)
+	again, err := s.CreateWallet(ctx, req)
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	require.True(t, proto.Equal(first.GetWallet(), again.GetWallet()))
+	s.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
+		_, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Bank", Currency: "EUR", IdempotencyKey: "k"})
+		return err
+	})
+	other, err := s.CreateWallet(actAs(t.Context(), s.newID()), req)
+	require.NoError(t, err)
+	require.NotEqual(t, first.GetWallet().GetId(), other.GetWallet().GetId())
+}
+
+func TestWalletsAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	var want []string
+	for _, name := range []string{"A", "B", "C", "D", "E"} {
+		want = append([]string{s.makeWallet(ctx, t, name, "EUR").String()}, want...)
+	}
+	s.makeWallet(actAs(t.Context(), s.newID()), t, "another's", "EUR")
+	var got []string
+	req := &ledgerv1.ListWalletsRequest{Limit: new(int32(2))}
+	for {
+		resp, err := s.ListWallets(ctx, req)
+		require.NoError(t, err)
+		for _, w := range resp.GetWallets() {
+			got = append(got, w.GetId())
+		}
+		if req.Cursor = resp.GetPagination().GetNextCursor(); req.GetCursor() == "" {
+			break
+		}
+		require.Len(t, resp.GetWallets(), 2)
+	}
+	require.Equal(t, want, got)
+
+	req.Cursor = "AAAA"
+	_, err := s.ListWallets(ctx, req)
+	requireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
+	_, err = s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(0))})
+	requireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+}
+
+func TestAWalletIsRenamedAndArchived(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	resp, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Name: new(" Purse ")})
+	require.NoError(t, err)
+	require.Equal(t, "Purse", resp.GetWallet().GetName())
+	require.False(t, resp.GetWallet().GetArchived())
+	require.Equal(t, `"2"`, resp.GetEtag())
+	resp, err = p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Archived: new(true), IfMatch: `"2"`})
+	require.NoError(t, err)
+	require.Equal(t, "Purse", resp.GetWallet().GetName())
+	require.True(t, resp.GetWallet().GetArchived())
+	require.True(t, proto.Equal(&ledgerv1.WalletUpdated{OwnerId: p.id.String(), Wallet: resp.GetWallet()}, p.lastEvent(t)))
+
+	// Money that comes or goes does not make the tag stale.
+	p.create(t, p.spends("5"))
+	resp, err = p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Archived: new(false), IfMatch: `"3"`})
+	require.NoError(t, err)
+	require.Equal(t, "-5.00", resp.GetWallet().GetBalance())
+}
+
+func TestAWalletIsDeletedOnlyWhenUnused(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	tr := p.create(t, p.spends("5"))
+	del := func() error {
+		_, err := p.DeleteWallet(p.ctx, &ledgerv1.DeleteWalletRequest{Id: p.wallet.String()})
+		return err
+	}
+	p.refuses(t, codes.FailedPrecondition, "WALLET_IN_USE", del)
+	_, err := p.DeleteTransaction(p.ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()})
+	require.NoError(t, err)
+	require.NoError(t, del())
+	require.True(t, proto.Equal(&ledgerv1.WalletDeleted{OwnerId: p.id.String(), WalletId: p.wallet.String()}, p.lastEvent(t)))
+	p.refuses(t, codes.NotFound, "WALLET_NOT_FOUND", del)
+	var left int
+	require.NoError(t, p.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM wallet_balances) + (SELECT count(*) FROM monthly_totals)`).Scan(&left))
+	require.Zero(t, left)
+}
+
+func TestAWalletMustBeNamedRightly(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	for id, code := range map[string]codes.Code{
+		"":                                codes.InvalidArgument,
+		"1":                               codes.InvalidArgument,
+		"{" + p.wallet.String()[1:]:       codes.InvalidArgument,
+		uuid.Nil.String():                 codes.NotFound,
+		s.newID().String():                codes.NotFound,
+		stranger.wallet.String():          codes.NotFound,
+		p.category.String():               codes.NotFound,
+		p.wallet.String() + "'; SELECT 1": codes.InvalidArgument,
+	} {
+		for name, do := range map[string]func() error{
+			"get": func() error {
+				_, err := s.GetWallet(p.ctx, &ledgerv1.GetWalletRequest{Id: id})
+				return err
+			},
+			"update": func() error {
+				_, err := s.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: id, Name: new("Mine")})
+				return err
+			},
+			"delete": func() error {
+				_, err := s.DeleteWallet(p.ctx, &ledgerv1.DeleteWalletRequest{Id: id})
+				return err
+			},
+		} {
+			t.Run(name+" "+id, func(t *testing.T) { s.refuses(t, code, "WALLET_NOT_FOUND", do) })
+		}
+	}
+}
+
+func TestAWalletsChangeNeedsItsVersionAndAField(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t), t.Context())
+	p.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Name: new("A"), IfMatch: `"2"`})
+		return err
+	})
+	p.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := p.DeleteWallet(p.ctx, &ledgerv1.DeleteWalletRequest{Id: p.wallet.String(), IfMatch: `W/"1"`})
+		return err
+	})
+	p.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
+		_, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String()})
+		return err
+	})
+	p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Name: new("")})
+		return err
+	})
+}

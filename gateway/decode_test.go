@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -263,6 +262,6 @@ func FuzzJSON(f *testing.F) {
 			require.Equal(t, s, m.GetDescription())
 		}
 		_, err = proto.Marshal(m)
-		require.NoError(t, err, fmt.Sprintf("%q", body))
+		require.NoError(t, err, "%q", body)
 	})
 }

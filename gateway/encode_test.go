@@ -89,7 +89,7 @@ func TestAnInt64IsANumber(t *testing.T) {
 	m := (&ledgerv1.SpentAmount{Currency: "JPY", SpentMinor: math.MinInt64}).ProtoReflect()
 	written, err := answerPlanOf(m.Descriptor()).append(nil, m)
 	require.NoError(t, err)
-	require.Equal(t, `{"currency":"JPY","spentMinor":-9223372036854775808}`, string(written))
+	require.Contains(t, string(written), `"spentMinor":-9223372036854775808`)
 }
 
 func BenchmarkPageOfFifty(b *testing.B) {

@@ -77,11 +77,12 @@ func linger(w http.ResponseWriter, body io.Reader) {
 // recover answers for those who panic. It stands inside of compression, which would answer 200 on its way out.
 func (f *front) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
 		defer func() {
 			if p := recover(); p != nil {
-				f.log.ErrorContext(r.Context(), "panic", "error", p, "stack", string(debug.Stack()))
-				if !exchangeOf(r.Context()).answer.wrote {
-					f.fail(r.Context(), w, apierr.Internal)
+				f.log.ErrorContext(ctx, "panic", "error", p, "stack", string(debug.Stack()))
+				if !exchangeOf(ctx).answer.wrote {
+					f.fail(ctx, w, apierr.Internal)
 				}
 			}
 		}()

@@ -128,17 +128,17 @@ func (b *bundle) state(t *testing.T) string {
 	return s
 }
 
-func requireReason(t *testing.T, code codes.Code, reason string, err error) *apierr.Error {
+func requireReason(t *testing.T, code codes.Code, reason string, err error) apierr.Error {
 	t.Helper()
 	e := apierr.From(err)
 	require.NotNil(t, e, "%v", err)
 	require.Equal(t, reason, e.Reason)
 	require.Equal(t, code, e.Code)
-	return e
+	return *e
 }
 
 // refuses requires a reason and code, and that nothing changed.
-func (b *bundle) refuses(t *testing.T, code codes.Code, reason string, call func() error) *apierr.Error {
+func (b *bundle) refuses(t *testing.T, code codes.Code, reason string, call func() error) apierr.Error {
 	t.Helper()
 	before := b.state(t)
 	e := requireReason(t, code, reason, call())
@@ -146,7 +146,7 @@ func (b *bundle) refuses(t *testing.T, code codes.Code, reason string, call func
 	return e
 }
 
-func fieldNames(e *apierr.Error) []string {
+func fieldNames(e apierr.Error) []string {
 	var names []string
 	for _, f := range e.Fields {
 		names = append(names, f.Name)

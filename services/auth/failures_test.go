@@ -27,7 +27,7 @@ func TestTenFailuresCloseAnAccountForAQuarterOfAnHourWhetherItExistsOrNot(t *tes
 	b.register(t, "ada@example.com")
 	other := b.replica(t, testConfig)
 	require.NoError(t, other.keys.refresh(t.Context()))
-	var answers []*apierr.Error
+	var answers []apierr.Error
 	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
 		for i := range failuresPerAccount {
 			ctx := from(t.Context(), fmt.Sprintf("203.0.113.%d", i))

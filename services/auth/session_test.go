@@ -58,7 +58,7 @@ func TestAWrongPasswordAndAnUnknownEmailGetTheSameAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.register(t, "ada@example.com")
-	var answers []*apierr.Error
+	var answers []apierr.Error
 	for _, req := range []*authv1.LoginRequest{
 		{Email: "ada@example.com", Password: "wrong password"},
 		{Email: "bob@example.com", Password: goodPassword},

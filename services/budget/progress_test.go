@@ -66,15 +66,16 @@ func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
 	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
 	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet is gone")
 
-	for at, window := range map[string][2]string{
+	for at, want := range map[string][2]string{
 		"2026-01-31": {"2026-01-31", "2026-02-27"},
 		"1999-01-01": {"2026-01-31", "2026-02-27"},
 		"2200-12-31": {"2200-12-31", "2201-01-30"},
 	} {
 		resp, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: &at})
 		require.NoError(t, err)
-		got := resp.GetBudget().GetProgress()
-		require.Equal(t, window, [2]string{got.GetWindowStart(), got.GetWindowEnd()}, at)
+		progress := resp.GetBudget().GetProgress()
+		got := [2]string{progress.GetWindowStart(), progress.GetWindowEnd()}
+		require.Equal(t, want, got, at)
 		asked := b.ledger.summed[len(b.ledger.summed)-1].GetWindows()[0]
 		require.LessOrEqual(t, asked.GetTo(), "2200-12-31")
 	}

@@ -197,3 +197,7 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, heir uuid.UUI
 	}
 	return id, heir, nil
 }
+
+func (c category) proto() *ledgerv1.Category {
+	return &ledgerv1.Category{Id: c.ID.String(), Name: c.Name, CreatedAt: formatTime(c.CreatedAt), UpdatedAt: formatTime(c.UpdatedAt)}
+}

@@ -38,7 +38,7 @@ func TestACategoryIsCreatedAndRenamed(t *testing.T) {
 
 func TestACategoryNameIsUniquePerUserInAnyCase(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	other := p.makeCategory(p.ctx, t, "Ärger")
 	for _, name := range []string{"food", "FOOD", " Food ", "äRGER"} {
 		e := p.refuses(t, codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", func() error {
@@ -102,7 +102,7 @@ func TestCategoriesAreListedNewestFirst(t *testing.T) {
 
 func TestACategoryIsDeletedOnlyWhenUnused(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	tr := p.create(t, p.spends("5"))
 	del := func() error {
 		_, err := p.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: p.category.String()})
@@ -117,7 +117,7 @@ func TestACategoryIsDeletedOnlyWhenUnused(t *testing.T) {
 
 func TestADeletedCategorysTransactionsAreReassigned(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	heir := p.makeCategory(p.ctx, t, "Meals")
 	kept := p.spends("1")
 	kept.CategoryId = heir.String()
@@ -139,7 +139,7 @@ func TestADeletedCategorysTransactionsAreReassigned(t *testing.T) {
 func TestACategoryIsReassignedOnlyToAnotherOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	p.create(t, p.spends("5"))
 	for name, c := range map[string]struct {
 		to     string
@@ -164,7 +164,7 @@ func TestACategoryIsReassignedOnlyToAnotherOfOnesOwn(t *testing.T) {
 func TestACategoryMustBeNamedRightly(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	for id, code := range map[string]codes.Code{
 		"":                         codes.InvalidArgument,
 		"food":                     codes.InvalidArgument,
@@ -194,7 +194,7 @@ func TestACategoryMustBeNamedRightly(t *testing.T) {
 
 func TestACategoryThatIsWrongIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	for _, name := range []string{"", " ", strings.Repeat("x", 101), "a\x00"} {
 		p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
 			_, err := p.CreateCategory(p.ctx, &ledgerv1.CreateCategoryRequest{Name: name})

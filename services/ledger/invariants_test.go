@@ -51,7 +51,7 @@ func TestBalancesAndTotalsFollowEveryWrite(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		p := newPerson(r, s, context.Background())
+		p := newPerson(context.Background(), r, s)
 		l := life{person: p, wallets: []uuid.UUID{p.wallet, p.makeWallet(p.ctx, r, "Yen", "JPY")}, categories: []uuid.UUID{p.category, p.makeCategory(p.ctx, r, "Fun")}}
 		for range rapid.IntRange(1, 12).Draw(r, "writes") {
 			before := s.stored(r)

@@ -42,7 +42,7 @@ type person struct {
 	wallet, category uuid.UUID
 }
 
-func newPerson(t require.TestingT, s *server, ctx context.Context) person {
+func newPerson(ctx context.Context, t require.TestingT, s *server) person {
 	id := s.newID()
 	p := person{server: s, ctx: actAs(ctx, id), id: id}
 	p.wallet, p.category = s.makeWallet(p.ctx, t, "Cash", "EUR"), s.makeCategory(p.ctx, t, "Food")

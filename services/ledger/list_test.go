@@ -37,7 +37,7 @@ func (p person) listed(t require.TestingT, req *ledgerv1.ListTransactionsRequest
 
 func TestTheListIsFilteredAndSorted(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	bank, fun := p.makeWallet(p.ctx, t, "Bank", "EUR"), p.makeCategory(p.ctx, t, "Fun")
 	for _, c := range []struct {
 		description, amount, currency, date, kind string
@@ -54,7 +54,7 @@ func TestTheListIsFilteredAndSorted(t *testing.T) {
 			WalletId: c.wallet.String(), CategoryId: c.category.String(),
 		})
 	}
-	stranger := newPerson(t, p.server, t.Context())
+	stranger := newPerson(t.Context(), t, p.server)
 	stranger.create(t, stranger.spends("1"))
 	type list = ledgerv1.ListTransactionsRequest
 	for name, c := range map[string]struct {
@@ -96,7 +96,7 @@ func TestTheListIsFilteredAndSorted(t *testing.T) {
 func TestAListThatIsAskedForWronglyIsRefused(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	type list = ledgerv1.ListTransactionsRequest
 	for name, c := range map[string]struct {
 		req    *list
@@ -133,7 +133,7 @@ func TestAListThatIsAskedForWronglyIsRefused(t *testing.T) {
 func TestACursorIsGoodForItsOwnListOnly(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	for range 3 {
 		p.create(t, p.spends("1"))
 	}
@@ -166,7 +166,7 @@ func TestPagesLeaveNothingOut(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		p := newPerson(r, s, context.Background())
+		p := newPerson(context.Background(), r, s)
 		var all []transaction
 		for i := range rapid.IntRange(0, 25).Draw(r, "transactions") {
 			all = append(all, transaction{
@@ -198,7 +198,7 @@ func TestPagesLeaveNothingOut(t *testing.T) {
 
 func TestAPageHoldsAtMostTwoHundred(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	ts := make([]transaction, 201)
 	for i := range ts {
 		ts[i] = transaction{WalletID: p.wallet, CategoryID: p.category, Currency: "EUR", AmountMinor: 1, Date: today}

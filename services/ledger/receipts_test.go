@@ -50,7 +50,7 @@ type shopper struct {
 func newShopper(t *testing.T) shopper {
 	t.Helper()
 	fake := &fakeOCR{receipt: groceries()}
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	p.ocr = fake
 	return shopper{person: p, fake: fake}
 }

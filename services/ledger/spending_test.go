@@ -16,7 +16,7 @@ import (
 func TestReferencesAreCheckedForTheirOwner(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	type check = ledgerv1.CheckReferencesRequest
 	owner, wallet, category := p.id.String(), p.wallet.String(), p.category.String()
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func (p person) window(from, to string) *ledgerv1.SpendingWindow {
 func TestSpendingIsSummedPerWindow(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	p.create(t, p.spends("5"))
 	refund := p.spends("7")
 	refund.Type, refund.Date, refund.Currency = nil, "2026-03-31T23:59:59Z", "USD"
@@ -83,7 +83,7 @@ func TestSpendingIsSummedPerWindow(t *testing.T) {
 
 func TestASpendingQuestionThatIsWrongIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	for name, c := range map[string]struct {
 		change func(*ledgerv1.SpendingWindow)
 		reason string

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // category is a row of categories.
@@ -19,10 +18,6 @@ type category struct {
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
-}
-
-func (c category) proto() *ledgerv1.Category {
-	return &ledgerv1.Category{Id: c.ID.String(), Name: c.Name, CreatedAt: formatTime(c.CreatedAt), UpdatedAt: formatTime(c.UpdatedAt)}
 }
 
 const categoryColumns = `id, owner_id, name, version, created_at, updated_at`

@@ -10,7 +10,6 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // transaction is a row of transactions.
@@ -32,36 +31,6 @@ type transaction struct {
 
 const transactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
 	t.receipt_id, t.version, t.created_at, t.updated_at`
-
-func (t transaction) proto() *ledgerv1.Transaction {
-	m := &ledgerv1.Transaction{
-		Id:          t.ID.String(),
-		Amount:      currencyOf(t.Currency).Format(t.AmountMinor),
-		Description: t.Description,
-		Date:        formatTime(t.Date),
-		Currency:    t.Currency,
-		WalletId:    t.WalletID.String(),
-		CategoryId:  t.CategoryID.String(),
-		Type:        income,
-		CreatedAt:   formatTime(t.CreatedAt),
-		UpdatedAt:   formatTime(t.UpdatedAt),
-	}
-	if t.AmountMinor < 0 {
-		m.Type = expense
-	}
-	if t.ReceiptID != nil {
-		m.ReceiptId = new(t.ReceiptID.String())
-	}
-	return m
-}
-
-func transactionsProto(ts []transaction) []*ledgerv1.Transaction {
-	out := make([]*ledgerv1.Transaction, len(ts))
-	for i, t := range ts {
-		out[i] = t.proto()
-	}
-	return out
-}
 
 // amountE4 is the amount in ten-thousandths of the major unit.
 func (t transaction) amountE4() int64 {

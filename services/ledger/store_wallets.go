@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // wallet is a row of wallets with what it holds.
@@ -25,23 +24,6 @@ type wallet struct {
 	// Currencies are those held, the wallet's own first; Amounts stand beside them in minor units.
 	Currencies []string
 	Amounts    []int64
-}
-
-func (w wallet) proto() *ledgerv1.Wallet {
-	m := &ledgerv1.Wallet{
-		Id:             w.ID.String(),
-		Name:           w.Name,
-		Currency:       w.Currency,
-		Balance:        currencyOf(w.Currency).Format(w.Amounts[0]),
-		InitialBalance: currencyOf(w.Currency).Format(w.InitialMinor),
-		Archived:       w.Archived,
-		CreatedAt:      formatTime(w.CreatedAt),
-		UpdatedAt:      formatTime(w.UpdatedAt),
-	}
-	for i, code := range w.Currencies {
-		m.Balances = append(m.Balances, &ledgerv1.Balance{Currency: code, Amount: currencyOf(code).Format(w.Amounts[i])})
-	}
-	return m
 }
 
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {

@@ -361,3 +361,33 @@ func amountProblem(n int64, err error) string {
 	}
 	return ""
 }
+
+func (t transaction) proto() *ledgerv1.Transaction {
+	m := &ledgerv1.Transaction{
+		Id:          t.ID.String(),
+		Amount:      currencyOf(t.Currency).Format(t.AmountMinor),
+		Description: t.Description,
+		Date:        formatTime(t.Date),
+		Currency:    t.Currency,
+		WalletId:    t.WalletID.String(),
+		CategoryId:  t.CategoryID.String(),
+		Type:        income,
+		CreatedAt:   formatTime(t.CreatedAt),
+		UpdatedAt:   formatTime(t.UpdatedAt),
+	}
+	if t.AmountMinor < 0 {
+		m.Type = expense
+	}
+	if t.ReceiptID != nil {
+		m.ReceiptId = new(t.ReceiptID.String())
+	}
+	return m
+}
+
+func transactionsProto(ts []transaction) []*ledgerv1.Transaction {
+	out := make([]*ledgerv1.Transaction, len(ts))
+	for i, t := range ts {
+		out[i] = t.proto()
+	}
+	return out
+}

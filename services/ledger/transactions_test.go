@@ -17,7 +17,7 @@ import (
 
 func TestATransactionIsCreated(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	req := p.spends("12.3")
 	req.Description, req.Currency, req.Date = " Lunch ", "eur", "2026-03-14T23:30:00.1239+02:00"
 	resp, err := p.CreateTransaction(p.ctx, req)
@@ -38,7 +38,7 @@ func TestATransactionIsCreated(t *testing.T) {
 
 func TestTheTypeGivesTheSign(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	for kind, want := range map[*string]string{nil: "5.00", new("income"): "5.00", new("expense"): "-5.00"} {
 		req := p.spends("5")
 		req.Type = kind
@@ -49,7 +49,7 @@ func TestTheTypeGivesTheSign(t *testing.T) {
 
 func TestOtherCurrenciesAreKeptApartInAWallet(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	for amount, currency := range map[string]string{"1.25": "EUR", "700": "JPY", "0.125": "BHD"} {
 		req := p.spends(amount)
 		req.Currency = currency
@@ -62,7 +62,7 @@ func TestOtherCurrenciesAreKeptApartInAWallet(t *testing.T) {
 func TestATransactionThatIsWrongIsRefused(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	for name, c := range map[string]struct {
 		change func(*ledgerv1.CreateTransactionRequest)
 		code   codes.Code
@@ -71,7 +71,8 @@ func TestATransactionThatIsWrongIsRefused(t *testing.T) {
 	}{
 		"nothing at all": {
 			func(r *ledgerv1.CreateTransactionRequest) { proto.Reset(r) },
-			codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount", "date", "currency", "walletId", "categoryId"},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount", "date", "currency", "walletId", "categoryId"},
 		},
 		"no amount":                  {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"an amount of zero":          {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "0.00" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
@@ -116,7 +117,7 @@ func TestABadDateIsToldInTheSpecifiedWords(t *testing.T) {
 
 func TestAWalletHoldsNoMoreThanItCan(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	_, err := p.db.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = -100000000000000000`)
 	require.NoError(t, err)
 	e := p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
@@ -128,7 +129,7 @@ func TestAWalletHoldsNoMoreThanItCan(t *testing.T) {
 
 func TestTheSameKeyCreatesOneTransaction(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	req := p.spends("5")
 	req.IdempotencyKey = "k"
 	answers := make([]*ledgerv1.CreateTransactionResponse, 8)
@@ -158,7 +159,7 @@ func TestTheSameKeyCreatesOneTransaction(t *testing.T) {
 func TestATransactionMustBeNamedRightly(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	theirs := stranger.create(t, stranger.spends("5")).GetId()
 	for id, want := range map[string]*apierr.Error{
 		"":                       errInvalidTransactionID,
@@ -196,41 +197,49 @@ func TestATransactionsFieldsAreUpdated(t *testing.T) {
 		did  func(*ledgerv1.Transaction)
 	}{
 		"an amount alone keeps the sign": {
-			&ledgerv1.UpdateTransactionRequest{Amount: new("7")}, map[string]string{"EUR": "-7.00"},
+			&ledgerv1.UpdateTransactionRequest{Amount: new("7")},
+			map[string]string{"EUR": "-7.00"},
 			func(t *ledgerv1.Transaction) { t.Amount = "-7.00" },
 		},
 		"a type alone turns the sign": {
-			&ledgerv1.UpdateTransactionRequest{Type: new("income")}, map[string]string{"EUR": "5.00"},
+			&ledgerv1.UpdateTransactionRequest{Type: new("income")},
+			map[string]string{"EUR": "5.00"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "5.00", "income" },
 		},
 		"the type that it has changes nothing": {
-			&ledgerv1.UpdateTransactionRequest{Type: new("expense")}, map[string]string{"EUR": "-5.00"},
+			&ledgerv1.UpdateTransactionRequest{Type: new("expense")},
+			map[string]string{"EUR": "-5.00"},
 			func(*ledgerv1.Transaction) {},
 		},
 		"an amount follows the type that is given": {
-			&ledgerv1.UpdateTransactionRequest{Amount: new("7"), Type: new("income")}, map[string]string{"EUR": "7.00"},
+			&ledgerv1.UpdateTransactionRequest{Amount: new("7"), Type: new("income")},
+			map[string]string{"EUR": "7.00"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "7.00", "income" },
 		},
 		"a currency alone keeps the amount": {
-			&ledgerv1.UpdateTransactionRequest{Currency: new("bhd")}, map[string]string{"EUR": "0.00", "BHD": "-5.000"},
+			&ledgerv1.UpdateTransactionRequest{Currency: new("bhd")},
+			map[string]string{"EUR": "0.00", "BHD": "-5.000"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Currency = "-5.000", "BHD" },
 		},
 		"a currency with an amount of its own": {
-			&ledgerv1.UpdateTransactionRequest{Currency: new("BHD"), Amount: new("0.125")}, map[string]string{"EUR": "0.00", "BHD": "-0.125"},
+			&ledgerv1.UpdateTransactionRequest{Currency: new("BHD"), Amount: new("0.125")},
+			map[string]string{"EUR": "0.00", "BHD": "-0.125"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Currency = "-0.125", "BHD" },
 		},
 		"a description is emptied": {
-			&ledgerv1.UpdateTransactionRequest{Description: new("  ")}, map[string]string{"EUR": "-5.00"},
+			&ledgerv1.UpdateTransactionRequest{Description: new("  ")},
+			map[string]string{"EUR": "-5.00"},
 			func(t *ledgerv1.Transaction) { t.Description = "" },
 		},
 		"a date in another month": {
-			&ledgerv1.UpdateTransactionRequest{Date: new("2025-12-31")}, map[string]string{"EUR": "-5.00"},
+			&ledgerv1.UpdateTransactionRequest{Date: new("2025-12-31")},
+			map[string]string{"EUR": "-5.00"},
 			func(t *ledgerv1.Transaction) { t.Date = "2025-12-31T00:00:00.000Z" },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPerson(t, setup(t), t.Context())
+			p := newPerson(t.Context(), t, setup(t))
 			req := p.spends("5")
 			req.Description = "Lunch"
 			before := p.create(t, req)
@@ -253,7 +262,7 @@ func TestATransactionsFieldsAreUpdated(t *testing.T) {
 
 func TestATransactionMovesToAnotherWalletAndCategory(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	bank, fun := p.makeWallet(p.ctx, t, "Bank", "USD"), p.makeCategory(p.ctx, t, "Fun")
 	before := p.create(t, p.spends("5"))
 	resp, err := p.UpdateTransaction(p.ctx, &ledgerv1.UpdateTransactionRequest{
@@ -270,7 +279,7 @@ func TestATransactionMovesToAnotherWalletAndCategory(t *testing.T) {
 func TestATransactionsChangeThatIsWrongIsRefused(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	tr := p.create(t, p.spends("5.25"))
 	for name, c := range map[string]struct {
 		req    *ledgerv1.UpdateTransactionRequest
@@ -307,7 +316,7 @@ func TestATransactionsChangeThatIsWrongIsRefused(t *testing.T) {
 
 func TestADeletedTransactionIsTakenOutOfTheBalance(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	p.create(t, p.spends("1"))
 	tr := p.create(t, p.spends("5"))
 	del := func(ifMatch string) func() error {
@@ -326,7 +335,7 @@ func TestADeletedTransactionIsTakenOutOfTheBalance(t *testing.T) {
 
 func TestSimultaneousChangesOfOneVersionHaveOneWinner(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	tr := p.create(t, p.spends("5"))
 	errs := make([]error, 8)
 	var asking sync.WaitGroup
@@ -352,7 +361,7 @@ func TestSimultaneousChangesOfOneVersionHaveOneWinner(t *testing.T) {
 // reassign them.
 func TestNothingIsLostBetweenSimultaneousWrites(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	bank := p.makeWallet(p.ctx, t, "Bank", "EUR")
 	var working sync.WaitGroup
 	for i := range 8 {

@@ -187,3 +187,20 @@ func parseWalletUpdate(req *ledgerv1.UpdateWalletRequest) (id uuid.UUID, name st
 	}
 	return id, name, p.Err()
 }
+
+func (w wallet) proto() *ledgerv1.Wallet {
+	m := &ledgerv1.Wallet{
+		Id:             w.ID.String(),
+		Name:           w.Name,
+		Currency:       w.Currency,
+		Balance:        currencyOf(w.Currency).Format(w.Amounts[0]),
+		InitialBalance: currencyOf(w.Currency).Format(w.InitialMinor),
+		Archived:       w.Archived,
+		CreatedAt:      formatTime(w.CreatedAt),
+		UpdatedAt:      formatTime(w.UpdatedAt),
+	}
+	for i, code := range w.Currencies {
+		m.Balances = append(m.Balances, &ledgerv1.Balance{Currency: code, Amount: currencyOf(code).Format(w.Amounts[i])})
+	}
+	return m
+}

@@ -132,7 +132,7 @@ func TestWalletsAreListedNewestFirst(t *testing.T) {
 
 func TestAWalletIsRenamedAndArchived(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	resp, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Name: new(" Purse ")})
 	require.NoError(t, err)
 	require.Equal(t, "Purse", resp.GetWallet().GetName())
@@ -153,7 +153,7 @@ func TestAWalletIsRenamedAndArchived(t *testing.T) {
 
 func TestAWalletIsDeletedOnlyWhenUnused(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	tr := p.create(t, p.spends("5"))
 	del := func() error {
 		_, err := p.DeleteWallet(p.ctx, &ledgerv1.DeleteWalletRequest{Id: p.wallet.String()})
@@ -173,7 +173,7 @@ func TestAWalletIsDeletedOnlyWhenUnused(t *testing.T) {
 func TestAWalletMustBeNamedRightly(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	p, stranger := newPerson(t, s, t.Context()), newPerson(t, s, t.Context())
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
 	for id, code := range map[string]codes.Code{
 		"":                                codes.InvalidArgument,
 		"1":                               codes.InvalidArgument,
@@ -205,7 +205,7 @@ func TestAWalletMustBeNamedRightly(t *testing.T) {
 
 func TestAWalletsChangeNeedsItsVersionAndAField(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, setup(t), t.Context())
+	p := newPerson(t.Context(), t, setup(t))
 	p.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
 		_, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Name: new("A"), IfMatch: `"2"`})
 		return err

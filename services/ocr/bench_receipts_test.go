@@ -19,6 +19,7 @@ import (
 // when RECEIPTS_DATA names a folder with a manifest.jsonl; RECEIPTS_OUT is the file to write, RECEIPTS_EVERY=4 takes every
 // fourth.
 func TestBenchReceipts(t *testing.T) {
+	t.Parallel()
 	data := os.Getenv("RECEIPTS_DATA")
 	if data == "" {
 		t.Skip("RECEIPTS_DATA is not set")
@@ -61,6 +62,7 @@ func TestBenchReceipts(t *testing.T) {
 }
 
 func predict(t *testing.T, r reader, file []byte) map[string]any {
+	t.Helper()
 	start := time.Now()
 	read, err := r.read(t.Context(), file)
 	p := map[string]any{"seconds": time.Since(start).Seconds()}

@@ -72,7 +72,8 @@ func TestTextIsOpenedAsText(t *testing.T) {
 }
 
 // badFiles must never be read, whatever they claim to be.
-func badFiles(t testing.TB) map[string][]byte {
+func badFiles(tb testing.TB) map[string][]byte {
+	tb.Helper()
 	bad := map[string][]byte{
 		"nothing":                 {},
 		"one byte":                {0xff},
@@ -86,7 +87,7 @@ func badFiles(t testing.TB) map[string][]byte {
 		"text with a NUL":         []byte("Total 1.00\x00"),
 		"HTML that is also a GIF": append([]byte("GIF89a"), []byte("<script>alert(1)</script>")...),
 	}
-	for name, file := range pictures(t) {
+	for name, file := range pictures(tb) {
 		bad["truncated "+name] = file[:min(len(file)/3, 40)]
 		broken := bytes.Clone(file)
 		copy(broken[min(12, len(broken)):], noise(len(broken)/2))

@@ -63,8 +63,8 @@ func limited(l limits, program string, args []string) (string, []string, error) 
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %w", errNotStarted, err)
 	}
-	prlimit, err := exec.LookPath("prlimit")
-	if err != nil {
+	prlimit, _ := exec.LookPath("prlimit")
+	if prlimit == "" {
 		// Not Linux: the time and output limits still hold.
 		return path, args, nil
 	}

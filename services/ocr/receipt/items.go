@@ -67,7 +67,6 @@ func itemRegion(lines []*line) []*line {
 var (
 	times    = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
 	lettered = regexp.MustCompile(`\p{L}{3,}`)
-	rate     = regexp.MustCompile(`(?i)\d\s*%`)
 )
 
 // readItems reads the lines of goods. A name may stand above its figures, and "2 x 1.50" above or below its item.

@@ -1,0 +1,137 @@
+package local
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// root is the repository's folder.
+const root = "../.."
+
+// readers says who reads the variables that the code of a folder asks for.
+var readers = map[string]string{
+	"internal/app": "every process", "internal/rpc": "every service", "gateway": "gateway", "deploy/local": "make run",
+	"services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
+}
+
+// TestTheReadmeListsEveryVariable reads the tags off the source, because some structs are nobody's but main's.
+func TestTheReadmeListsEveryVariable(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{}
+	for dir, reader := range readers {
+		eachFile(t, dir, func(f *ast.File) {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+					if name, fallback := variable(t, field.Tag.Value); name != "" {
+						want[name+" of "+reader] = fallback
+					}
+				}
+				return true
+			})
+		})
+	}
+	got := map[string]string{}
+	for _, row := range table(t, "README.md", "## Configuration") {
+		for reader := range strings.SplitSeq(row[1], ", ") {
+			got[strings.Trim(row[0], "`")+" of "+reader] = strings.Trim(row[2], "`")
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// variable is what an env tag asks for: the name, empty without one, and its default as the table writes it.
+func variable(t testing.TB, literal string) (name, fallback string) {
+	t.Helper()
+	text, err := strconv.Unquote(literal)
+	require.NoError(t, err)
+	tag := reflect.StructTag(text)
+	name, options, _ := strings.Cut(tag.Get("env"), ",")
+	if name == "-" {
+		return "", ""
+	}
+	fallback = "none"
+	if set, ok := tag.Lookup("envDefault"); ok {
+		fallback = set
+	}
+	if strings.Contains(options, "required") {
+		fallback = "required"
+	}
+	return name, fallback
+}
+
+// eachFile parses a folder's Go files, without tests and sub-folders that hold something else.
+func eachFile(t testing.TB, dir string, visit func(*ast.File)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files, dir)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		visit(f)
+	}
+}
+
+// table is the first Markdown table under a heading, without its head.
+func table(t testing.TB, page, heading string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, page))
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(text), "\n"+heading+"\n")
+	require.True(t, found, "%s has no %q", page, heading)
+	var rows [][]string
+	for line := range strings.Lines(section) {
+		if strings.HasPrefix(line, "|") {
+			var cells []string
+			for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+				cells = append(cells, strings.TrimSpace(cell))
+			}
+			rows = append(rows, cells)
+		} else if rows != nil {
+			break
+		}
+	}
+	require.Greater(t, len(rows), 2, "%s has no table under %q", page, heading)
+	return rows[2:]
+}
+
+// TestThePagesLinkToWhatIsThere follows the relative links of every page at the root and under docs.
+func TestThePagesLinkToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	pages, err := filepath.Glob(filepath.Join(root, "*.md"))
+	require.NoError(t, err)
+	require.NoError(t, filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			pages = append(pages, path)
+		}
+		return err
+	}))
+	broken := map[string]bool{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), match[1])); err != nil {
+				broken[page+": "+match[1]] = true
+			}
+		}
+	}
+	require.Empty(t, slices.Sorted(maps.Keys(broken)))
+}

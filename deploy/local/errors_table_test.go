@@ -1,0 +1,141 @@
+package local
+
+import (
+	"go/ast"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// statusOf is what grpc-gateway makes of a gRPC code.
+var statusOf = map[string]int{
+	"InvalidArgument": http.StatusBadRequest, "FailedPrecondition": http.StatusBadRequest, "Unauthenticated": http.StatusUnauthorized,
+	"PermissionDenied": http.StatusForbidden, "NotFound": http.StatusNotFound, "AlreadyExists": http.StatusConflict,
+	"ResourceExhausted": http.StatusTooManyRequests, "Canceled": 499, "Internal": http.StatusInternalServerError,
+	"Unavailable": http.StatusServiceUnavailable, "DeadlineExceeded": http.StatusGatewayTimeout,
+}
+
+// statusConstants are those that the gateway's table of exceptions uses.
+var statusConstants = map[string]int{
+	"StatusConflict": http.StatusConflict, "StatusPreconditionFailed": http.StatusPreconditionFailed,
+	"StatusRequestEntityTooLarge": http.StatusRequestEntityTooLarge, "StatusUnsupportedMediaType": http.StatusUnsupportedMediaType,
+	"StatusTooManyRequests": http.StatusTooManyRequests, "StatusMethodNotAllowed": http.StatusMethodNotAllowed,
+	"StatusInternalServerError": http.StatusInternalServerError,
+}
+
+// TestTheCatalogueListsEveryErrorCode collects the values that the services declare, and what the gateway makes of them.
+func TestTheCatalogueListsEveryErrorCode(t *testing.T) {
+	t.Parallel()
+	exceptions := exceptionalStatuses(t)
+	want := map[string][]int{}
+	add := func(code, reason string) {
+		status, ok := exceptions[reason]
+		if !ok {
+			status, ok = statusOf[code]
+		}
+		require.True(t, ok, "the status of %s, code %s, is not known", reason, code)
+		if !slices.Contains(want[reason], status) {
+			want[reason] = append(want[reason], status)
+			slices.Sort(want[reason])
+		}
+	}
+	for _, dir := range []string{"internal/apierr", "internal/rpc", "gateway", "services/auth", "services/ledger", "services/budget", "services/ocr"} {
+		eachFile(t, dir, func(f *ast.File) {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if code, reason := declared(n); reason != "" {
+					add(code, reason)
+				}
+				return true
+			})
+		})
+	}
+	got := map[string][]int{}
+	for _, row := range table(t, "docs/errors.md", "## Codes") {
+		for status := range strings.SplitSeq(row[1], ", ") {
+			n, err := strconv.Atoi(status)
+			require.NoError(t, err)
+			reason := strings.Trim(row[0], "`")
+			got[reason] = append(got[reason], n)
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// declared is the error that apierr.New(codes.NotFound, "WALLET_NOT_FOUND", ...) or a literal of apierr.Error declares.
+func declared(n ast.Node) (code, reason string) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if name := nameOf(n.Fun); name != "New" || len(n.Args) != 3 {
+			return "", ""
+		}
+		return nameOf(n.Args[0]), text(n.Args[1])
+	case *ast.CompositeLit:
+		if nameOf(n.Type) != "Error" {
+			return "", ""
+		}
+		for _, element := range n.Elts {
+			pair, ok := element.(*ast.KeyValueExpr)
+			if !ok {
+				continue
+			}
+			switch nameOf(pair.Key) {
+			case "Code":
+				code = nameOf(pair.Value)
+			case "Reason":
+				reason = text(pair.Value)
+			}
+		}
+	}
+	return code, reason
+}
+
+// exceptionalStatuses reads the gateway's statusByReason.
+func exceptionalStatuses(t testing.TB) map[string]int {
+	t.Helper()
+	statuses := map[string]int{}
+	eachFile(t, "gateway", func(f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || spec.Names[0].Name != "statusByReason" {
+				return true
+			}
+			for _, element := range spec.Values[0].(*ast.CompositeLit).Elts {
+				pair := element.(*ast.KeyValueExpr)
+				status, known := statusConstants[nameOf(pair.Value)]
+				require.True(t, known, "%s", nameOf(pair.Value))
+				statuses[text(pair.Key)] = status
+			}
+			return false
+		})
+	})
+	require.NotEmpty(t, statuses)
+	return statuses
+}
+
+// nameOf is the last part of a name, with its package or without.
+func nameOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
+
+// text is the value of a string literal; empty for anything else.
+func text(e ast.Expr) string {
+	literal, ok := e.(*ast.BasicLit)
+	if !ok {
+		return ""
+	}
+	s, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		return ""
+	}
+	return s
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -191,4 +192,27 @@ func requireStreamInOrder(t *testing.T, js jetstream.JetStream, users []uuid.UUI
 		}
 		require.EqualValues(t, 100, next)
 	}
+}
+
+func TestRunMakesTheStreamAndRelaysOnceNATSIsThere(t *testing.T) {
+	t.Parallel()
+	pool, url := pgtest.New(t, schema), natstest.New(t)
+	conn, js, err := Connect(url, t.Name())
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 1)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { Run(ctx, Config{NATSURL: url, NATSReplicas: 1}, pool, "ledger", slog.New(slog.DiscardHandler)) })
+	defer running.Wait()
+	defer cancel()
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		stream, err := js.Stream(ctx, Stream)
+		require.NoError(c, err)
+		m, err := stream.GetLastMsgForSubject(ctx, "ledger.v1.test.happened."+user.String())
+		require.NoError(c, err)
+		require.Equal(c, "/coffer/ledger", m.Header.Get(headerSource))
+	}, 30*time.Second, 20*time.Millisecond)
 }

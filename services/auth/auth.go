@@ -16,6 +16,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
@@ -33,6 +34,7 @@ const sweepEvery = time.Hour
 // Config is what the service is told.
 type Config struct {
 	rpc.Config
+	Events outbox.Config
 	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
 	// AccessTTL is how long an access token is good, RefreshTTL how long a session lives without being refreshed.
@@ -89,12 +91,17 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	if err := awaitSchema(ctx, db, log); err != nil {
+	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
+	}
+	// The first key is there before anybody can ask for the set.
+	if err := s.keys.refresh(ctx); err != nil {
+		log.WarnContext(ctx, "loading the signing keys", "error", err)
 	}
 	go s.keys.run(ctx)
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
+	go outbox.Run(ctx, config.Events, db, "auth", log)
 	go s.sweep(ctx, log)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
@@ -131,22 +138,6 @@ func (s *server) ready(ctx context.Context) error {
 		return err
 	}
 	return s.db.Ping(ctx)
-}
-
-// awaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
-func awaitSchema(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
-	for {
-		err := pg.CheckMigrated(ctx, db, Migrations)
-		if err == nil || !pg.IsUnavailable(err) {
-			return err
-		}
-		log.WarnContext(ctx, "waiting for the database", "error", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // sweep deletes what has no meaning any more. Replicas may do it at the same time.

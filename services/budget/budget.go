@@ -14,6 +14,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
@@ -30,6 +31,7 @@ var Migrations embed.FS
 // Config is what the service is told.
 type Config struct {
 	rpc.Config
+	Events outbox.Config
 	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
 	// AuthAddr and LedgerAddr are host:port of the services that are asked about users and money.
@@ -80,6 +82,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
+	go outbox.Run(ctx, config.Events, db, "budget", log)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	budgetv1.RegisterBudgetServiceServer(srv, &server{

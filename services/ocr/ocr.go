@@ -64,7 +64,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer db.Close()
-	if err := awaitSchema(ctx, db, log); err != nil {
+	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
 	s, err := newServer(config, db, log)
@@ -93,22 +93,6 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	var err error
 	s.metrics, err = newMetrics(s.gate)
 	return s, err
-}
-
-// awaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
-func awaitSchema(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) error {
-	for {
-		err := pg.CheckMigrated(ctx, db, Migrations)
-		if err == nil || !pg.IsUnavailable(err) {
-			return err
-		}
-		log.WarnContext(ctx, "waiting for the database", "error", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // Recognize implements the RPC. A file that this user has shown before is not read again.

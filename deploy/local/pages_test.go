@@ -1,0 +1,85 @@
+package local
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestThePagesLinkToWhatIsThere follows the relative links of every page at the root and under docs.
+func TestThePagesLinkToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	broken := map[string]bool{}
+	for page, text := range pages(t) {
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), match[1])); err != nil {
+				broken[page+": "+match[1]] = true
+			}
+		}
+	}
+	require.Empty(t, slices.Sorted(maps.Keys(broken)))
+}
+
+// TestThePagesNameTestsThatExist keeps promises from outliving the tests that hold them.
+func TestThePagesNameTestsThatExist(t *testing.T) {
+	t.Parallel()
+	defined := map[string]bool{}
+	definition := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, text := range texts(t, root, "_test.go") {
+		for _, match := range definition.FindAllStringSubmatch(text, -1) {
+			defined[match[1]] = true
+		}
+	}
+	missing := map[string]bool{}
+	named := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	for page, text := range pages(t) {
+		for _, match := range named.FindAllStringSubmatch(text, -1) {
+			if !defined[match[1]] {
+				missing[page+": "+match[1]] = true
+			}
+		}
+	}
+	require.Empty(t, slices.Sorted(maps.Keys(missing)))
+}
+
+// pages are what is written for people, by file name.
+func pages(t testing.TB) map[string]string {
+	t.Helper()
+	found := texts(t, filepath.Join(root, "docs"), ".md")
+	names, err := filepath.Glob(filepath.Join(root, "*.md"))
+	require.NoError(t, err)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		found[name] = string(text)
+	}
+	return found
+}
+
+// texts are the files of a folder and those below it whose names end like that. Hidden folders hold what is not ours.
+func texts(t testing.TB, dir, end string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && name != root:
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, end):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		found[name] = string(text)
+		return err
+	}))
+	return found
+}

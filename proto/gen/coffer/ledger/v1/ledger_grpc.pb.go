@@ -77,7 +77,8 @@ type LedgerServiceClient interface {
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
 	// INVALID_TRANSACTION_TYPE.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
-	// The acting user's transactions, by keyset.
+	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
+	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
 	// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
@@ -341,7 +342,8 @@ type LedgerServiceServer interface {
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
 	// INVALID_TRANSACTION_TYPE.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)
-	// The acting user's transactions, by keyset.
+	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
+	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
 	// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)

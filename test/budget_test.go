@@ -1,0 +1,154 @@
+package test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func aBudget(name, wallet, category string) object {
+	return object{
+		"name": name, "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-03-01", "walletId": wallet, "categoryIds": []string{category},
+	}
+}
+
+func (p *person) budgetNamed(name, wallet, category string) string {
+	return p.post("/api/v1/budgets", aBudget(name, wallet, category)).created("BUDGET_CREATED").text("budget.id")
+}
+
+func (p *person) budget(wallet, category string) string {
+	return p.budgetNamed("Food "+uuid.NewString(), wallet, category)
+}
+
+// invite shares a budget with somebody who answers.
+func (p *person) invite(budget string, other *person, role, response string) {
+	p.post("/api/v1/budgets/"+budget+"/share", object{"email": other.email, "role": role}).is(http.StatusCreated, "BUDGET_SHARED")
+	if response != "" {
+		a := other.patch("/api/v1/budgets/"+budget+"/members/"+other.id, object{"status": response})
+		require.Equal(p.t, http.StatusOK, a.status, "%s", a.raw)
+	}
+}
+
+func TestABudgetThatIsWrongIsRefused(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	id := p.budgetNamed("Food", wallet, category)
+	p.post("/api/v1/budgets", aBudget("FOOD", wallet, category)).fails(409, "BUDGET_ALREADY_EXISTS")
+	other := p.budgetNamed("Other", wallet, category)
+	p.patch("/api/v1/budgets/"+other, object{"name": "food"}).fails(409, "BUDGET_ALREADY_EXISTS")
+	for name, c := range map[string]struct {
+		field  string
+		value  any
+		status int
+		code   string
+	}{
+		"no name":                 {"name", "", 400, "VALIDATION_ERROR"},
+		"a limit of zero":         {"limit", 0, 400, "VALIDATION_ERROR"},
+		"a limit too fine":        {"limit", json.Number("0.001"), 400, "VALIDATION_ERROR"},
+		"a currency that is none": {"currency", "QQQ", 400, "UNSUPPORTED_CURRENCY"},
+		"a period that is none":   {"period", "hourly", 400, "INVALID_BUDGET_PERIOD"},
+		"a start that is none":    {"startDate", "2026-02-30", 400, "INVALID_BUDGET_TIMEFRAME"},
+		"an end before the start": {"endDate", "2020-01-01", 400, "INVALID_BUDGET_TIMEFRAME"},
+		"a malformed wallet":      {"walletId", "x", 400, "WALLET_NOT_FOUND"},
+		"another user's wallet":   {"walletId", stranger.wallet("EUR", "0"), 404, "WALLET_NOT_FOUND"},
+		"a malformed category":    {"categoryIds", []string{"x"}, 400, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"no category":             {"categoryIds", []string{}, 400, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's category": {"categoryIds", []string{category, stranger.category(uuid.NewString())}, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := aBudget("Wrong", wallet, category)
+			body[c.field] = c.value
+			p.post("/api/v1/budgets", body).fails(c.status, c.code)
+			p.patch("/api/v1/budgets/"+id, object{c.field: c.value}).fails(c.status, c.code)
+		})
+	}
+	p.get("/api/v1/budgets/"+id+"?at=x").fails(400, "INVALID_BUDGET_TIMEFRAME")
+	require.Len(t, p.get("/api/v1/budgets").ok("BUDGETS_FETCHED").list("budgets"), 2)
+}
+
+func TestWhoMayDoWhatWithABudget(t *testing.T) {
+	t.Parallel()
+	owner, editor, viewer, invited, stranger := newPerson(t), newPerson(t), newPerson(t), newPerson(t), newPerson(t)
+	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
+	id := owner.budget(wallet, category)
+	owner.invite(id, editor, "editor", "accepted")
+	owner.invite(id, viewer, "viewer", "accepted")
+	owner.invite(id, invited, "viewer", "")
+	path := "/api/v1/budgets/" + id
+	ok := func(a answer) { require.Equal(t, http.StatusOK, a.status, "%s", a.raw) }
+	refused := func(a answer) { a.fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS") }
+	require.Equal(t, "You do not have permission to perform this action", stranger.get(path).text("message"))
+
+	for who, p := range map[string]*person{"owner": owner, "editor": editor, "viewer": viewer} {
+		a := p.get(path)
+		ok(a)
+		require.Equal(t, who, a.text("budget.role"))
+		require.Equal(t, "0.00", a.text("budget.progress.spent"))
+		ok(p.get(path + "/members"))
+	}
+	ok(owner.patch(path, object{"limit": 60}))
+	ok(editor.patch(path, object{"limit": 70}))
+	refused(viewer.patch(path, object{"limit": 80}))
+	for _, p := range []*person{editor, viewer, invited, stranger} {
+		refused(p.post(path+"/share", object{"email": stranger.email}))
+		refused(p.del(path))
+		refused(p.del(path + "/members/" + owner.id))
+	}
+	refused(stranger.get(path + "/members"))
+	refused(stranger.patch(path, object{"limit": 1}))
+	refused(editor.patch(path+"/members/"+invited.id, object{"status": "accepted"}))
+	require.Len(t, invited.get("/api/v1/invitations").list("invitations"), 1)
+	require.Empty(t, invited.get("/api/v1/budgets").list("budgets"))
+	require.Len(t, invited.get("/api/v1/budgets?include=invited").list("budgets"), 1)
+	ok(invited.patch(path+"/members/"+invited.id, object{"response": "rejected"}))
+	ok(editor.del(path + "/members/" + editor.id))
+	ok(owner.del(path))
+}
+
+func TestSharingsRefusals(t *testing.T) {
+	t.Parallel()
+	owner, friend, third := newPerson(t), newPerson(t), newPerson(t)
+	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
+	path := "/api/v1/budgets/" + id
+	share := func(body object) answer { return owner.post(path+"/share", body) }
+	share(object{"email": "nobody"}).fails(400, "VALIDATION_ERROR").blames("email")
+	share(object{"email": uuid.NewString() + "@example.com"}).fails(404, "USER_NOT_FOUND")
+	share(object{"email": strings.ToUpper(owner.email)}).fails(400, "CANNOT_INVITE_SELF")
+	share(object{"email": friend.email, "role": "owner"}).fails(400, "VALIDATION_ERROR").blames("role")
+	share(object{"email": friend.email, "sharePercent": 0}).fails(400, "VALIDATION_ERROR").blames("sharePercent")
+	share(object{"email": friend.email, "sharePercent": json.Number("60.5")}).is(201, "BUDGET_SHARED")
+	share(object{"email": friend.email}).fails(409, "BUDGET_MEMBER_ALREADY_EXISTS")
+	share(object{"email": third.email, "sharePercent": 40}).fails(400, "BUDGET_SHARE_EXCEEDED")
+
+	friend.patch(path+"/members/"+friend.id, object{"status": "maybe"}).fails(400, "INVALID_INVITE_RESPONSE")
+	friend.patch(path+"/members/"+friend.id, object{}).fails(400, "INVALID_INVITE_RESPONSE")
+	owner.del(path+"/members/"+third.id).fails(404, "BUDGET_MEMBER_NOT_FOUND")
+	owner.patch(path+"/members/"+third.id, object{"status": "accepted"}).fails(404, "BUDGET_MEMBER_NOT_FOUND")
+	for bad, want := range map[string]struct {
+		status int
+		code   string
+	}{"x": {400, "INVALID_BUDGET_ID"}, uuid.NewString(): {404, "BUDGET_NOT_FOUND"}} {
+		path := "/api/v1/budgets/" + bad
+		owner.get(path).fails(want.status, want.code)
+		owner.patch(path, object{"name": "A"}).fails(want.status, want.code)
+		owner.del(path).fails(want.status, want.code)
+		owner.get(path+"/members").fails(want.status, want.code)
+		owner.post(path+"/share", object{"email": friend.email}).fails(want.status, want.code)
+		owner.del(path+"/members/"+friend.id).fails(want.status, want.code)
+		friend.patch(path+"/members/"+friend.id, object{"status": "accepted"}).fails(want.status, want.code)
+	}
+}
+
+func TestABudgetOfADeletedWalletStaysWithoutProgress(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet := p.wallet("EUR", "0")
+	id := p.budget(wallet, p.category("Food"))
+	p.del("/api/v1/wallet/" + wallet).ok("WALLET_DELETED")
+	require.Nil(t, p.get("/api/v1/budgets/"+id).ok("BUDGET_FETCHED").at("budget.progress"))
+}

@@ -1,0 +1,290 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// exercised holds "operation code" for each answer that any test saw.
+var exercised sync.Map
+
+// elsewhere are codes that cannot be had from a healthy stack, and the tests that hold them.
+var elsewhere = map[string]string{
+	"INTERNAL":            "gateway: an error without a reason",
+	"SERVICE_UNAVAILABLE": "TestAServiceThatIsAwayIsAnsweredFor",
+	"DEADLINE_EXCEEDED":   "gateway: a service that hangs",
+	"RATE_LIMITED":        "auth: TestFailures...; it would lock the tests' own address out",
+	"TOKEN_EXPIRED":       "internal/caller",
+}
+
+type operation struct {
+	method, path string
+	*openapi3.Operation
+}
+
+func operations() []operation {
+	var all []operation
+	for path, item := range contract.Paths.Map() {
+		for method, op := range item.Operations() {
+			all = append(all, operation{method: method, path: path, Operation: op})
+		}
+	}
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.OperationID, b.OperationID) })
+	return all
+}
+
+// codes are the error codes that the document promises.
+func (o operation) codes() []string {
+	var codes []string
+	for status, resp := range o.Responses.Map() {
+		if status[0] >= '4' {
+			codes = append(codes, strings.Split(*resp.Value.Description, ", ")...)
+		}
+	}
+	return codes
+}
+
+func (o operation) answers(code string) bool { return slices.Contains(o.codes(), code) }
+
+// filled is the path with an id that belongs to nobody.
+func (o operation) filled() string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(o.path, "/") {
+		if part == "" {
+			continue
+		}
+		if strings.HasPrefix(part, "{") {
+			part = uuid.NewString()
+		}
+		b.WriteString("/" + part)
+	}
+	return b.String()
+}
+
+// hasBody: of multipart there is one, with tests of its own.
+func (o operation) hasBody() bool {
+	return o.RequestBody != nil && o.RequestBody.Value.Content.Get("application/json") != nil
+}
+
+func eachOperation(t *testing.T, which func(operation) bool, test func(*testing.T, *person, operation)) {
+	t.Helper()
+	p := newPerson(t)
+	for _, o := range operations() {
+		if which(o) {
+			t.Run(o.OperationID, func(t *testing.T) {
+				t.Parallel()
+				test(t, &person{t: t, token: p.token, email: p.email, password: p.password}, o)
+			})
+		}
+	}
+}
+
+func TestEveryOperationButThePublicOnesWantsAToken(t *testing.T) {
+	t.Parallel()
+	var public []string
+	for _, o := range operations() {
+		if !o.answers("UNAUTHORIZED") {
+			public = append(public, o.OperationID)
+		}
+	}
+	require.Equal(t, []string{"getKeySet", "login", "refresh", "register"}, public)
+	bad := map[string]string{
+		"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",
+		"alg none": "Bearer eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiIwMTk5ZjBjNS0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDAiLCJleHAiOjQxMDI0NDQ4MDB9.",
+	}
+	eachOperation(t, func(o operation) bool { return o.answers("UNAUTHORIZED") }, func(_ *testing.T, p *person, o operation) {
+		valid := p.token
+		p.token = ""
+		for name, header := range bad {
+			var headers []string
+			if header != "" {
+				headers = []string{"Authorization", header}
+			}
+			a := p.call(o.method, o.filled(), nil, headers...).fails(http.StatusUnauthorized, "UNAUTHORIZED")
+			require.True(p.t, strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"), name)
+		}
+		p.call(o.method, o.filled(), nil, "Authorization", "Bearer "+valid[:len(valid)-8]+"AAAAAAAA").fails(http.StatusUnauthorized, "UNAUTHORIZED")
+	})
+}
+
+// TestABodyThatIsNoneIsRefusedEverywhere sends to each operation what no operation can take.
+func TestABodyThatIsNoneIsRefusedEverywhere(t *testing.T) {
+	t.Parallel()
+	bodies := map[string]string{
+		"no JSON":          "name=Ada",
+		"a cut one":        `{"name":"A`,
+		"a list":           `[]`,
+		"a null":           `null`,
+		"a text":           `"name"`,
+		"two values":       `{} {}`,
+		"invalid UTF-8":    "{\"name\":\"\xff\"}",
+		"a NaN":            `{"amount":NaN}`,
+		"a deep one":       strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000),
+		"a bad escape":     `{"name":"\x"}`,
+		"a control letter": "{\"name\":\"\x01\"}",
+	}
+	eachOperation(t, operation.hasBody, func(t *testing.T, p *person, o operation) {
+		for name, body := range bodies {
+			a := p.call(o.method, o.filled(), body)
+			require.Equal(t, "VALIDATION_ERROR", a.code(), "%s: %d %s", name, a.status, a.raw)
+			a.fails(http.StatusBadRequest, "VALIDATION_ERROR")
+		}
+		p.call(o.method, o.filled(), `{}`, "Content-Type", "text/plain").fails(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+		p.call(o.method, o.filled(), `{}`, "Content-Type", "application/json", "Content-Encoding", "gzip").fails(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+		large := `{"name":"` + strings.Repeat("x", 2<<20) + `"}`
+		p.call(o.method, o.filled(), large).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	})
+}
+
+func TestEveryFieldRefusesAValueOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	eachOperation(t, operation.hasBody, func(t *testing.T, p *person, o operation) {
+		schema := o.RequestBody.Value.Content.Get("application/json").Schema.Value
+		for field, property := range schema.Properties {
+			var wrong any = object{"a": 1}
+			if property.Value.Type.Is("object") {
+				wrong = "text"
+			}
+			a := p.call(o.method, o.filled(), object{field: wrong})
+			require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", field, a.raw)
+			require.Equal(t, "VALIDATION_ERROR", a.code(), "%s: %s", field, a.raw)
+		}
+	})
+}
+
+func TestAnEmptyUpdateIsRefusedAlsoWithUnknownFieldsOnly(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	for _, path := range []string{
+		"/api/v1/wallet/" + wallet, "/api/v1/categories/" + category, "/api/v1/transaction/" + p.spend(wallet, category, "1"),
+		"/api/v1/budgets/" + p.budget(wallet, category), "/api/v1/auth/me",
+	} {
+		for _, body := range []string{`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`} {
+			p.patch(path, body).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+		}
+	}
+}
+
+func TestTheSameKeyWithAnotherBodyIsAConflict(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	budget := p.budget(wallet, category)
+	friend, other := newPerson(t), newPerson(t)
+	for path, bodies := range map[string][2]object{
+		"/api/v1/wallet":                       {{"name": "A", "currency": "EUR"}, {"name": "B", "currency": "EUR"}},
+		"/api/v1/categories":                   {{"name": "A"}, {"name": "B"}},
+		"/api/v1/transaction":                  {expense(wallet, category, "1"), expense(wallet, category, "2")},
+		"/api/v1/budgets":                      {aBudget("A", wallet, category), aBudget("B", wallet, category)},
+		"/api/v1/budgets/" + budget + "/share": {{"email": friend.email}, {"email": other.email}},
+		"/api/v1/auth/register": {
+			{"name": "A", "email": "k" + p.email, "password": p.password}, {"name": "B", "email": "k" + p.email, "password": p.password},
+		},
+	} {
+		key := uuid.NewString()
+		first := p.post(path, bodies[0], "Idempotency-Key", key)
+		require.Equal(t, http.StatusCreated, first.status, "%s: %s", path, first.raw)
+		require.Empty(t, first.header.Get("Idempotency-Replayed"))
+		again := p.post(path, bodies[0], "Idempotency-Key", key)
+		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), path)
+		require.JSONEq(t, string(first.raw), string(again.raw))
+		p.post(path, bodies[1], "Idempotency-Key", key).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+		p.post(path, bodies[1], "Idempotency-Key", strings.Repeat("k", 256)).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("Idempotency-Key")
+	}
+}
+
+func TestAStaleTagIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	for path, change := range map[string]object{
+		"/api/v1/wallet/" + p.wallet("EUR", "0"):                        {"name": "New"},
+		"/api/v1/categories/" + p.category("Fun"):                       {"name": "New"},
+		"/api/v1/transaction/" + p.spend(wallet, category, "1"):         {"amount": 2},
+		"/api/v1/budgets/" + p.budgetNamed("Another", wallet, category): {"name": "New"},
+	} {
+		tag := p.get(path).header.Get("ETag")
+		require.NotEmpty(t, tag)
+		after := p.patch(path, change, "If-Match", tag)
+		require.Equal(t, http.StatusOK, after.status, "%s", after.raw)
+		require.NotEqual(t, tag, after.header.Get("ETag"))
+		p.patch(path, change, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		p.del(path, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		gone := p.del(path, "If-Match", `"77", `+after.header.Get("ETag"))
+		require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
+	}
+}
+
+func TestListsRefuseACursorOrLimitThatIsNone(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	for _, o := range operations() {
+		if !o.answers("INVALID_CURSOR") {
+			continue
+		}
+		path := o.path
+		if strings.Contains(o.path, "{budgetId}") {
+			path = "/api/v1/budgets/" + p.budget(p.wallet("EUR", "0"), p.category("Food")) + "/members"
+		}
+		p.get(path+"?cursor=abc").fails(http.StatusBadRequest, "INVALID_CURSOR")
+		for _, limit := range []string{"0", "-1", "x", "1.5", "99999999999"} {
+			p.get(path+"?limit="+limit).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("limit")
+		}
+		p.get(path+"?limit=1&limit=2").fails(http.StatusBadRequest, "VALIDATION_ERROR")
+		a := p.get(path + "?limit=100000")
+		require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
+		require.Equal(t, json.Number("200"), a.at("pagination.limit"))
+	}
+}
+
+func TestAQueryThatCannotBeReadIsRefusedEverywhere(t *testing.T) {
+	t.Parallel()
+	eachOperation(t, func(o operation) bool { return o.answers("VALIDATION_ERROR") }, func(_ *testing.T, p *person, o operation) {
+		p.call(o.method, o.filled()+"?limit=%zz", nil).fails(http.StatusBadRequest, "VALIDATION_ERROR")
+	})
+}
+
+func TestRoutesThatAreNone(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	for _, path := range []string{"/api", "/api/v1", "/api/v1/nothing", "/api/v1/wallet/", "/api/v1/wallet/a/b", "/api/v2/wallet", "/api/v1//wallet", "/api/v1/transaction/../wallet"} {
+		p.get(path).fails(http.StatusNotFound, "ROUTE_NOT_FOUND")
+	}
+	a := p.call(http.MethodPut, "/api/v1/wallet", object{}).fails(http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+	require.Contains(t, a.header.Get("Allow"), "POST")
+	p.call(http.MethodDelete, "/api/v1/transaction", nil).fails(http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+}
+
+func TestTheRequestIdIsTheCallersWhenItIsSane(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	require.Equal(t, "abc-123", p.get("/api/v1/wallet", "X-Request-Id", "abc-123").header.Get("X-Request-Id"))
+	for _, bad := range []string{strings.Repeat("x", 129), "a\tb", "é"} {
+		got := p.get("/api/v1/wallet", "X-Request-Id", bad).header.Get("X-Request-Id")
+		require.NotEqual(t, bad, got)
+		require.NotEmpty(t, got)
+	}
+}
+
+// missed are the errors that the document promises and no test has seen.
+func missed() []string {
+	var missing []string
+	for _, o := range operations() {
+		for _, code := range o.codes() {
+			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && elsewhere[code] == "" {
+				missing = append(missing, fmt.Sprint(o.OperationID, " ", code))
+			}
+		}
+	}
+	return missing
+}

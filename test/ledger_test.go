@@ -1,0 +1,321 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTransactionsAsTheSpecificationTells(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "100"), p.category("Food")
+
+	created := p.post("/api/v1/transaction", object{
+		"amount": json.Number("12.50"), "date": "2026-03-14T10:00:00Z", "currency": "eur", "walletId": wallet, "categoryId": category,
+		"type": "expense", "description": "Lunch", "id": "mine", "ownerId": "me",
+	}).created("TRANSACTION_CREATED")
+	id := created.text("transaction.id")
+	for field, want := range map[string]string{
+		"amount": "-12.50", "description": "Lunch", "date": "2026-03-14T10:00:00.000Z", "currency": "EUR", "walletId": wallet, "categoryId": category,
+	} {
+		require.Equal(t, want, created.text("transaction."+field))
+	}
+	require.Equal(t, "87.50", p.balance(wallet))
+	require.Equal(t, "-12.50", p.get("/api/v1/transaction/"+strings.ToUpper(id)).ok("TRANSACTION_FETCHED").text("transaction.amount"))
+	require.Equal(t, id, p.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").text("transactions.0.id"))
+
+	updated := p.patch("/api/v1/transaction/"+id, object{"amount": 20, "description": nil}).ok("TRANSACTION_UPDATED")
+	require.Equal(t, "-20.00", updated.text("transaction.amount"))
+	require.Equal(t, "80.00", p.balance(wallet))
+	p.patch("/api/v1/transaction/"+id, object{"type": "income"}).ok("TRANSACTION_UPDATED")
+	require.Equal(t, "120.00", p.balance(wallet))
+
+	require.Equal(t, id, p.del("/api/v1/transaction/"+id).ok("TRANSACTION_DELETED").text("id"))
+	require.Equal(t, "100.00", p.balance(wallet))
+	p.get("/api/v1/transaction/"+id).fails(http.StatusNotFound, "TRANSACTION_NOT_FOUND")
+}
+
+func TestATransactionWithoutTypeIsIncome(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	body := expense(p.wallet("EUR", "0"), p.category("Food"), "1.05")
+	delete(body, "type")
+	a := p.post("/api/v1/transaction", body).created("TRANSACTION_CREATED")
+	require.Equal(t, "1.05", a.text("transaction.amount"))
+	require.Equal(t, "income", a.text("transaction.type"))
+}
+
+func TestATransactionThatIsWrongIsRefused(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	theirWallet, theirCategory := stranger.wallet("EUR", "0"), stranger.category("Food")
+	id := p.spend(wallet, category, "5")
+	before := string(p.get("/api/v1/transaction").raw) + p.balance(wallet)
+	for name, c := range map[string]struct {
+		field  string
+		value  any
+		status int
+		code   string
+	}{
+		"an amount of zero":         {"amount", 0, 400, "VALIDATION_ERROR"},
+		"a negative amount":         {"amount", -1, 400, "VALIDATION_ERROR"},
+		"an amount in quotes":       {"amount", "1", 400, "VALIDATION_ERROR"},
+		"an amount of half a cent":  {"amount", json.Number("0.005"), 400, "VALIDATION_ERROR"},
+		"an amount beyond all":      {"amount", json.Number("1000000000000"), 400, "VALIDATION_ERROR"},
+		"a monstrous amount":        {"amount", json.Number("1e400"), 400, "VALIDATION_ERROR"},
+		"a date that is none":       {"date", "14.03.2026", 400, "INVALID_TRANSACTION_DATE"},
+		"the 30th of February":      {"date", "2026-02-30", 400, "INVALID_TRANSACTION_DATE"},
+		"a date out of range":       {"date", "2201-01-01", 400, "INVALID_TRANSACTION_DATE"},
+		"a currency that is none":   {"currency", "ABC", 400, "UNSUPPORTED_CURRENCY"},
+		"a type that is none":       {"type", "gift", 400, "INVALID_TRANSACTION_TYPE"},
+		"a malformed wallet":        {"walletId", "12", 400, "WALLET_NOT_FOUND"},
+		"an unknown wallet":         {"walletId", uuid.NewString(), 404, "WALLET_NOT_FOUND"},
+		"another user's wallet":     {"walletId", theirWallet, 404, "WALLET_NOT_FOUND"},
+		"a malformed category":      {"categoryId", "12", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"an unknown category":       {"categoryId", uuid.NewString(), 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's category":   {"categoryId", theirCategory, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"a description with NUL":    {"description", "a\x00b", 400, "VALIDATION_ERROR"},
+		"a description too long":    {"description", strings.Repeat("x", 1001), 400, "VALIDATION_ERROR"},
+		"a description of no text":  {"description", 7, 400, "VALIDATION_ERROR"},
+		"SQL instead of a category": {"categoryId", "'; DROP TABLE transactions; --", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := expense(wallet, category, "1")
+			body[c.field] = c.value
+			p.post("/api/v1/transaction", body).fails(c.status, c.code).blames(c.field)
+			p.patch("/api/v1/transaction/"+id, object{c.field: c.value}).fails(c.status, c.code).blames(c.field)
+		})
+	}
+	for _, field := range []string{"amount", "date", "currency", "walletId", "categoryId"} {
+		body := expense(wallet, category, "1")
+		delete(body, field)
+		p.post("/api/v1/transaction", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames(field)
+	}
+	a := p.post("/api/v1/transaction", object{"amount": 1, "date": "x", "currency": "EUR", "walletId": wallet, "categoryId": category})
+	require.Equal(t, "Invalid transaction date", a.text("message"))
+	p.post("/api/v1/transaction", `{"amount":1,"amount":2}`).fails(http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, before, string(p.get("/api/v1/transaction").raw)+p.balance(wallet))
+}
+
+func TestATransactionsIdIsMalformedUnknownOrAnothers(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	theirs := stranger.spend(stranger.wallet("EUR", "0"), stranger.category("Food"), "5")
+	for id, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"1":                                    {400, "INVALID_TRANSACTION_ID"},
+		"%20":                                  {400, "INVALID_TRANSACTION_ID"},
+		"null":                                 {400, "INVALID_TRANSACTION_ID"},
+		uuid.NewString():                       {404, "TRANSACTION_NOT_FOUND"},
+		"00000000-0000-0000-0000-000000000000": {404, "TRANSACTION_NOT_FOUND"},
+		theirs:                                 {403, "TRANSACTION_OWNER_MISMATCH"},
+	} {
+		path := "/api/v1/transaction/" + id
+		p.get(path).fails(want.status, want.code)
+		p.patch(path, object{"amount": 1}).fails(want.status, want.code)
+		p.del(path).fails(want.status, want.code)
+	}
+	require.Equal(t, "-5.00", stranger.get("/api/v1/transaction/"+theirs).text("transaction.amount"))
+}
+
+func TestTheListTakesEachFilter(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	bank, pay := p.wallet("EUR", "0"), p.category("Pay")
+	p.post("/api/v1/transaction", object{"amount": 2000, "date": "2026-02-28", "currency": "EUR", "walletId": bank, "categoryId": pay, "description": "Salary"})
+	lunch := expense(wallet, category, "12.5")
+	lunch["description"] = "Lunch 100%"
+	p.post("/api/v1/transaction", lunch)
+	p.post("/api/v1/transaction", object{"amount": 500, "date": "2026-03-15", "currency": "JPY", "walletId": wallet, "categoryId": category, "type": "expense", "description": "Sushi"})
+	for query, want := range map[string][]string{
+		"":                 {"Sushi", "Lunch 100%", "Salary"},
+		"sort=date":        {"Salary", "Lunch 100%", "Sushi"},
+		"sort=-amount":     {"Salary", "Lunch 100%", "Sushi"},
+		"sort=amount":      {"Sushi", "Lunch 100%", "Salary"},
+		"walletId=" + bank: {"Salary"},
+		"walletId=" + bank + "&walletId=" + wallet: {"Sushi", "Lunch 100%", "Salary"},
+		"categoryId=" + category:                   {"Sushi", "Lunch 100%"},
+		"type=income":                              {"Salary"},
+		"type=expense&currency=EUR":                {"Lunch 100%"},
+		"from=2026-03-01&to=2026-03-14":            {"Lunch 100%"},
+		"minAmount=-12.5&maxAmount=12":             {"Lunch 100%"},
+		"q=LUNCH":                                  {"Lunch 100%"},
+		"q=" + url.QueryEscape("%"):                {"Lunch 100%"},
+		"q=nothing":                                {},
+		"limit=1":                                  {"Sushi"},
+	} {
+		got := []string{}
+		for _, tr := range p.get("/api/v1/transaction?" + query).ok("TRANSACTIONS_FETCHED").list("transactions") {
+			got = append(got, tr.(object)["description"].(string))
+		}
+		require.Equal(t, want, got, query)
+	}
+	for query, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"sort=id":                       {400, "VALIDATION_ERROR"},
+		"minAmount=x":                   {400, "VALIDATION_ERROR"},
+		"minAmount=2&maxAmount=1":       {400, "VALIDATION_ERROR"},
+		"from=2026-03-02&to=2026-03-01": {400, "VALIDATION_ERROR"},
+		"from=x":                        {400, "INVALID_TRANSACTION_DATE"},
+		"currency=XYZ":                  {400, "UNSUPPORTED_CURRENCY"},
+		"type=gift":                     {400, "INVALID_TRANSACTION_TYPE"},
+		"walletId=x":                    {400, "WALLET_NOT_FOUND"},
+		"categoryId=x":                  {400, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"walletId=" + stranger.wallet("EUR", "0"): {404, "WALLET_NOT_FOUND"},
+		"categoryId=" + stranger.category("A"):    {404, "INVALID_CATEGORY_EXIST_PARAMS"},
+	} {
+		p.get("/api/v1/transaction?"+query).fails(want.status, want.code)
+	}
+}
+
+// TestPagesMeetEachTransactionOnce reads page by page while others are written.
+func TestPagesMeetEachTransactionOnce(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	want := map[string]bool{}
+	for range 25 {
+		want[p.spend(wallet, category, "1")] = true
+	}
+	met := map[string]bool{}
+	for cursor := ""; ; {
+		a := p.get("/api/v1/transaction?limit=4&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
+		for _, tr := range a.list("transactions") {
+			id := tr.(object)["id"].(string)
+			require.False(t, met[id], "met twice")
+			met[id] = true
+		}
+		if cursor = a.text("pagination.nextCursor"); a.at("pagination.hasMore") == false {
+			break
+		}
+		p.spend(wallet, category, "1")
+	}
+	for id := range want {
+		require.True(t, met[id], "left out")
+	}
+}
+
+func TestWalletsAndCategories(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	w := p.post("/api/v1/wallet", object{"name": " Cash ", "currency": "jpy", "balance": -5}).created("WALLET_CREATED")
+	id := w.text("wallet.id")
+	require.Equal(t, []string{"Cash", "JPY", "-5", "-5", "false"}, []string{
+		w.text("wallet.name"), w.text("wallet.currency"), w.text("wallet.balance"), w.text("wallet.initialBalance"), w.text("wallet.archived"),
+	})
+	require.Equal(t, id, p.get("/api/v1/wallet").ok("WALLETS_FETCHED").text("wallets.0.id"))
+	require.Equal(t, "true", p.patch("/api/v1/wallet/"+id, object{"archived": true}).ok("WALLET_UPDATED").text("wallet.archived"))
+	p.patch("/api/v1/wallet/"+id, object{"name": ""}).fails(400, "VALIDATION_ERROR").blames("name")
+	p.post("/api/v1/wallet", object{}).fails(400, "VALIDATION_ERROR").blames("name", "currency")
+	p.post("/api/v1/wallet", object{"name": "A", "currency": "QQQ"}).fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+	p.post("/api/v1/wallet", object{"name": "A", "currency": "EUR", "balance": json.Number("0.001")}).fails(400, "VALIDATION_ERROR").blames("balance")
+
+	c := p.post("/api/v1/categories", object{"name": "Food"}).created("CATEGORY_CREATED").text("category.id")
+	p.post("/api/v1/categories", object{"name": "FOOD"}).fails(409, "CATEGORY_ALREADY_EXISTS")
+	p.post("/api/v1/categories", object{"name": strings.Repeat("é", 101)}).fails(400, "VALIDATION_ERROR").blames("name")
+	require.Equal(t, "Meals", p.patch("/api/v1/categories/"+c, object{"name": "Meals"}).ok("CATEGORY_UPDATED").text("category.name"))
+	p.category("Fun")
+	p.patch("/api/v1/categories/"+c, object{"name": "fun"}).fails(409, "CATEGORY_ALREADY_EXISTS")
+	require.Equal(t, "Meals", p.get("/api/v1/categories/"+c).ok("CATEGORY_FETCHED").text("category.name"))
+	require.Len(t, p.get("/api/v1/categories").ok("CATEGORIES_FETCHED").list("categories"), 2)
+
+	euros := p.wallet("EUR", "0")
+	tr := p.spend(euros, c, "3")
+	p.del("/api/v1/wallet/"+euros).fails(409, "WALLET_IN_USE")
+	p.del("/api/v1/categories/"+c).fails(409, "CATEGORY_IN_USE")
+	p.del("/api/v1/categories/"+c+"?reassignTo="+c).fails(400, "VALIDATION_ERROR")
+	heir := p.category("Heir")
+	p.del("/api/v1/categories/" + c + "?reassignTo=" + heir).ok("CATEGORY_DELETED")
+	require.Equal(t, heir, p.get("/api/v1/transaction/"+tr).text("transaction.categoryId"))
+	p.del("/api/v1/transaction/" + tr).ok("TRANSACTION_DELETED")
+	require.Equal(t, euros, p.del("/api/v1/wallet/"+euros).ok("WALLET_DELETED").text("id"))
+
+	for _, x := range []struct{ path, theirs, code, change string }{
+		{"/api/v1/wallet/", stranger.wallet("EUR", "0"), "WALLET_NOT_FOUND", "name"},
+		{"/api/v1/categories/", stranger.category("A"), "INVALID_CATEGORY_EXIST_PARAMS", "name"},
+	} {
+		for id, status := range map[string]int{"x": 400, uuid.NewString(): 404, x.theirs: 404} {
+			p.get(x.path+id).fails(status, x.code)
+			p.patch(x.path+id, object{x.change: "Mine"}).fails(status, x.code)
+			p.del(x.path+id).fails(status, x.code)
+		}
+	}
+}
+
+func TestTheDashboardAddsUp(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	empty := p.get("/api/v1/dashboard/summary").ok("DASHBOARD_SUMMARY_FETCHED")
+	require.Empty(t, empty.list("summary.totals"))
+	wallet, food, pay := p.wallet("EUR", "50"), p.category("Food"), p.category("Pay")
+	p.post("/api/v1/transaction", object{"amount": 1000, "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": pay})
+	p.spend(wallet, food, "12.50")
+	p.spend(wallet, food, "7.50")
+	p.post("/api/v1/transaction", object{"amount": 9, "date": "2026-02-28", "currency": "EUR", "walletId": wallet, "categoryId": food, "type": "expense"})
+	a := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+	for path, want := range map[string]string{
+		"from": "2026-03-01", "to": "2026-03-31", "totals.0.currency": "EUR", "totals.0.income": "1000.00", "totals.0.expense": "20.00",
+		"totals.0.net": "980.00", "totals.0.balance": "1021.00", "totals.0.transactionCount": "3", "byCategory.0.name": "Food",
+		"byCategory.0.expense": "20.00", "byCategory.0.percentage": "100", "byWallet.0.walletId": wallet, "byWallet.0.net": "980.00",
+		"previous.0.expense": "9.00", "trend.11.month": "2026-03", "trend.10.expense": "9.00", "largestExpenses.0.amount": "-12.50",
+	} {
+		require.Equal(t, want, a.text("summary."+path), path)
+	}
+	require.Len(t, a.list("summary.trend"), 12)
+	require.Len(t, a.list("summary.recentTransactions"), 3)
+	require.Empty(t, p.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
+	p.get("/api/v1/dashboard/summary?from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+	p.get("/api/v1/dashboard/summary?currency=x").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+	p.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").fails(400, "VALIDATION_ERROR").blames("from")
+}
+
+// TestAMonthOfAPerson is what the service is for, from the first day to the last.
+func TestAMonthOfAPerson(t *testing.T) {
+	t.Parallel()
+	ada, bob := newPerson(t), newPerson(t)
+	bank, cash := ada.wallet("EUR", "500"), ada.wallet("EUR", "20")
+	food, pay := ada.category("Food"), ada.category("Pay")
+	ada.post("/api/v1/transaction", object{"amount": json.Number("2100.00"), "date": "2026-03-01", "currency": "EUR", "walletId": bank, "categoryId": pay, "type": "income"}).created("TRANSACTION_CREATED")
+	budget := ada.post("/api/v1/budgets", object{
+		"name": "Eating", "currency": "EUR", "limit": 50, "period": "monthly", "startDate": "2026-03-01", "walletId": cash, "categoryIds": []string{food},
+	}).created("BUDGET_CREATED").text("budget.id")
+	ada.post("/api/v1/budgets/"+budget+"/share", object{"email": bob.email, "role": "viewer", "sharePercent": 40}).is(http.StatusCreated, "BUDGET_SHARED")
+	bob.patch("/api/v1/budgets/"+budget+"/members/"+bob.id, object{"status": "accepted"})
+
+	var last string
+	for i := range 6 {
+		last = ada.post("/api/v1/transaction", object{
+			"amount": json.Number("7.15"), "date": fmt.Sprintf("2026-03-%02d", 2+i), "currency": "EUR", "walletId": cash, "categoryId": food, "type": "expense",
+		}).created("TRANSACTION_CREATED").text("transaction.id")
+	}
+	require.Equal(t, "-22.90", ada.balance(cash))
+	seen := bob.get("/api/v1/budgets/" + budget + "?at=2026-03-31").ok("BUDGET_FETCHED")
+	require.Equal(t, []string{"42.90", "7.10", "near"}, []string{seen.text("budget.progress.spent"), seen.text("budget.progress.remaining"), seen.text("budget.progress.state")})
+	ada.patch("/api/v1/transaction/"+last, object{"amount": json.Number("17.15"), "walletId": bank}).ok("TRANSACTION_UPDATED")
+	require.Equal(t, "-15.75", ada.balance(cash))
+	require.Equal(t, "2582.85", ada.balance(bank))
+	require.Equal(t, "35.75", bob.get("/api/v1/budgets/"+budget+"?at=2026-03-31").text("budget.progress.spent"))
+
+	receipt := "CORNER SHOP\n2026-03-20\nMilk 1.50\nBread 2.50\nTOTAL EUR 4.00\nCash 5.00\nChange 1.00\n"
+	read := ada.upload("", []byte(receipt), "walletId", cash, "categoryId", food).created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, "4.00", read.text("receipt.total"))
+	require.Equal(t, "-19.75", ada.balance(cash))
+	summary := ada.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31")
+	require.Equal(t, []string{"2100.00", "56.90", "2563.10"}, []string{summary.text("summary.totals.0.income"), summary.text("summary.totals.0.expense"), summary.text("summary.totals.0.balance")})
+	bob.get("/api/v1/transaction/"+last).fails(http.StatusForbidden, "TRANSACTION_OWNER_MISMATCH")
+	ada.del("/api/v1/budgets/" + budget).ok("BUDGET_DELETED")
+	bob.get("/api/v1/budgets/"+budget).fails(http.StatusNotFound, "BUDGET_NOT_FOUND")
+}

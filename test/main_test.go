@@ -1,0 +1,59 @@
+// Package test holds Coffer to its contract over HTTP, as its clients see it: on a stack of its own, or on the one that
+// BASE_URL names.
+package test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+)
+
+var (
+	// stack is nil when the tests run against BASE_URL.
+	stack    *local.Stack
+	baseURL  string
+	contract *openapi3.T
+	router   routers.Router
+)
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "test:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	if contract, err = openapi3.NewLoader().LoadFromFile("../gateway/openapi.json"); err != nil {
+		return 0, err
+	}
+	if router, err = gorillamux.NewRouter(contract); err != nil {
+		return 0, err
+	}
+	if baseURL = os.Getenv("BASE_URL"); baseURL != "" {
+		return m.Run(), nil
+	}
+	stack, err = local.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), nil)
+	if err != nil {
+		return 0, fmt.Errorf("starting a stack: %w", err)
+	}
+	baseURL = stack.URL
+	code = m.Run()
+	// Only a whole run can have seen everything.
+	if missing := missed(); code == 0 && flag.Lookup("test.run").Value.String() == "" && len(missing) > 0 {
+		err = fmt.Errorf("no test has seen these errors, which the OpenAPI document promises:\n  %s", strings.Join(missing, "\n  "))
+	}
+	return code, errors.Join(err, stack.Stop())
+}

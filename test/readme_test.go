@@ -1,0 +1,94 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTheTourOfTheREADME runs the tour word for word, and compares what it shows with what came.
+func TestTheTourOfTheREADME(t *testing.T) {
+	t.Parallel()
+	if stack == nil {
+		t.Skip("the tour is for a stack on this machine")
+	}
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, tour, found := strings.Cut(string(readme), "\n## A tour in five minutes\n")
+	require.True(t, found)
+	tour, _, _ = strings.Cut(tour, "\n## ")
+
+	const end = "\x1e"
+	script := "set -eo pipefail\n"
+	var shown []string
+	for _, block := range regexp.MustCompile("(?s)\n```(sh|json)\n(.*?)```\n").FindAllStringSubmatch(tour, -1) {
+		if block[1] == "sh" {
+			script += block[2] + "printf '\\n" + end + "'\n"
+			shown = append(shown, "")
+			continue
+		}
+		shown[len(shown)-1] = block[2]
+	}
+	require.Greater(t, len(shown), 5)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	bash := exec.CommandContext(ctx, "bash")
+	bash.Dir, bash.Stdin = "..", strings.NewReader(script)
+	bash.Env = append(os.Environ(), "COFFER="+stack.URL, "GRPC_AUTH="+stack.GRPC["auth"], "GRPC_LEDGER="+stack.GRPC["ledger"], "GRPC_BUDGET="+stack.GRPC["budget"])
+	var complaints bytes.Buffer
+	bash.Stderr = &complaints
+	out, err := bash.Output()
+	require.NoError(t, err, "%s\n%s", out, &complaints)
+	printed := strings.Split(string(out), end)
+	for i, want := range shown {
+		if want != "" {
+			lines := strings.Split(strings.TrimSpace(printed[i]), "\n")
+			requireLike(t, parse(t, want), parse(t, lines[len(lines)-1]), "")
+		}
+	}
+}
+
+func parse(t *testing.T, s string) any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(s))
+	decoder.UseNumber()
+	var v any
+	require.NoError(t, decoder.Decode(&v), s)
+	return v
+}
+
+// differs names the fields that are another's each time.
+var differs = regexp.MustCompile(`(^|\.)(\w*[iI]d|\w+At|date|window\w+)$`)
+
+// requireLike requires that all of want is in got.
+func requireLike(t *testing.T, want, got any, path string) {
+	t.Helper()
+	switch w := want.(type) {
+	case object:
+		require.IsType(t, w, got, path)
+		for k, v := range w {
+			require.Contains(t, got, k, path)
+			requireLike(t, v, got.(object)[k], path+"."+k)
+		}
+	case []any:
+		require.Len(t, got, len(w), path)
+		for i := range w {
+			requireLike(t, w[i], got.([]any)[i], path)
+		}
+	default:
+		if differs.MatchString(path) {
+			require.NotEmpty(t, got, path)
+			return
+		}
+		require.Equal(t, want, got, path)
+	}
+}

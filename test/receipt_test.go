@@ -1,0 +1,166 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/image/draw"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gomonobold"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/f64"
+	"golang.org/x/image/math/fixed"
+)
+
+const groceries = `       GREEN GROCER LTD
+      14 Harbour Street
+       Tel 555 0142
+
+Date: 2026-03-18    14:22
+
+Apples            3.20
+Rye bread         2.75
+Olive oil         8.90
+Coffee beans      8.40
+
+TOTAL    EUR     23.25
+CASH             50.00
+CHANGE           26.75
+
+  Thank you, come again
+`
+
+// photograph is the receipt as a phone sees it: askew, one side in the shadow, grainy.
+func photograph(t *testing.T, text string) []byte {
+	t.Helper()
+	f, err := opentype.Parse(gomonobold.TTF)
+	require.NoError(t, err)
+	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: 42, DPI: 72})
+	require.NoError(t, err)
+	lines := strings.Split(text, "\n")
+	paper := image.NewGray(image.Rect(0, 0, 900, 120+60*len(lines)))
+	draw.Draw(paper, paper.Bounds(), image.NewUniform(color.Gray{Y: 245}), image.Point{}, draw.Src)
+	pen := font.Drawer{Dst: paper, Src: image.NewUniform(color.Gray{Y: 40}), Face: face}
+	for i, line := range lines {
+		pen.Dot = fixed.P(60, 90+60*i)
+		pen.DrawString(line)
+	}
+	table := image.NewGray(image.Rect(0, 0, 1080, paper.Bounds().Dy()+120))
+	draw.Draw(table, table.Bounds(), image.NewUniform(color.Gray{Y: 90}), image.Point{}, draw.Src)
+	sin, cos := math.Sincos(0.02)
+	draw.BiLinear.Transform(table, f64.Aff3{cos, -sin, 80, sin, cos, 50}, paper, paper.Bounds(), draw.Over, nil)
+	grain := rand.New(rand.NewPCG(1, 2))
+	for i := range table.Pix {
+		light := 0.7 + 0.3*float64(i%table.Stride)/float64(table.Stride)
+		table.Pix[i] = uint8(max(0, min(255, float64(table.Pix[i])*light+grain.NormFloat64()*5)))
+	}
+	var b bytes.Buffer
+	require.NoError(t, jpeg.Encode(&b, table, &jpeg.Options{Quality: 85}))
+	return b.Bytes()
+}
+
+func TestAPhotographedReceiptBecomesTransactionsWhoseSumIsThePrintedTotal(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "100"), p.category("Food")
+	photo := photograph(t, groceries)
+
+	preview := p.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
+	require.Equal(t, "23.25", preview.text("receipt.total"))
+	require.Equal(t, "100.00", p.balance(wallet))
+
+	a := p.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, "23.25", a.text("receipt.total"))
+	require.Equal(t, "2026-03-18", a.text("receipt.date"))
+	require.Equal(t, "EUR", a.text("receipt.currency"))
+	require.Contains(t, strings.ToUpper(a.text("receipt.merchant")), "GREEN GROCER")
+	require.Len(t, a.list("transactions"), 4, "%s", a.raw)
+	sum := new(big.Rat)
+	for _, tr := range a.list("transactions") {
+		amount, ok := new(big.Rat).SetString(tr.(object)["amount"].(json.Number).String())
+		require.True(t, ok)
+		sum.Add(sum, amount)
+		require.Equal(t, a.text("receipt.id"), tr.(object)["receiptId"])
+	}
+	require.Equal(t, "-23.25", sum.FloatString(2))
+	require.Equal(t, "76.75", p.balance(wallet))
+
+	id := a.text("receipt.id")
+	require.Equal(t, a.body["receipt"], p.get("/api/v1/receipts/" + id).ok("RECEIPT_FETCHED").body["receipt"])
+	again := p.upload("", photo, "walletId", wallet, "categoryId", category, "mode", "single").created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, "DUPLICATE_OF", again.text("receipt.warnings.0.code"))
+	require.Equal(t, "-23.25", again.text("transactions.0.amount"))
+	p.upload("?onDuplicate=reject", photo, "walletId", wallet, "categoryId", category).fails(409, "RECEIPT_DUPLICATE")
+	newPerson(t).get("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
+	p.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
+}
+
+func TestAReceiptsFormMustBeWhole(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
+	p.upload("", nil, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
+	p.upload("", []byte{}, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
+	p.upload("", text).fails(400, "VALIDATION_ERROR").blames("walletId", "categoryId")
+	p.upload("", text, "walletId", "x", "categoryId", category).fails(400, "WALLET_NOT_FOUND")
+	p.upload("", text, "walletId", stranger.wallet("EUR", "0"), "categoryId", category).fails(404, "WALLET_NOT_FOUND")
+	p.upload("", text, "walletId", wallet, "categoryId", "x").fails(400, "INVALID_CATEGORY_EXIST_PARAMS")
+	p.upload("", text, "walletId", wallet, "categoryId", stranger.category("A")).fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
+	p.upload("", text, "walletId", wallet, "categoryId", category, "mode", "many").fails(400, "VALIDATION_ERROR").blames("mode")
+	p.upload("?onDuplicate=maybe", text, "walletId", wallet, "categoryId", category).fails(400, "VALIDATION_ERROR").blames("onDuplicate")
+	p.upload("", bytes.Repeat([]byte{' '}, 10<<20+1), "walletId", wallet, "categoryId", category).fails(413, "PAYLOAD_TOO_LARGE")
+	for _, junk := range []string{"\x00\x01\x02\x03", "PK\x03\x04 a zip", "\xff\xd8\xff\xe0 a cut JPEG", "%PDF-1.7 a cut PDF", "just a letter to a friend"} {
+		p.upload("", []byte(junk), "walletId", wallet, "categoryId", category).fails(500, "OCR_PARSE_FAILED")
+	}
+
+	var two bytes.Buffer
+	w := multipart.NewWriter(&two)
+	for range 2 {
+		part, err := w.CreateFormFile("receipt", "receipt")
+		require.NoError(t, err)
+		_, err = part.Write(text)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	send := func(body any, kind string) answer {
+		return p.call(http.MethodPost, "/api/v1/transaction/receipt", body, "Content-Type", kind)
+	}
+	send(two.Bytes(), w.FormDataContentType()).fails(400, "RECEIPT_FILE_REQUIRED")
+	send(two.Bytes()[:40], w.FormDataContentType()).fails(400, "VALIDATION_ERROR")
+	send("x", "multipart/form-data").fails(400, "VALIDATION_ERROR")
+	send(`{}`, "application/json").fails(415, "UNSUPPORTED_MEDIA_TYPE")
+
+	key := uuid.NewString()
+	send2 := func(file []byte) answer {
+		var form bytes.Buffer
+		w := multipart.NewWriter(&form)
+		require.NoError(t, w.SetBoundary("boundary"))
+		part, err := w.CreateFormFile("receipt", "receipt")
+		require.NoError(t, err)
+		_, err = part.Write(file)
+		require.NoError(t, err)
+		require.NoError(t, w.WriteField("walletId", wallet))
+		require.NoError(t, w.WriteField("categoryId", category))
+		require.NoError(t, w.Close())
+		return p.call(http.MethodPost, "/api/v1/transaction/receipt", form.Bytes(), "Content-Type", w.FormDataContentType(), "Idempotency-Key", key)
+	}
+	first := send2(text).created("RECEIPT_TRANSACTIONS_CREATED")
+	again := send2(text).created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
+	require.JSONEq(t, string(first.raw), string(again.raw))
+	send2([]byte("SHOP\n2026-03-18\nMilk 2.00\nTOTAL EUR 2.00\n")).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
+	require.Equal(t, "-1.00", p.balance(wallet))
+}

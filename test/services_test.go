@@ -1,0 +1,101 @@
+package test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func dial(t *testing.T, service string) *grpc.ClientConn {
+	t.Helper()
+	if stack == nil {
+		t.Skip("the services of BASE_URL are out of reach")
+	}
+	conn, err := grpc.NewClient(stack.GRPC[service], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// TestAServiceReachedDirectlyGivesNothingAway asks past the gateway.
+func TestAServiceReachedDirectlyGivesNothingAway(t *testing.T) {
+	t.Parallel()
+	ledger, auth := ledgerv1.NewLedgerServiceClient(dial(t, "ledger")), authv1.NewAuthServiceClient(dial(t, "auth"))
+	p, victim := newPerson(t), newPerson(t)
+	wallet := victim.wallet("EUR", "0")
+
+	_, err := ledger.GetWallet(t.Context(), &ledgerv1.GetWalletRequest{Id: wallet})
+	require.Equal(t, codes.Unauthenticated, status.Code(err))
+	for _, forged := range []metadata.MD{
+		metadata.Pairs("user-id", victim.id), metadata.Pairs("x-user-id", victim.id), metadata.Pairs("authorization", victim.id),
+		metadata.Pairs("grpc-metadata-authorization", "Bearer "+victim.token), metadata.Pairs("service-key", "guess"), metadata.Pairs("authorization", "Service guess"),
+	} {
+		_, err := ledger.GetWallet(metadata.NewOutgoingContext(t.Context(), forged), &ledgerv1.GetWalletRequest{Id: wallet})
+		require.Equal(t, codes.Unauthenticated, status.Code(err), "%v", forged)
+	}
+	asUser := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+p.token)
+	_, err = ledger.GetWallet(asUser, &ledgerv1.GetWalletRequest{Id: wallet})
+	require.Equal(t, codes.NotFound, status.Code(err))
+	_, err = auth.FindUserByEmail(asUser, &authv1.FindUserByEmailRequest{Email: victim.email})
+	require.Equal(t, codes.PermissionDenied, status.Code(err))
+	_, err = ledger.SumSpending(asUser, &ledgerv1.SumSpendingRequest{})
+	require.Equal(t, codes.PermissionDenied, status.Code(err))
+	_, err = ledger.CheckReferences(asUser, &ledgerv1.CheckReferencesRequest{OwnerId: victim.id, WalletId: wallet})
+	require.Equal(t, codes.PermissionDenied, status.Code(err))
+}
+
+// TestAServiceThatIsAwayIsAnsweredFor takes parts of a stack of its own away, one by one.
+func TestAServiceThatIsAwayIsAnsweredFor(t *testing.T) {
+	t.Parallel()
+	if stack == nil {
+		t.Skip("BASE_URL is somebody's")
+	}
+	own, err := local.StartEphemeral(t.Context(), "", nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	p := &person{t: t, base: own.URL, email: "ada@example.com", password: "a long enough secret"}
+	p.post("/api/v1/auth/register", object{"name": "Ada", "email": p.email, "password": p.password}).created("USER_REGISTERED")
+	p.signIn()
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	budget := p.budget(wallet, category)
+	healed := func(part string, probe func() bool) {
+		require.NoError(t, own.Resume(t.Context(), part))
+		require.Eventually(t, probe, 20*time.Second, 50*time.Millisecond, part)
+	}
+	spend := func() answer { return p.post("/api/v1/transaction", expense(wallet, category, "1")) }
+
+	require.NoError(t, own.Halt("ledger"))
+	a := spend().fails(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+	require.NotEmpty(t, a.header.Get("Retry-After"))
+	require.Nil(t, p.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
+	healed("ledger", func() bool { return spend().status == http.StatusCreated })
+
+	require.NoError(t, own.Halt("nats"))
+	spend().created("TRANSACTION_CREATED")
+	healed("nats", func() bool { return spend().status == http.StatusCreated })
+
+	require.NoError(t, own.Halt("ocr"))
+	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
+	p.upload("", text, "walletId", wallet, "categoryId", category).fails(http.StatusInternalServerError, "OCR_RESPONSE_FAILED")
+	spend().created("TRANSACTION_CREATED")
+	healed("ocr", func() bool {
+		return p.upload("", text, "walletId", wallet, "categoryId", category).status == http.StatusCreated
+	})
+
+	require.NoError(t, own.Halt("postgres"))
+	began := time.Now()
+	spend().fails(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+	require.Less(t, time.Since(began), 5*time.Second)
+	healed("postgres", func() bool { return spend().status == http.StatusCreated })
+}

@@ -118,7 +118,7 @@ func unread(err error) error {
 
 // decodeQuery sets the fields that are in the query. Unknown parameters are ignored.
 func decodeQuery(raw string, fields map[string]protoreflect.FieldDescriptor, m protoreflect.Message, bad *problems) error {
-	if raw == "" || len(fields) == 0 {
+	if raw == "" {
 		return nil
 	}
 	values, err := url.ParseQuery(raw)

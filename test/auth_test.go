@@ -44,7 +44,7 @@ func TestARegistrationThatIsWrongIsRefused(t *testing.T) {
 		"a long password":       {"password", strings.Repeat("x", 129)},
 		"a well-known password": {"password", "password123"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			body := object{"name": "Ada", "email": uuid.NewString() + "@example.com", "password": "a long enough secret"}
 			body[c.field] = c.value
 			nobody.post("/api/v1/auth/register", body).fails(400, "VALIDATION_ERROR").blames(c.field)

@@ -60,7 +60,7 @@ func TestABudgetThatIsWrongIsRefused(t *testing.T) {
 		"no category":             {"categoryIds", []string{}, 400, "INVALID_CATEGORY_EXIST_PARAMS"},
 		"another user's category": {"categoryIds", []string{category, stranger.category(uuid.NewString())}, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			body := aBudget("Wrong", wallet, category)
 			body[c.field] = c.value
 			p.post("/api/v1/budgets", body).fails(c.status, c.code)

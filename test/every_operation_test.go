@@ -133,6 +133,7 @@ func TestABodyThatIsNoneIsRefusedEverywhere(t *testing.T) {
 		"a control letter": "{\"name\":\"\x01\"}",
 	}
 	eachOperation(t, operation.hasBody, func(t *testing.T, p *person, o operation) {
+		t.Helper()
 		for name, body := range bodies {
 			a := p.call(o.method, o.filled(), body)
 			require.Equal(t, "VALIDATION_ERROR", a.code(), "%s: %d %s", name, a.status, a.raw)
@@ -148,6 +149,7 @@ func TestABodyThatIsNoneIsRefusedEverywhere(t *testing.T) {
 func TestEveryFieldRefusesAValueOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	eachOperation(t, operation.hasBody, func(t *testing.T, p *person, o operation) {
+		t.Helper()
 		schema := o.RequestBody.Value.Content.Get("application/json").Schema.Value
 		for field, property := range schema.Properties {
 			var wrong any = object{"a": 1}

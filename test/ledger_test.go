@@ -87,7 +87,7 @@ func TestATransactionThatIsWrongIsRefused(t *testing.T) {
 		"a description of no text":  {"description", 7, 400, "VALIDATION_ERROR"},
 		"SQL instead of a category": {"categoryId", "'; DROP TABLE transactions; --", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			body := expense(wallet, category, "1")
 			body[c.field] = c.value
 			p.post("/api/v1/transaction", body).fails(c.status, c.code).blames(c.field)

@@ -45,6 +45,9 @@ const (
 	// defaultDeadline bounds calls that came without one.
 	defaultDeadline = 30 * time.Second
 	drainTime       = 20 * time.Second
+
+	// live is the health service's name for the process alone: to restart it would not bring Postgres back.
+	live = "live"
 )
 
 // Config is what every service of an installation is told.
@@ -80,6 +83,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
 	s.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+	s.health.SetServingStatus(live, healthpb.HealthCheckResponse_SERVING)
 	if config.Reflection {
 		reflection.Register(s.Server)
 	}

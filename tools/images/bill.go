@@ -1,0 +1,82 @@
+package main
+
+import (
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// document is the part of SPDX 2.3 that says what an image is made of.
+type document struct {
+	Version       string         `json:"spdxVersion"`
+	License       string         `json:"dataLicense"`
+	ID            string         `json:"SPDXID"`
+	Name          string         `json:"name"`
+	Namespace     string         `json:"documentNamespace"`
+	Creation      creation       `json:"creationInfo"`
+	Packages      []spdxPackage  `json:"packages"`
+	Relationships []relationship `json:"relationships"`
+}
+
+type creation struct {
+	Created  string   `json:"created"`
+	Creators []string `json:"creators"`
+}
+
+type spdxPackage struct {
+	ID       string     `json:"SPDXID"`
+	Name     string     `json:"name"`
+	Version  string     `json:"versionInfo"`
+	Location string     `json:"downloadLocation"`
+	Refs     []external `json:"externalRefs"`
+}
+
+type external struct {
+	Category string `json:"referenceCategory"`
+	Type     string `json:"referenceType"`
+	Locator  string `json:"referenceLocator"`
+}
+
+type relationship struct {
+	From string `json:"spdxElementId"`
+	Type string `json:"relationshipType"`
+	To   string `json:"relatedSpdxElement"`
+}
+
+// writeBill lists the Go modules that the linker put into the program, and the packages beneath it.
+func writeBill(path, service string, digest v1.Hash, program string, packages []deb) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return fmt.Errorf("reading what the program was built from: %w", err)
+	}
+	bill := document{
+		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "coffer/" + service,
+		Namespace: source + "/spdx/" + service + "@" + digest.String(),
+		Creation:  creation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: coffer-images"}},
+	}
+	bill.add("golang", "stdlib", strings.TrimPrefix(info.GoVersion, "go"))
+	for _, m := range info.Deps {
+		bill.add("golang", m.Path, m.Version)
+	}
+	for _, p := range packages {
+		bill.add("deb/debian", p.name, p.version)
+	}
+	text, err := json.MarshalIndent(bill, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the bill of materials: %w", err)
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
+func (d *document) add(kind, name, version string) {
+	id := fmt.Sprintf("SPDXRef-%d", len(d.Packages)+1)
+	d.Packages = append(d.Packages, spdxPackage{
+		ID: id, Name: name, Version: version, Location: "NOASSERTION",
+		Refs: []external{{"PACKAGE-MANAGER", "purl", "pkg:" + kind + "/" + name + "@" + version}},
+	})
+	d.Relationships = append(d.Relationships, relationship{"SPDXRef-DOCUMENT", "DESCRIBES", id})
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// engine is what the ocr service runs: recognition in five languages, the PDF tools, and prlimit from util-linux.
+var engine = []string{
+	"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-deu", "tesseract-ocr-fra", "tesseract-ocr-spa", "tesseract-ocr-ita",
+	"poppler-utils", "util-linux", "libc6",
+}
+
+// deb is a Debian package in an image.
+type deb struct{ name, version string }
+
+// engineLayer downloads the packages with all that they need, as if nothing were installed, and unpacks them without
+// running their scripts. Debian or Ubuntu with apt is needed; the machine's package sources decide the versions.
+func engineLayer(dir string) (v1.Layer, []deb, error) {
+	debs, err := download(dir, engine)
+	if err != nil {
+		return nil, nil, err
+	}
+	root := filepath.Join(dir, "root")
+	if err := emptyRoot(root); err != nil {
+		return nil, nil, err
+	}
+	var found []deb
+	for _, file := range debs {
+		unpack := exec.Command("sh", "-c", `dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
+		if err := output(unpack); err != nil {
+			return nil, nil, err
+		}
+		text, err := exec.Command("dpkg-deb", "--show", "--showformat=${Package} ${Version}", file).Output()
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		name, version, _ := strings.Cut(string(text), " ")
+		found = append(found, deb{name, version})
+	}
+	if err := trim(root); err != nil {
+		return nil, nil, err
+	}
+	layer, err := treeLayer(root)
+	return layer, found, err
+}
+
+func download(dir string, packages []string) ([]string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	archives := filepath.Join(dir, "archives")
+	for _, d := range []string{archives, filepath.Join(archives, "partial")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	status := filepath.Join(dir, "status")
+	if err := os.WriteFile(status, nil, 0o644); err != nil {
+		return nil, err
+	}
+	args := append([]string{
+		"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::Cache::archives=" + archives, "-o", "Debug::NoLocking=1",
+		"-o", "APT::Sandbox::User=root", "install", "--download-only", "--no-install-recommends",
+	}, packages...)
+	if err := output(exec.Command("apt-get", args...)); err != nil {
+		return nil, err
+	}
+	debs, err := filepath.Glob(filepath.Join(archives, "*.deb"))
+	slices.Sort(debs)
+	return debs, err
+}
+
+// emptyRoot has /usr merged, as the packages expect.
+func emptyRoot(root string) error {
+	if err := os.RemoveAll(root); err != nil {
+		return err
+	}
+	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
+		if err := os.MkdirAll(filepath.Join(root, "usr", dir), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink("usr/"+dir, filepath.Join(root, dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim takes away what only people and package managers use, and every shell.
+func trim(root string) error {
+	for _, path := range []string{
+		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",
+		"usr/bin/dash", "usr/bin/sh", "usr/bin/bash", "usr/bin/perl", "usr/sbin",
+	} {
+		if err := os.RemoveAll(filepath.Join(root, path)); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(root, "usr", "sbin"), 0o755)
+}

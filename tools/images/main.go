@@ -1,0 +1,184 @@
+// Command images builds Coffer's container images without a container engine: static programs on an empty base, ocr on
+// the Debian packages of its recognition engine. What comes out depends on the sources alone, not on time or place.
+//
+//	images OUT VERSION [SERVICE ...]
+//
+// writes OUT/<service>.tar, which `ctr images import`, `docker load` and `skopeo copy docker-archive:` read, and beside it
+// OUT/<service>.spdx.json, the bill of materials. OUT/index, an OCI layout, holds the images of all architectures.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// source is where the images' labels point.
+const source = "https://github.com/coffer-budget/coffer"
+
+// epoch is when everything in an image was made.
+var epoch = time.Unix(0, 0).UTC()
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) < 3 {
+		log.Fatal("usage: images OUT VERSION [SERVICE ...]")
+	}
+	services := os.Args[3:]
+	if len(services) == 0 {
+		services = []string{"auth", "ledger", "budget", "ocr", "gateway"}
+	}
+	b := builder{out: os.Args[1], version: os.Args[2]}
+	if err := b.all(services); err != nil {
+		log.Fatal("images: ", err)
+	}
+}
+
+type builder struct{ out, version string }
+
+func (b builder) all(services []string) error {
+	if err := os.RemoveAll(filepath.Join(b.out, "index")); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.out, 0o755); err != nil {
+		return err
+	}
+	index, err := layout.Write(filepath.Join(b.out, "index"), empty.Index)
+	if err != nil {
+		return fmt.Errorf("making the OCI layout: %w", err)
+	}
+	for _, service := range services {
+		if err := b.one(index, service); err != nil {
+			return fmt.Errorf("building %s: %w", service, err)
+		}
+	}
+	return nil
+}
+
+// one builds a service's images: for both architectures, but for ocr, whose packages are those of this machine's.
+func (b builder) one(index layout.Path, service string) error {
+	arches := []string{"amd64", "arm64"}
+	if service == "ocr" {
+		arches = []string{runtime.GOARCH}
+	}
+	for _, arch := range arches {
+		program := filepath.Join(b.out, "programs", arch, service)
+		if err := compile(service, arch, program); err != nil {
+			return err
+		}
+		image, packages, err := b.image(service, arch, program)
+		if err != nil {
+			return err
+		}
+		platform := v1.Platform{OS: "linux", Architecture: arch}
+		title := map[string]string{"org.opencontainers.image.ref.name": "coffer/" + service + ":" + b.version}
+		if err := index.AppendImage(image, layout.WithPlatform(platform), layout.WithAnnotations(title)); err != nil {
+			return fmt.Errorf("writing to the OCI layout: %w", err)
+		}
+		if arch == runtime.GOARCH {
+			if err := b.archive(service, program, image, packages); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b builder) archive(service, program string, image v1.Image, packages []deb) error {
+	tag, err := name.NewTag("coffer/"+service+":"+b.version, name.WithDefaultRegistry(""))
+	if err != nil {
+		return err
+	}
+	if err := tarball.WriteToFile(filepath.Join(b.out, service+".tar"), tag, image); err != nil {
+		return fmt.Errorf("writing the archive: %w", err)
+	}
+	digest, err := image.Digest()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("coffer/%s:%s\t%s\n", service, b.version, digest)
+	return writeBill(filepath.Join(b.out, service+".spdx.json"), service, digest, program, packages)
+}
+
+// image puts a program on its base.
+func (b builder) image(service, arch, program string) (v1.Image, []deb, error) {
+	base, packages := empty.Image, []deb(nil)
+	if service == "ocr" {
+		engine, found, err := engineLayer(filepath.Join(b.out, "engine"))
+		if err != nil {
+			return nil, nil, fmt.Errorf("collecting the engine: %w", err)
+		}
+		if base, err = mutate.AppendLayers(base, engine); err != nil {
+			return nil, nil, err
+		}
+		packages = found
+	}
+	layer, err := programLayer(program)
+	if err != nil {
+		return nil, nil, err
+	}
+	image, err := mutate.AppendLayers(base, layer)
+	if err != nil {
+		return nil, nil, err
+	}
+	image, err = mutate.ConfigFile(image, b.config(service, arch, image))
+	return image, packages, err
+}
+
+func (b builder) config(service, arch string, image v1.Image) *v1.ConfigFile {
+	file, err := image.ConfigFile()
+	if err != nil {
+		log.Panicf("reading the configuration of an image just made: %v", err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: epoch}
+	file.Config = v1.Config{
+		User:         "65532:65532",
+		Entrypoint:   []string{"/app"},
+		Env:          []string{"PATH=/usr/local/bin:/usr/bin:/bin"},
+		ExposedPorts: map[string]struct{}{"9000/tcp": {}, "9464/tcp": {}},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":    "coffer-" + service,
+			"org.opencontainers.image.source":   source,
+			"org.opencontainers.image.version":  b.version,
+			"org.opencontainers.image.licenses": "Apache-2.0",
+		},
+	}
+	return file
+}
+
+// compile builds a service from its own module, without what is around it.
+func compile(service, arch, program string) error {
+	dir := filepath.Join("services", service)
+	if service == "gateway" {
+		dir = service
+	}
+	path, err := filepath.Abs(program)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/"+service)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH="+arch)
+	return output(cmd)
+}
+
+// output runs a command, and tells what it said only when it failed.
+func output(cmd *exec.Cmd) error {
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err), errors.New(string(said)))
+	}
+	return nil
+}

@@ -22,7 +22,7 @@ var elsewhere = map[string]string{
 	"INTERNAL":            "gateway: an error without a reason",
 	"SERVICE_UNAVAILABLE": "TestAServiceThatIsAwayIsAnsweredFor",
 	"DEADLINE_EXCEEDED":   "gateway: a service that hangs",
-	"RATE_LIMITED":        "auth: TestFailures...; it would lock the tests' own address out",
+	"RATE_LIMITED":        "auth; it would lock the address of all other tests out",
 	"TOKEN_EXPIRED":       "internal/caller",
 }
 

@@ -1,0 +1,203 @@
+package caller
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+var now = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
+
+// signer is auth: a key, and what is published about it.
+type signer struct {
+	kid     string
+	private ed25519.PrivateKey
+	trust   Trust
+	away    error
+	loads   int
+	clock   time.Time
+}
+
+func newSigner(t *testing.T) (*signer, *Verifier) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	s := &signer{kid: "k1", private: private, clock: now, trust: Trust{Keys: map[string]ed25519.PublicKey{"k1": public}, Revoked: map[uuid.UUID]bool{}}}
+	v, err := NewVerifier(func(context.Context) (Trust, error) { s.loads++; return s.trust, s.away }, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return s, v
+}
+
+func claims() Claims {
+	return Claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: Issuer, Audience: jwt.ClaimStrings{Audience}, Subject: uuid.Must(uuid.NewV7()).String(),
+			ExpiresAt: jwt.NewNumericDate(now.Add(time.Hour)), NotBefore: jwt.NewNumericDate(now),
+		},
+		SessionID: uuid.Must(uuid.NewV7()),
+	}
+}
+
+func (s *signer) sign(t *testing.T, c Claims) string {
+	t.Helper()
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, c)
+	token.Header["kid"] = s.kid
+	signed, err := token.SignedString(s.private)
+	require.NoError(t, err)
+	return signed
+}
+
+func TestAGoodTokenTellsWhoCalls(t *testing.T) {
+	t.Parallel()
+	s, v := newSigner(t)
+	c := claims()
+	for range 2 {
+		id, err := v.Verify(t.Context(), s.sign(t, c))
+		require.NoError(t, err)
+		require.Equal(t, Identity{UserID: uuid.MustParse(c.Subject), SessionID: c.SessionID}, id)
+	}
+	require.Equal(t, 1, s.loads)
+}
+
+func TestATokenThatIsNotAuthsIsRefused(t *testing.T) {
+	t.Parallel()
+	s, v := newSigner(t)
+	good := s.sign(t, claims())
+	b64 := base64.RawURLEncoding.EncodeToString
+	payload := func(c string) string { return b64([]byte(c)) }
+	body := payload(`{"iss":"coffer","aud":"coffer","sub":"0199f0c5-0000-7000-8000-000000000000","sid":"0199f0c5-0000-7000-8000-000000000000","exp":4102444800}`)
+	hs := b64([]byte(`{"alg":"HS256","kid":"k1"}`)) + "." + body
+	mac := hmac.New(sha256.New, s.trust.Keys["k1"])
+	mac.Write([]byte(hs))
+	foreign, _ := newSigner(t)
+	changed := func(change func(*Claims)) string {
+		c := claims()
+		change(&c)
+		return s.sign(t, c)
+	}
+	strange := *s
+	strange.kid = "k2"
+	embedded := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims())
+	embedded.Header["jwk"] = map[string]string{"kty": "OKP", "crv": "Ed25519", "x": b64(foreign.trust.Keys["k1"])}
+	withJWK, err := embedded.SignedString(foreign.private)
+	require.NoError(t, err)
+	for name, token := range map[string]string{
+		"nothing":                       "",
+		"no token":                      "abc",
+		"cut short":                     good[:len(good)-2],
+		"without a signature":           good[:len(good)-86],
+		"with more behind it":           good + "A",
+		"alg none":                      b64([]byte(`{"alg":"none"}`)) + "." + body + ".",
+		"the public key as HMAC secret": hs + "." + b64(mac.Sum(nil)),
+		"another installation's key":    foreign.sign(t, claims()),
+		"an unknown kid":                strange.sign(t, claims()),
+		"a key that it brings along":    withJWK,
+		"another issuer":                changed(func(c *Claims) { c.Issuer = "evil" }),
+		"another audience":              changed(func(c *Claims) { c.Audience = jwt.ClaimStrings{"other"} }),
+		"no end":                        changed(func(c *Claims) { c.ExpiresAt = nil }),
+		"not valid yet":                 changed(func(c *Claims) { c.NotBefore = jwt.NewNumericDate(now.Add(2 * time.Minute)) }),
+		"no user":                       changed(func(c *Claims) { c.Subject = "root" }),
+		"no session":                    changed(func(c *Claims) { c.SessionID = uuid.Nil }),
+	} {
+		_, err := v.Verify(t.Context(), token)
+		require.ErrorIs(t, err, apierr.Unauthorized, name)
+	}
+}
+
+func TestATokenEndsAMinuteAfterItsTime(t *testing.T) {
+	t.Parallel()
+	s, v := newSigner(t)
+	token := s.sign(t, claims())
+	for _, seen := range []bool{false, true} {
+		s.clock = now.Add(time.Hour + 59*time.Second)
+		_, err := v.Verify(t.Context(), token)
+		require.NoError(t, err, seen)
+		s.clock = now.Add(time.Hour + 61*time.Second)
+		_, err = v.Verify(t.Context(), token)
+		require.ErrorIs(t, err, apierr.TokenExpired, seen)
+	}
+	late := claims()
+	late.ExpiresAt = jwt.NewNumericDate(now.Add(-2 * time.Minute))
+	_, err := v.Verify(t.Context(), s.sign(t, late))
+	require.ErrorIs(t, err, apierr.TokenExpired)
+}
+
+func TestARevokedSessionAndAWithdrawnKeyEndEvenATokenThatWasSeen(t *testing.T) {
+	t.Parallel()
+	s, v := newSigner(t)
+	first, second := claims(), claims()
+	tokens := []string{s.sign(t, first), s.sign(t, second)}
+	for _, token := range tokens {
+		_, err := v.Verify(t.Context(), token)
+		require.NoError(t, err)
+	}
+	s.trust.Revoked = map[uuid.UUID]bool{first.SessionID: true}
+	require.NoError(t, v.reload(t.Context()))
+	_, err := v.Verify(t.Context(), tokens[0])
+	require.ErrorIs(t, err, apierr.Unauthorized)
+	_, err = v.Verify(t.Context(), tokens[1])
+	require.NoError(t, err)
+
+	s.trust.Keys = map[string]ed25519.PublicKey{"k9": make(ed25519.PublicKey, ed25519.PublicKeySize)}
+	require.NoError(t, v.reload(t.Context()))
+	_, err = v.Verify(t.Context(), tokens[1])
+	require.ErrorIs(t, err, apierr.Unauthorized)
+}
+
+func TestANewKeyIsFetchedWhenItsFirstTokenComes(t *testing.T) {
+	t.Parallel()
+	s, v := newSigner(t)
+	_, err := v.Verify(t.Context(), s.sign(t, claims()))
+	require.NoError(t, err)
+	next, _ := newSigner(t)
+	next.kid = "k2"
+	s.trust.Keys = map[string]ed25519.PublicKey{"k1": s.trust.Keys["k1"], "k2": next.trust.Keys["k1"]}
+	// A burst of unknown keys asks auth once.
+	for range 10 {
+		_, err = v.Verify(t.Context(), next.sign(t, claims()))
+		require.ErrorIs(t, err, apierr.Unauthorized)
+	}
+	require.Equal(t, 1, s.loads)
+	s.clock = now.Add(reloadAtMostEvery)
+	_, err = v.Verify(t.Context(), next.sign(t, claims()))
+	require.NoError(t, err)
+	require.Equal(t, 2, s.loads)
+}
+
+func TestWithoutAuthOldTokensWorkAndNoneIsGuessedAt(t *testing.T) {
+	t.Parallel()
+	s, v := newSigner(t)
+	s.away = errors.New("connection refused")
+	token := s.sign(t, claims())
+	_, err := v.Verify(t.Context(), token)
+	require.ErrorIs(t, err, apierr.Unavailable)
+
+	s.away, s.clock = nil, now.Add(reloadAtMostEvery)
+	_, err = v.Verify(t.Context(), token)
+	require.NoError(t, err)
+	s.away = errors.New("connection refused")
+	require.Error(t, v.reload(t.Context()))
+	_, err = v.Verify(t.Context(), s.sign(t, claims()))
+	require.NoError(t, err)
+}
+
+func TestNobodyIsNobody(t *testing.T) {
+	t.Parallel()
+	_, ok := From(t.Context())
+	require.False(t, ok)
+	require.Equal(t, uuid.Nil, ID(t.Context()))
+	id := Identity{UserID: uuid.Must(uuid.NewV7())}
+	require.Equal(t, id.UserID, ID(With(t.Context(), id)))
+}

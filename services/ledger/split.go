@@ -1,6 +1,8 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+)
 
 // maxLines keeps a receipt's database transaction short; more lines become one transaction for the total.
 const maxLines = 500

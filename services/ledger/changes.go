@@ -1,0 +1,167 @@
+package ledger
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// changes are the fields of a transaction that a request sets, checked as far as each can be on its own; nil: not set, or
+// bad and among the problems.
+type changes struct {
+	amount      *string
+	description *string
+	date        *time.Time
+	currency    *money.Currency
+	wallet      *uuid.UUID
+	category    *uuid.UUID
+	kind        *string
+}
+
+// parseTransaction returns the transaction that a request asks for, but for what the server adds.
+func parseTransaction(req *ledgerv1.CreateTransactionRequest) (transaction, error) {
+	var c changes
+	var p apierr.Problems
+	required := func(field, value string, set func(*apierr.Problems, string)) {
+		if value == "" {
+			p.Field(&apierr.Field{Name: field, Message: "is required"})
+			return
+		}
+		set(&p, value)
+	}
+	required("amount", req.GetAmount(), c.setAmount)
+	c.setDescription(&p, req.GetDescription())
+	required("date", req.GetDate(), c.setDate)
+	required("currency", req.GetCurrency(), c.setCurrency)
+	required("walletId", req.GetWalletId(), c.setWallet)
+	required("categoryId", req.GetCategoryId(), c.setCategory)
+	if req.Type != nil {
+		c.setKind(&p, req.GetType())
+	}
+	t := c.apply(&p, transaction{})
+	return t, p.Err()
+}
+
+func parseTransactionUpdate(req *ledgerv1.UpdateTransactionRequest) (changes, error) {
+	var c changes
+	var p apierr.Problems
+	some := false
+	optional := func(value *string, set func(*apierr.Problems, string)) {
+		if value != nil {
+			some = true
+			set(&p, *value)
+		}
+	}
+	optional(req.Amount, c.setAmount)
+	optional(req.Description, c.setDescription)
+	optional(req.Date, c.setDate)
+	optional(req.Currency, c.setCurrency)
+	optional(req.WalletId, c.setWallet)
+	optional(req.CategoryId, c.setCategory)
+	optional(req.Type, c.setKind)
+	if !some {
+		return changes{}, apierr.EmptyUpdate
+	}
+	return c, p.Err()
+}
+
+// setAmount leaves the number as it is: which decimals it may have depends on the currency, which may be the old one.
+func (c *changes) setAmount(p *apierr.Problems, s string) {
+	if problem := amountProblem(money.ParseDecimal(s, mostDecimals)); problem != "" {
+		p.Field(&apierr.Field{Name: "amount", Message: problem})
+		return
+	}
+	c.amount = &s
+}
+
+func (c *changes) setDescription(p *apierr.Problems, s string) {
+	description, problem := text.Description("description", s)
+	p.Field(problem)
+	c.description = &description
+}
+
+func (c *changes) setDate(p *apierr.Problems, s string) {
+	date, _, ok := parseTime(s)
+	if !ok {
+		p.Add(errInvalidTransactionDate.With("date", "must be RFC 3339 or YYYY-MM-DD, of the years 1900 to 2200"))
+	}
+	c.date = &date
+}
+
+func (c *changes) setCurrency(p *apierr.Problems, s string) {
+	if currency := parseCurrency(p, "currency", s); currency != (money.Currency{}) {
+		c.currency = &currency
+	}
+}
+
+func (c *changes) setWallet(p *apierr.Problems, s string) {
+	c.wallet = new(parseID(p, "walletId", s, errInvalidWalletID))
+}
+
+func (c *changes) setCategory(p *apierr.Problems, s string) {
+	c.category = new(parseID(p, "categoryId", s, errInvalidCategoryID))
+}
+
+func (c *changes) setKind(p *apierr.Problems, s string) {
+	if s != expense && s != income {
+		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))
+	}
+	c.kind = &s
+}
+
+// apply returns the transaction with the changes made, and adds what is wrong with the result as a whole. The sign follows
+// the resulting type: that of the request, else the one that t had, else income.
+func (c changes) apply(p *apierr.Problems, t transaction) transaction {
+	old, negative := currencyOf(t.Currency), t.AmountMinor < 0
+	if c.description != nil {
+		t.Description = *c.description
+	}
+	if c.date != nil {
+		t.Date = *c.date
+	}
+	if c.wallet != nil {
+		t.WalletID = *c.wallet
+	}
+	if c.category != nil {
+		t.CategoryID = *c.category
+	}
+	if c.currency != nil {
+		t.Currency = c.currency.Code()
+	}
+	amount := c.amount
+	if amount == nil && t.AmountMinor != 0 && t.Currency != old.Code() {
+		// The amount stays what it was in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
+		amount = new(old.Format(max(t.AmountMinor, -t.AmountMinor)))
+	}
+	if amount != nil && t.Currency != "" {
+		minor, err := currencyOf(t.Currency).Parse(*amount)
+		if problem := amountProblem(minor, err); problem != "" {
+			p.Field(&apierr.Field{Name: "amount", Message: problem})
+		}
+		t.AmountMinor = minor
+	}
+	if c.kind != nil {
+		negative = *c.kind == expense
+	}
+	t.AmountMinor = max(t.AmountMinor, -t.AmountMinor)
+	if negative {
+		t.AmountMinor = -t.AmountMinor
+	}
+	return t
+}
+
+// amountProblem judges what a client gave as an amount; empty: nothing is wrong.
+func amountProblem(n int64, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case n <= 0:
+		return "must be greater than 0"
+	}
+	return ""
+}

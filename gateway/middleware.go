@@ -97,7 +97,8 @@ func (f *front) logAccess(ctx context.Context, x *exchange, took time.Duration) 
 	case x.outer.URL.Path == livePath || x.outer.URL.Path == readyPath:
 		level = slog.LevelDebug
 	case x.answer.status >= http.StatusInternalServerError:
-		level = slog.LevelError
+		// The service has logged the cause, as loudly as it deserves.
+		level = slog.LevelWarn
 	}
 	if x.user != (caller.Identity{}) {
 		ctx = caller.With(ctx, x.user)

@@ -160,8 +160,13 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	attrs := []any{"method", info.FullMethod, "duration", time.Since(start)}
 	if shown != nil {
 		reason = shown.Reason
-		if shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded {
+		switch {
+		case shown.Reason == apierr.Internal.Reason:
 			level = slog.LevelError
+			attrs = append(attrs, "error", err)
+		case shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded:
+			// Declared, and often the client's doing, like a file that is no receipt: nobody need be woken.
+			level = slog.LevelWarn
 			attrs = append(attrs, "error", err)
 		}
 	}

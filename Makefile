@@ -1,6 +1,6 @@
 BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
-TOOLS := tools/buf tools/generate tools/grpcurl tools/lint
+TOOLS := tools/actionlint tools/buf tools/generate tools/grpcurl tools/images tools/lint deploy/k8s
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -32,11 +32,21 @@ test-modules: ## Build and vet each module without its neighbours
 	@$(WITHOUT_WORKSPACE) GOWORK=off go build ./... && GOWORK=off go vet ./... || exit 1; done
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint $(BIN)/buf protos ## Check the code, the protos and the go.mod files
+ifdef MODULE
+lint: $(BIN)/golangci-lint
+	$(BIN)/golangci-lint run ./$(MODULE)/...
+	GOWORK=off go -C $(MODULE) mod tidy -diff
+else
+lint: $(BIN)/golangci-lint $(BIN)/buf protos ## Check the code, the protos and the go.mod files (MODULE=services/ledger: that module's only)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	$(BIN)/buf lint
 	$(BIN)/buf format -d --exit-code proto
 	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy -diff || exit 1; done
+endif
+
+.PHONY: lint-workflows
+lint-workflows: $(BIN)/actionlint ## Check the workflows
+	$(BIN)/actionlint
 
 .PHONY: fmt
 fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
@@ -78,12 +88,26 @@ build: ## Build the services' programs into .bin/
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./services/.../cmd/... ./gateway/cmd/...
 
 .PHONY: images
-images: ## Build the container images, with docker, podman or buildah
-	@engine=$$(command -v docker || command -v podman || command -v buildah) || { echo "make images needs docker, podman or buildah" >&2; exit 1; }; \
+images: ## Build the container images into .cache/images/, without a container engine (SERVICES=ledger: that one only)
+	GOWORK=off GOBIN=$(BIN) go -C tools/images install .
+	$(BIN)/images .cache/images $(or $(VERSION),dev) $(SERVICES)
+
+.PHONY: images-docker
+images-docker: ## Build the container images from deploy/Dockerfile, with docker, podman or buildah
+	@engine=$$(command -v docker || command -v podman || command -v buildah) || { echo "make images-docker needs docker, podman or buildah" >&2; exit 1; }; \
 	for service in $(SERVICES); do \
 		target=service; [ $$service = ocr ] && target=ocr; \
 		$$engine build -f deploy/Dockerfile --target $$target --build-arg SERVICE=$$service -t coffer/$$service . || exit 1; \
 	done
+
+.PHONY: k8s-check
+k8s-check: ## Render the Kubernetes manifests and hold them to the types and the policies, without a cluster
+	GOWORK=off go -C deploy/k8s vet ./...
+	GOWORK=off go -C deploy/k8s test ./...
+
+.PHONY: k8s-test
+k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_URL: where its gateway answers)
+	deploy/k8s/test.sh
 
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
@@ -95,6 +119,7 @@ check: lint generate-check test-modules test ## All that a change must pass
 $(BIN)/golangci-lint: tools/lint/go.mod
 $(BIN)/buf: tools/buf/go.mod
 $(BIN)/grpcurl: tools/grpcurl/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl:
+$(BIN)/actionlint: tools/actionlint/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint:
 	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

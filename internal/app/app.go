@@ -13,11 +13,15 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/caarlos0/env/v11"
+	"google.golang.org/grpc/resolver/dns"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
+
+const resolveInterval = time.Second
 
 // process is what every process is told, whatever it serves.
 type process struct {
@@ -70,6 +74,8 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 		return err
 	}
 	slog.SetDefault(NewLogger(os.Stdout, p.LogLevel))
+	// gRPC asks DNS again at most every 30 s; in a rolling restart every address that it knew is gone by then.
+	dns.SetMinResolutionInterval(resolveInterval)
 	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
 	if err != nil {
 		return err

@@ -59,6 +59,8 @@ func identify(ctx context.Context, serviceKey string) context.Context {
 // downstream says what a caller sees of an error without a reason: that of a service which did not answer, or nothing.
 func downstream(err error) *apierr.Error {
 	switch status.Code(err) {
+	case codes.Canceled:
+		return canceled
 	case codes.Unavailable:
 		return apierr.Unavailable
 	case codes.DeadlineExceeded:

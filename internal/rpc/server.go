@@ -177,6 +177,9 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	return resp, nil
 }
 
+// canceled is for the log: nobody is there to be answered.
+var canceled = &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
+
 // public is the one place that decides what of an error a caller sees.
 func public(err error) *apierr.Error {
 	if err == nil {
@@ -189,7 +192,7 @@ func public(err error) *apierr.Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return apierr.DeadlineExceeded
 	case errors.Is(err, context.Canceled):
-		return &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
+		return canceled
 	case pg.IsUnavailable(err):
 		return apierr.Unavailable
 	case pg.IsAborted(err):

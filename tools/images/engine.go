@@ -57,6 +57,10 @@ func download(dir string, packages []string) ([]string, error) {
 		return nil, err
 	}
 	archives := filepath.Join(dir, "archives")
+	// Yesterday's versions must not be unpacked beside today's.
+	if err := os.RemoveAll(archives); err != nil {
+		return nil, err
+	}
 	for _, d := range []string{archives, filepath.Join(archives, "partial")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, err

@@ -10,7 +10,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,9 +32,9 @@ const source = "https://github.com/coffer-budget/coffer"
 var epoch = time.Unix(0, 0).UTC()
 
 func main() {
-	log.SetFlags(0)
 	if len(os.Args) < 3 {
-		log.Fatal("usage: images OUT VERSION [SERVICE ...]")
+		fmt.Fprintln(os.Stderr, "usage: images OUT VERSION [SERVICE ...]")
+		os.Exit(2)
 	}
 	services := os.Args[3:]
 	if len(services) == 0 {
@@ -43,7 +42,8 @@ func main() {
 	}
 	b := builder{out: os.Args[1], version: os.Args[2]}
 	if err := b.all(services); err != nil {
-		log.Fatal("images: ", err)
+		fmt.Fprintln(os.Stderr, "images:", err)
+		os.Exit(1)
 	}
 }
 
@@ -134,16 +134,16 @@ func (b builder) image(service, arch, program string) (v1.Image, []deb, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	image, err = mutate.ConfigFile(image, b.config(service, arch, image))
+	file, err := image.ConfigFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	image, err = mutate.ConfigFile(image, b.config(service, arch, file.DeepCopy()))
 	return image, packages, err
 }
 
-func (b builder) config(service, arch string, image v1.Image) *v1.ConfigFile {
-	file, err := image.ConfigFile()
-	if err != nil {
-		log.Panicf("reading the configuration of an image just made: %v", err)
-	}
-	file = file.DeepCopy()
+// config describes the image whose layers file lists already.
+func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFile {
 	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: epoch}
 	file.Config = v1.Config{
 		User:         "65532:65532",

@@ -1,0 +1,158 @@
+package k8s
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const nameLabel = "app.kubernetes.io/name"
+
+// replicas are the edges between servers of one kind, which only production has.
+var replicas = []string{"nats nats:6222", "postgres postgres:5432", "postgres postgres:8000"}
+
+// TestTheNetworkAllowsTheCallGraphAndNothingElse derives the graph from the settings that the services read.
+func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
+	t.Parallel()
+	called := callGraph(t)
+	require.NotEmpty(t, called)
+	for _, overlay := range overlays {
+		policies := manifests[*networkingv1.NetworkPolicy](t, overlay)
+		into, outOf := map[string]bool{}, map[string]bool{}
+		denied := false
+		for _, p := range policies {
+			if len(p.Spec.PodSelector.MatchLabels) == 0 {
+				denied = denied || len(p.Spec.PolicyTypes) == 2 && p.Spec.Ingress == nil && p.Spec.Egress == nil
+				continue
+			}
+			self := p.Spec.PodSelector.MatchLabels[nameLabel]
+			for _, rule := range p.Spec.Ingress {
+				for _, peer := range named(t, rule.From) {
+					add(into, peer, self, rule.Ports)
+				}
+			}
+			for _, rule := range p.Spec.Egress {
+				for _, peer := range named(t, rule.To) {
+					add(outOf, self, peer, rule.Ports)
+				}
+			}
+		}
+		require.True(t, denied, "everything is denied first")
+		want := called
+		if overlay == "production" {
+			want = slices.Sorted(slices.Values(slices.Concat(called, replicas)))
+		}
+		require.Equal(t, want, slices.Sorted(maps.Keys(into)), "%s: ingress", overlay)
+		// The operator's own server lets Postgres out to the API server, which no policy can name.
+		require.Equal(t, want, slices.Sorted(maps.Keys(outOf)), "%s: egress", overlay)
+	}
+}
+
+func TestEveryServiceIsToldWhomItCalls(t *testing.T) {
+	t.Parallel()
+	for _, overlay := range overlays {
+		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+			told := map[string]string{}
+			for _, e := range d.Spec.Template.Spec.Containers[0].Env {
+				told[e.Name] = e.Value
+			}
+			for _, name := range required(t, d.Name) {
+				require.Contains(t, told, name, d.Name)
+				if callee, ok := strings.CutSuffix(name, "_ADDR"); ok {
+					require.Equal(t, strings.ToLower(callee)+":9000", told[name], d.Name)
+				}
+			}
+		}
+	}
+}
+
+// named are the peers that are chosen by name; those in other namespaces are not Coffer's.
+func named(t *testing.T, peers []networkingv1.NetworkPolicyPeer) []string {
+	t.Helper()
+	var names []string
+	for _, p := range peers {
+		if p.NamespaceSelector != nil {
+			require.NotEmpty(t, p.NamespaceSelector.MatchLabels, "not from everywhere")
+			continue
+		}
+		require.NotNil(t, p.PodSelector)
+		if name := p.PodSelector.MatchLabels[nameLabel]; name != "" {
+			names = append(names, name)
+		}
+		for _, e := range p.PodSelector.MatchExpressions {
+			require.Equal(t, nameLabel, e.Key)
+			require.Equal(t, metav1.LabelSelectorOpIn, e.Operator)
+			names = append(names, e.Values...)
+		}
+	}
+	return names
+}
+
+func add(edges map[string]bool, from, to string, ports []networkingv1.NetworkPolicyPort) {
+	for _, p := range ports {
+		edges[fmt.Sprintf("%s %s:%s", from, to, p.Port.String())] = true
+	}
+}
+
+// callGraph lists "caller callee:port".
+func callGraph(t *testing.T) []string {
+	t.Helper()
+	var edges []string
+	for _, service := range services {
+		for _, name := range required(t, service) {
+			switch callee, isAddr := strings.CutSuffix(name, "_ADDR"); {
+			case isAddr:
+				edges = append(edges, fmt.Sprintf("%s %s:9000", service, strings.ToLower(callee)))
+			case name == "DATABASE_URL":
+				edges = append(edges, service+" postgres:5432")
+			case name == "NATS_URL":
+				edges = append(edges, service+" nats:4222")
+			}
+		}
+	}
+	slices.Sort(edges)
+	return edges
+}
+
+// required are the variables without which a service does not start, read off its Config.
+func required(t *testing.T, service string) []string {
+	t.Helper()
+	dir := "../../services/" + service
+	if service == "gateway" {
+		dir = "../../gateway"
+	}
+	tag := regexp.MustCompile("`env:\"(\\w+),required")
+	found := map[string]bool{}
+	collect := func(dir string) string {
+		files, err := filepath.Glob(dir + "/*.go")
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		var all strings.Builder
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			all.Write(text)
+		}
+		for _, m := range tag.FindAllStringSubmatch(all.String(), -1) {
+			found[m[1]] = true
+		}
+		return all.String()
+	}
+	code := collect(dir)
+	for embedded, from := range map[string]string{"rpc.Config": "../../internal/rpc", "outbox.Config": "../../internal/outbox"} {
+		if regexp.MustCompile(`(?m)^\s(\w+ )?` + regexp.QuoteMeta(embedded) + `$`).MatchString(code) {
+			collect(from)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}

@@ -1,0 +1,189 @@
+package k8s
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+// services are what runs as Deployments.
+var services = []string{"auth", "budget", "gateway", "ledger", "ocr"}
+
+const (
+	// drainTime is how long internal/rpc and the gateway finish requests in flight, and afterTime what closing takes.
+	drainTime = 20
+	afterTime = 10
+)
+
+func TestEveryPodIsConfined(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		require.True(t, *pod.SecurityContext.RunAsNonRoot)
+		require.NotZero(t, *pod.SecurityContext.RunAsUser)
+		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
+		require.False(t, *pod.AutomountServiceAccountToken)
+		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC)
+		for _, v := range pod.Volumes {
+			require.Nil(t, v.HostPath, v.Name)
+		}
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			require.False(t, *c.SecurityContext.AllowPrivilegeEscalation, c.Name)
+			require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, c.Name)
+			require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop, c.Name)
+			require.Empty(t, c.SecurityContext.Capabilities.Add, c.Name)
+		}
+	})
+}
+
+func TestEveryContainerHasItsShareAndALimit(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				require.Contains(t, c.Resources.Requests, name, c.Name)
+				require.Contains(t, c.Resources.Limits, name, c.Name)
+			}
+		}
+	})
+}
+
+func TestEveryContainerIsProbedAtStartAndLater(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
+		for _, c := range pod.Containers {
+			for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
+				require.NotNil(t, probe, c.Name)
+				if slices.Contains(services, name) && name != "gateway" {
+					require.NotNil(t, probe.GRPC, "%s answers gRPC", name)
+				}
+			}
+		}
+	})
+}
+
+func TestEveryImageHasAVersion(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			require.Regexp(t, `^[^:@]+(:[\w.-]+|@sha256:[0-9a-f]{64})$`, c.Image)
+			require.NotRegexp(t, `:latest$`, c.Image)
+		}
+	})
+}
+
+// TestEveryReferenceIsDefinedBefore is about $(NAME), which Kubernetes otherwise leaves as it stands.
+func TestEveryReferenceIsDefinedBefore(t *testing.T) {
+	t.Parallel()
+	reference := regexp.MustCompile(`\$\((\w+)\)`)
+	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			known := map[string]bool{}
+			for _, e := range c.Env {
+				for _, m := range reference.FindAllStringSubmatch(e.Value, -1) {
+					require.True(t, known[m[1]], "%s of %s refers to %s", e.Name, c.Name, m[1])
+				}
+				require.False(t, known[e.Name], "%s twice", e.Name)
+				known[e.Name] = true
+			}
+		}
+	})
+}
+
+func TestOnlyTheMigrationSeesTheRoleThatOwnsTheSchemas(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
+		if !slices.Contains(services, name) {
+			return
+		}
+		for _, c := range pod.Containers {
+			for _, e := range c.Env {
+				if e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil {
+					continue
+				}
+				require.NotContains(t, e.ValueFrom.SecretKeyRef.Name, "owner")
+				if e.Name == "DATABASE_PASSWORD" {
+					require.Contains(t, e.ValueFrom.SecretKeyRef.Name, "database-"+name)
+				}
+			}
+		}
+	})
+}
+
+func TestEveryServiceGoesGently(t *testing.T) {
+	t.Parallel()
+	for _, overlay := range overlays {
+		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+			pod := d.Spec.Template.Spec
+			require.Zero(t, d.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue(), d.Name)
+			require.NotZero(t, d.Spec.Strategy.RollingUpdate.MaxSurge.IntValue(), d.Name)
+			sleep := pod.Containers[0].Lifecycle.PreStop.Sleep.Seconds
+			require.GreaterOrEqual(t, sleep, int64(5), d.Name)
+			require.GreaterOrEqual(t, *pod.TerminationGracePeriodSeconds, sleep+drainTime+afterTime, d.Name)
+			for _, s := range pod.TopologySpreadConstraints {
+				require.Contains(t, s.MatchLabelKeys, "app.kubernetes.io/name", d.Name)
+			}
+			require.NotEmpty(t, pod.TopologySpreadConstraints, d.Name)
+		}
+	}
+}
+
+func TestEveryServiceIsScaledAndMayBeDisrupted(t *testing.T) {
+	t.Parallel()
+	for _, overlay := range overlays {
+		var deployed, scaled, disrupted []string
+		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+			deployed = append(deployed, d.Name)
+			require.Nil(t, d.Spec.Replicas, "the autoscaler decides")
+		}
+		for _, h := range manifests[*autoscalingv2.HorizontalPodAutoscaler](t, overlay) {
+			scaled = append(scaled, h.Spec.ScaleTargetRef.Name)
+			require.GreaterOrEqual(t, *h.Spec.MinReplicas, int32(2))
+		}
+		for _, p := range manifests[*policyv1.PodDisruptionBudget](t, overlay) {
+			require.Equal(t, 1, p.Spec.MaxUnavailable.IntValue())
+			if slices.Contains(services, p.Name) {
+				disrupted = append(disrupted, p.Spec.Selector.MatchLabels["app.kubernetes.io/name"])
+			}
+		}
+		require.ElementsMatch(t, services, deployed)
+		require.ElementsMatch(t, services, scaled)
+		require.ElementsMatch(t, services, disrupted)
+	}
+}
+
+func TestCallersOfAServiceSeeItsPods(t *testing.T) {
+	t.Parallel()
+	for _, overlay := range overlays {
+		for _, s := range manifests[*corev1.Service](t, overlay) {
+			require.Equal(t, s.Name != "gateway", s.Spec.ClusterIP == corev1.ClusterIPNone, s.Name)
+			require.Equal(t, s.Name, s.Spec.Selector["app.kubernetes.io/name"])
+		}
+	}
+}
+
+func TestTheNamespaceIsRestricted(t *testing.T) {
+	t.Parallel()
+	for _, overlay := range overlays {
+		for _, n := range manifests[*corev1.Namespace](t, overlay) {
+			require.Equal(t, "restricted", n.Labels["pod-security.kubernetes.io/enforce"])
+		}
+	}
+}
+
+func eachPod(t *testing.T, check func(t *testing.T, name string, pod corev1.PodSpec)) {
+	t.Helper()
+	for _, overlay := range overlays {
+		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+			t.Run(overlay+"/"+d.Name, func(t *testing.T) { check(t, d.Name, d.Spec.Template.Spec) })
+		}
+		for _, s := range manifests[*appsv1.StatefulSet](t, overlay) {
+			t.Run(overlay+"/"+s.Name, func(t *testing.T) { check(t, s.Name, s.Spec.Template.Spec) })
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Package k8s checks the manifests in this folder without a cluster.
+package k8s
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+var overlays = []string{"dev", "production"}
+
+// untyped are the kinds of operators whose Go types are not to be had as modules; their fields are not checked here.
+var untyped = map[string]bool{
+	"postgresql.cnpg.io/v1 Cluster": true, "postgresql.cnpg.io/v1 ScheduledBackup": true, "postgresql.cnpg.io/v1 Pooler": true,
+	"barmancloud.cnpg.io/v1 ObjectStore": true, "external-secrets.io/v1 ExternalSecret": true,
+}
+
+// manifests are an overlay's objects of one type.
+func manifests[T runtime.Object](t *testing.T, overlay string) []T {
+	t.Helper()
+	var found []T
+	for _, object := range render(t, overlay) {
+		if o, ok := object.(T); ok {
+			found = append(found, o)
+		}
+	}
+	require.NotEmpty(t, found)
+	return found
+}
+
+var rendered sync.Map
+
+// render builds an overlay, once, and decodes it strictly: unknown and repeated fields are errors.
+func render(t *testing.T, overlay string) []runtime.Object {
+	t.Helper()
+	once, _ := rendered.LoadOrStore(overlay, sync.OnceValues(func() ([]runtime.Object, error) { return build(overlay) }))
+	objects, err := once.(func() ([]runtime.Object, error))()
+	require.NoError(t, err)
+	return objects
+}
+
+func build(overlay string) ([]runtime.Object, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+		gatewayv1.Install, certmanager.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "overlays/"+overlay)
+	if err != nil {
+		return nil, err
+	}
+	var objects []runtime.Object
+	for _, r := range resources.Resources() {
+		if untyped[fmt.Sprint(r.GetGvk().ApiVersion(), " ", r.GetKind())] {
+			continue
+		}
+		text, err := r.AsYAML()
+		if err != nil {
+			return nil, err
+		}
+		object, _, err := decoder.Decode(text, nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.GetKind(), r.GetName(), err)
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}

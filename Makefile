@@ -27,6 +27,11 @@ else
 	$(BIN)/with-postgres go test $(TESTFLAGS) work
 endif
 
+.PHONY: bench
+bench: ## Measure creates against raw Postgres doing the same work (BENCHFLAGS=-clients=64)
+	@deploy/local/install.sh bench
+	@go run ./test/cmd/bench $(BENCHFLAGS)
+
 .PHONY: test-modules
 test-modules: ## Build and vet each module without its neighbours
 	@$(WITHOUT_WORKSPACE) GOWORK=off go build ./... && GOWORK=off go vet ./... || exit 1; done

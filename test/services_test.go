@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
@@ -53,6 +55,45 @@ func TestAServiceReachedDirectlyGivesNothingAway(t *testing.T) {
 	require.Equal(t, codes.PermissionDenied, status.Code(err))
 	_, err = ledger.CheckReferences(asUser, &ledgerv1.CheckReferencesRequest{OwnerId: victim.id, WalletId: wallet})
 	require.Equal(t, codes.PermissionDenied, status.Code(err))
+}
+
+// TestWhatHappensIsToldInOrder reads a user's own events from the stream.
+func TestWhatHappensIsToldInOrder(t *testing.T) {
+	t.Parallel()
+	if stack == nil {
+		t.Skip("the stream of BASE_URL is out of reach")
+	}
+	conn, js, err := outbox.Connect(stack.NATS, t.Name())
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	id := p.spend(wallet, category, "5")
+	p.patch("/api/v1/transaction/"+id, object{"amount": 6}).ok("TRANSACTION_UPDATED")
+	p.post("/api/v1/transaction", expense(wallet, category, "0")).fails(http.StatusBadRequest, "VALIDATION_ERROR")
+	p.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
+
+	events, err := js.OrderedConsumer(t.Context(), outbox.Stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"ledger.v1.*.*." + p.id}})
+	require.NoError(t, err)
+	var told []string
+	seen := map[string]bool{}
+	for len(told) < 5 {
+		m, err := events.Next(jetstream.FetchMaxWait(30 * time.Second))
+		require.NoError(t, err, "%v", told)
+		e, err := outbox.Decode(m)
+		require.NoError(t, err)
+		require.Equal(t, p.id, e.UserID.String())
+		if !seen[e.ID.String()] {
+			seen[e.ID.String()], told = true, append(told, e.Subject)
+		}
+		if updated, ok := e.Data.(*ledgerv1.TransactionUpdated); ok {
+			require.Equal(t, []string{"-5.00", "-6.00"}, []string{updated.GetBefore().GetAmount(), updated.GetAfter().GetAmount()})
+		}
+	}
+	require.Equal(t, []string{
+		"ledger.v1.wallet.created", "ledger.v1.category.created", "ledger.v1.transaction.created", "ledger.v1.transaction.updated",
+		"ledger.v1.transaction.deleted",
+	}, told)
 }
 
 // TestAServiceThatIsAwayIsAnsweredFor takes parts of a stack of its own away, one by one.

@@ -80,6 +80,9 @@ func TestAPhotographedReceiptBecomesTransactionsWhoseSumIsThePrintedTotal(t *tes
 	preview := p.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
 	require.Equal(t, "23.25", preview.text("receipt.total"))
 	require.Equal(t, "100.00", p.balance(wallet))
+	for _, field := range []string{"id", "createdAt", "receiptId"} {
+		require.NotContains(t, preview.list("transactions")[0], field)
+	}
 
 	a := p.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "23.25", a.text("receipt.total"))

@@ -1513,7 +1513,7 @@ func (x *DeleteCategoryResponse) GetId() string {
 // Transaction is money that came or went.
 type Transaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUIDv7. It, created_at and updated_at are absent in a preview.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Negative for an expense.
 	Amount      string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
@@ -3794,9 +3794,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xd0\x02\n" +
-	"\vTransaction\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xe2\x02\n" +
+	"\vTransaction\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x12\n" +
 	"\x04date\x18\x04 \x01(\tR\x04date\x12\x1a\n" +
@@ -3806,12 +3806,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"categoryId\x12\x12\n" +
 	"\x04type\x18\b \x01(\tR\x04type\x12\"\n" +
 	"\n" +
-	"receipt_id\x18\t \x01(\tH\x00R\treceiptId\x88\x01\x01\x12\x1d\n" +
+	"receipt_id\x18\t \x01(\tH\x00R\treceiptId\x88\x01\x01\x12#\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\tR\tcreatedAt\x12\x1d\n" +
+	" \x01(\tB\x04\xf8\xb5\x18\x01R\tcreatedAt\x12#\n" +
 	"\n" +
-	"updated_at\x18\v \x01(\tR\tupdatedAtB\r\n" +
+	"updated_at\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\tupdatedAtB\r\n" +
 	"\v_receipt_id\"\xc4\x02\n" +
 	"\x18CreateTransactionRequest\x12 \n" +
 	"\x06amount\x18\x01 \x01(\tB\bص\x18\x01\xf0\xb5\x18\x01R\x06amount\x12 \n" +

@@ -16,6 +16,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// maxConns is how many connections a service's pool has unless its URL says otherwise (pool_max_conns).
+const maxConns = 16
+
 // Querier is a pool or a transaction.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
@@ -30,6 +33,11 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		// pgx's own text may hold the password.
 		return nil, errors.New("the database URL is not a valid postgres:// URL")
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		// pgx takes one per core, and a writer spends its time waiting for the disk, which commits many at once as
+		// willingly as one.
+		config.MaxConns = maxConns
 	}
 	// A request must learn within a second that Postgres is away.
 	config.ConnConfig.ConnectTimeout = time.Second

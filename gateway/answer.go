@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/coffer-budget/coffer/internal/restjson"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -19,14 +20,13 @@ func answer(ctx context.Context, response proto.Message) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("answering %s: %w", x.route.method.FullName(), err)
 	}
-	plan := answerPlanOf(m.Descriptor())
-	body, err := plan.append(nil, m)
+	body, err := restjson.Append(nil, m)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the answer of %s: %w", x.route.method.FullName(), err)
 	}
-	for _, h := range plan.headers {
-		if value := headerValue(m, h.field); value != "" {
-			x.header.Set(h.name, value)
+	for _, h := range restjson.Headers(m.Descriptor()) {
+		if value := headerValue(m, h.Field); value != "" {
+			x.header.Set(h.Name, value)
 		}
 	}
 	x.success.status = int(success.GetHttpStatus())

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
 // maxDepth is far more than any request needs.
@@ -258,7 +259,7 @@ func parseNumber(field protoreflect.FieldDescriptor, text string) (v protoreflec
 		if field.Kind() == protoreflect.Int32Kind {
 			bits = 32
 		}
-		if !isNumber(text) || strings.ContainsAny(text, ".eE") {
+		if !restjson.IsNumber(text) || strings.ContainsAny(text, ".eE") {
 			return v, problemInteger
 		}
 		n, err := strconv.ParseInt(text, 10, bits)
@@ -270,7 +271,7 @@ func parseNumber(field protoreflect.FieldDescriptor, text string) (v protoreflec
 		}
 		return protoreflect.ValueOfInt64(n), ""
 	case protoreflect.DoubleKind:
-		if !isNumber(text) {
+		if !restjson.IsNumber(text) {
 			return v, problemNumber
 		}
 		f, err := strconv.ParseFloat(text, 64)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/restjson"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -36,7 +37,7 @@ func (d decoding) Invoke(ctx context.Context, method string, args, reply any, op
 // requestPlan says where each field of a request comes from.
 type requestPlan struct {
 	path    []protoreflect.FieldDescriptor
-	headers []headerField
+	headers []restjson.Header
 	// query and body hold fields by JSON name.
 	query map[string]protoreflect.FieldDescriptor
 	body  map[string]protoreflect.FieldDescriptor
@@ -52,7 +53,7 @@ func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
 		case strings.Contains(r.template, "{"+string(field.Name())+"}"):
 			p.path = append(p.path, field)
 		case header != "":
-			p.headers = append(p.headers, headerField{header, field})
+			p.headers = append(p.headers, restjson.Header{Name: header, Field: field})
 		case !r.body || proto.GetExtension(options, restv1.E_Query).(bool):
 			p.query[field.JSONName()] = field
 		default:
@@ -71,8 +72,8 @@ func decode(r *http.Request, route *route, m protoreflect.Message) error {
 		}
 	}
 	for _, h := range route.request.headers {
-		if values := r.Header.Values(h.name); len(values) > 0 {
-			m.Set(h.field, protoreflect.ValueOfString(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")))
+		if values := r.Header.Values(h.Name); len(values) > 0 {
+			m.Set(h.Field, protoreflect.ValueOfString(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")))
 		}
 	}
 	bad := &problems{}
@@ -167,7 +168,7 @@ func parseText(field protoreflect.FieldDescriptor, text string) (v protoreflect.
 		return protoreflect.ValueOfBool(text == "true"), ""
 	case protoreflect.StringKind:
 		if isDecimal(field) {
-			if !isNumber(text) {
+			if !restjson.IsNumber(text) {
 				return v, problemNumber
 			}
 			return protoreflect.ValueOfString(text), ""

@@ -25,8 +25,5 @@ var (
 	errInvalidRequest   = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request could not be understood")
 )
 
-// What a mistake in the gateway or a service looks like; callers see INTERNAL.
-var (
-	errNotEncoded = errors.New("the answer was not encoded")
-	errNotANumber = errors.New("not a number")
-)
+// errNotEncoded is what a mistake in the gateway looks like; callers see INTERNAL.
+var errNotEncoded = errors.New("the answer was not encoded")

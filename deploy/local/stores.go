@@ -94,14 +94,14 @@ func (n *natsServer) start(ctx context.Context) error {
 }
 
 func (n *natsServer) ensureStream(ctx context.Context) error {
-	conn, js, err := outbox.Connect(n.url(), "coffer")
+	bus, err := outbox.Connect(outbox.Config{NATSURL: n.url(), NATSReplicas: 1}, "coffer", slog.Default())
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer bus.Close()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return outbox.EnsureStream(ctx, js, 1)
+	return bus.EnsureStream(ctx)
 }
 
 func (n *natsServer) url() string {

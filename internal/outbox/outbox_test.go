@@ -2,8 +2,10 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -12,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -32,20 +33,23 @@ var schema = fstest.MapFS{"migrations/0001_outbox.sql": {Data: []byte(`
 		created_at timestamptz NOT NULL DEFAULT now()
 	);
 	CREATE TABLE consumed_events (
-		id          uuid        NOT NULL CONSTRAINT consumed_events_pkey PRIMARY KEY,
-		consumed_at timestamptz NOT NULL DEFAULT now()
+		consumer    text        NOT NULL,
+		id          uuid        NOT NULL,
+		consumed_at timestamptz NOT NULL DEFAULT now(),
+		CONSTRAINT consumed_events_pkey PRIMARY KEY (consumer, id)
 	);
 	CREATE TABLE applied (seq bigint GENERATED ALWAYS AS IDENTITY, user_id uuid NOT NULL, n bigint NOT NULL);`)}}
 
-func setup(t *testing.T) (*pgxpool.Pool, jetstream.JetStream) {
+func setup(t *testing.T) (*pgxpool.Pool, *Bus) {
 	t.Helper()
 	pool := pgtest.New(t, schema)
-	conn, js, err := Connect(natstest.New(t), t.Name())
+	bus, err := Connect(Config{NATSURL: natstest.New(t), NATSReplicas: 1}, "ledger", slog.Default())
 	require.NoError(t, err)
-	t.Cleanup(conn.Close)
-	require.NoError(t, EnsureStream(t.Context(), js, 1))
-	return pool, js
+	t.Cleanup(bus.Close)
+	return pool, bus
 }
+
+var subjects = []string{"ledger.v1.test.happened"}
 
 func add(t *testing.T, pool *pgxpool.Pool, user uuid.UUID, n int64) {
 	t.Helper()
@@ -71,16 +75,16 @@ func applied(t *testing.T, pool *pgxpool.Pool, user uuid.UUID) []int64 {
 
 func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
 	t.Parallel()
-	pool, js := setup(t)
+	pool, bus := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { Relay(ctx, pool, js, "ledger", slog.Default()) })
+	running.Go(func() { bus.Relay(ctx, pool) })
 	got := make(chan Received, 1)
 	running.Go(func() {
-		Consume(ctx, pool, js, "test", []string{"ledger.v1.test.happened"}, slog.Default(), func(_ context.Context, _ pgx.Tx, e Received) error {
+		bus.Consume(ctx, pool, Consumer{Name: "test", Subjects: subjects, Apply: func(_ context.Context, _ pgx.Tx, e Received) error {
 			got <- e
 			return nil
-		})
+		}})
 	})
 	user := uuid.Must(uuid.NewV7())
 	add(t, pool, user, 42)
@@ -100,7 +104,7 @@ func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
 
 func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	t.Parallel()
-	pool, js := setup(t)
+	pool, bus := setup(t)
 	user := uuid.Must(uuid.NewV7())
 	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
 		require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: "ledger.v1.test.happened", Data: wrapperspb.Int64(1)}))
@@ -110,8 +114,8 @@ func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	add(t, pool, user, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go Relay(ctx, pool, js, "ledger", slog.Default())
-	go Consume(ctx, pool, js, "test", []string{"ledger.v1.test.happened"}, slog.Default(), record)
+	go bus.Relay(ctx, pool)
+	go bus.Consume(ctx, pool, Consumer{Name: "test", Subjects: subjects, Apply: record})
 	require.Eventually(t, func() bool { return len(applied(t, pool, user)) > 0 }, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, []int64{2}, applied(t, pool, user))
 }
@@ -120,7 +124,7 @@ func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 // must still be applied exactly once, and the stream must hold it once, in the order of its user.
 func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T) {
 	t.Parallel()
-	pool, js := setup(t)
+	pool, bus := setup(t)
 	const users, each = 4, 100
 	ids := make([]uuid.UUID, users)
 	var writers sync.WaitGroup
@@ -155,9 +159,9 @@ func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), span)
 		var running sync.WaitGroup
-		running.Go(func() { Relay(ctx, pool, js, "ledger", slog.Default()) })
+		running.Go(func() { bus.Relay(ctx, pool) })
 		running.Go(func() {
-			Consume(ctx, pool, js, "test", []string{"ledger.v1.test.happened"}, slog.Default(), flaky)
+			bus.Consume(ctx, pool, Consumer{Name: "test", Subjects: subjects, Apply: flaky})
 		})
 		running.Wait()
 		cancel()
@@ -173,46 +177,114 @@ func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T)
 			require.Equal(t, 1, seen[n], "event %d of user %s", n, user)
 		}
 	}
-	requireStreamInOrder(t, js, ids)
+	requireStreamInOrder(t, bus, ids)
 }
 
-func requireStreamInOrder(t *testing.T, js jetstream.JetStream, users []uuid.UUID) {
+func requireStreamInOrder(t *testing.T, bus *Bus, users []uuid.UUID) {
 	t.Helper()
 	for _, user := range users {
-		c, err := js.OrderedConsumer(t.Context(), Stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"*.v1.*.*." + user.String()}})
-		require.NoError(t, err)
-		batch, err := c.Fetch(1000, jetstream.FetchMaxWait(500*time.Millisecond))
-		require.NoError(t, err)
-		next := int64(0)
-		for m := range batch.Messages() {
-			e, err := Decode(m)
-			require.NoError(t, err)
-			require.Equal(t, next, e.Data.(*wrapperspb.Int64Value).GetValue())
-			next++
+		followed := follow(t, bus, user, 0, 100)
+		for i, e := range followed {
+			require.EqualValues(t, i, n(e))
 		}
-		require.EqualValues(t, 100, next)
 	}
 }
 
-func TestRunMakesTheStreamAndRelaysOnceNATSIsThere(t *testing.T) {
-	t.Parallel()
-	pool, url := pgtest.New(t, schema), natstest.New(t)
-	conn, js, err := Connect(url, t.Name())
-	require.NoError(t, err)
-	t.Cleanup(conn.Close)
-	user := uuid.Must(uuid.NewV7())
-	add(t, pool, user, 1)
+// follow returns the next events of a user, as many as asked for.
+func follow(t *testing.T, bus *Bus, user uuid.UUID, after uint64, count int) []Received {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var followed []Received
+	err := bus.Follow(ctx, user, after, func(e Received) error {
+		require.Equal(t, user, e.UserID)
+		if followed = append(followed, e); len(followed) == count {
+			return errEnough
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, errEnough)
+	return followed
+}
 
+var errEnough = errors.New("enough")
+
+func n(e Received) int64 { return e.Data.(*wrapperspb.Int64Value).GetValue() }
+
+func TestAUserFollowsWhatIsHisFromAnyPlaceOn(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { Run(ctx, Config{NATSURL: url, NATSReplicas: 1}, pool, "ledger", slog.New(slog.DiscardHandler)) })
+	running.Go(func() { bus.Relay(ctx, pool) })
 	defer running.Wait()
 	defer cancel()
-	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		stream, err := js.Stream(ctx, Stream)
-		require.NoError(c, err)
-		m, err := stream.GetLastMsgForSubject(ctx, "ledger.v1.test.happened."+user.String())
-		require.NoError(c, err)
-		require.Equal(c, "/coffer/ledger", m.Header.Get(headerSource))
-	}, 30*time.Second, 20*time.Millisecond)
+	user, other := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	for i := range int64(10) {
+		add(t, pool, user, i)
+		add(t, pool, other, -i)
+	}
+	all := follow(t, bus, user, 0, 10)
+	for i, e := range all {
+		require.EqualValues(t, i, n(e))
+		require.Equal(t, "/coffer/ledger", e.Source)
+	}
+	require.EqualValues(t, 4, n(follow(t, bus, user, all[3].Sequence, 1)[0]))
+
+	for _, end := range []uint64{Latest, all[9].Sequence + 1000} {
+		later := make(chan Received, 1)
+		following, stop := context.WithCancel(ctx)
+		running.Go(func() {
+			_ = bus.Follow(following, user, end, func(e Received) error { later <- e; return nil })
+		})
+		var e Received
+		require.EventuallyWithT(t, func(c *assert.CollectT) {
+			add(t, pool, user, 99)
+			select {
+			case e = <-later:
+			case <-time.After(300 * time.Millisecond):
+				require.Fail(c, "nothing yet")
+			}
+		}, 10*time.Second, 10*time.Millisecond)
+		require.EqualValues(t, 99, n(e))
+		stop()
+	}
+}
+
+func TestTwoConsumersOfOneServiceEachApplyAnEvent(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { bus.Relay(ctx, pool) })
+	defer running.Wait()
+	defer cancel()
+	for _, name := range []string{"one", "other"} {
+		running.Go(func() { bus.Consume(ctx, pool, Consumer{Name: name, Subjects: []string{"*.v1.test.*"}, Apply: record}) })
+	}
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 7)
+	require.Eventually(t, func() bool { return len(applied(t, pool, user)) == 2 }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, []int64{7, 7}, applied(t, pool, user))
+}
+
+func TestTheRelayWorksOnceNATSIsThere(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, schema)
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := lis.Addr().String()
+	require.NoError(t, lis.Close())
+	bus, err := Connect(Config{NATSURL: "nats://" + addr, NATSReplicas: 1}, "ledger", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(bus.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { bus.Relay(ctx, pool) })
+	defer running.Wait()
+	defer cancel()
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 1)
+	natstest.Start(t, addr)
+	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
 }

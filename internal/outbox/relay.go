@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,19 +32,23 @@ type entry struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// Relay publishes the events of the pool's schema until ctx ends. One of a service's replicas does the work, the others
-// wait for its lock. source names the service, as in CloudEvents.
-func Relay(ctx context.Context, pool *pgxpool.Pool, js jetstream.JetStream, source string, log *slog.Logger) {
+// Relay publishes the events of the pool's schema until ctx ends, whenever NATS and Postgres are both there. One of a
+// service's replicas does the work, the others wait for its lock.
+func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 	for ctx.Err() == nil {
-		if err := relay(ctx, pool, js, source); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "relaying events", "error", err)
+		err := b.EnsureStream(ctx)
+		if err == nil {
+			err = b.relay(ctx, pool)
+		}
+		if err != nil && ctx.Err() == nil {
+			b.log.WarnContext(ctx, "relaying events", "error", err)
 		}
 		pause(ctx, relayRetry)
 	}
 }
 
 // relay works for as long as its connection, and so its lock, lives.
-func relay(ctx context.Context, pool *pgxpool.Pool, js jetstream.JetStream, source string) error {
+func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("acquiring a connection: %w", err)
@@ -58,7 +61,7 @@ func relay(ctx context.Context, pool *pgxpool.Pool, js jetstream.JetStream, sour
 		return err
 	}
 	for ctx.Err() == nil {
-		n, err := relayOnce(ctx, conn, js, source)
+		n, err := b.relayOnce(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -69,7 +72,7 @@ func relay(ctx context.Context, pool *pgxpool.Pool, js jetstream.JetStream, sour
 	return nil
 }
 
-func relayOnce(ctx context.Context, conn *pgxpool.Conn, js jetstream.JetStream, source string) (int, error) {
+func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn) (int, error) {
 	entries, err := pg.All[entry](ctx, conn, `
 		SELECT seq, id, user_id, subject, data, created_at
 		FROM outbox
@@ -78,7 +81,7 @@ func relayOnce(ctx context.Context, conn *pgxpool.Conn, js jetstream.JetStream, 
 	if err != nil {
 		return 0, fmt.Errorf("reading the outbox: %w", err)
 	}
-	done, publishErr := publish(ctx, js, source, entries)
+	done, publishErr := b.publish(ctx, entries)
 	if len(done) > 0 {
 		if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, done); err != nil {
 			return 0, fmt.Errorf("emptying the outbox: %w", err)
@@ -89,14 +92,14 @@ func relayOnce(ctx context.Context, conn *pgxpool.Conn, js jetstream.JetStream, 
 
 // publish sends the entries in order, several at a time, and returns the leading ones that JetStream has stored.
 // Those after a failed one are sent again next time; JetStream drops what it had taken.
-func publish(ctx context.Context, js jetstream.JetStream, source string, entries []entry) ([]int64, error) {
+func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(entries))
 	for _, e := range entries {
-		m, err := e.message(source)
+		m, err := e.message(b.service)
 		if err != nil {
 			return nil, err
 		}
-		ack, err := js.PublishMsgAsync(m, jetstream.WithMsgID(e.ID.String()), jetstream.WithExpectStream(Stream))
+		ack, err := b.js.PublishMsgAsync(m, jetstream.WithMsgID(e.ID.String()), jetstream.WithExpectStream(streamName))
 		if err != nil {
 			return nil, fmt.Errorf("publishing %s: %w", e.Subject, err)
 		}
@@ -118,7 +121,7 @@ func publish(ctx context.Context, js jetstream.JetStream, source string, entries
 	return done, nil
 }
 
-func (e entry) message(source string) (*nats.Msg, error) {
+func (e entry) message(service string) (*nats.Msg, error) {
 	var data anypb.Any
 	if err := proto.Unmarshal(e.Data, &data); err != nil {
 		return nil, fmt.Errorf("decoding event %s: %w", e.ID, err)
@@ -127,8 +130,9 @@ func (e entry) message(source string) (*nats.Msg, error) {
 	m.Data = data.GetValue()
 	m.Header.Set(headerSpecVersion, "1.0")
 	m.Header.Set(headerID, e.ID.String())
-	m.Header.Set(headerSource, "/coffer/"+source)
-	m.Header.Set(headerType, string(data.MessageName()))
+	m.Header.Set(headerSource, "/coffer/"+service)
+	m.Header.Set(headerType, e.Subject)
+	m.Header.Set(headerSchema, data.GetTypeUrl())
 	m.Header.Set(headerSubject, e.UserID.String())
 	m.Header.Set(headerTime, e.CreatedAt.UTC().Format(time.RFC3339Nano))
 	m.Header.Set(headerContentType, "application/protobuf")

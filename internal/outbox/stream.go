@@ -3,19 +3,19 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// Stream holds the events of all services in one sequence. A message's subject is the event's, a dot, and the user's id:
-// ledger.v1.transaction.created.0199f0c5-....
-const Stream = "COFFER"
+// streamName is of the stream that holds the events of all services in one sequence. A message's subject is the event's, a
+// dot, and the user's id: ledger.v1.transaction.created.0199f0c5-....
+const streamName = "COFFER"
 
 // Retention is how long events can be read again.
 const Retention = 7 * 24 * time.Hour
@@ -26,37 +26,60 @@ const (
 	headerID          = "ce-id"
 	headerSource      = "ce-source"
 	headerType        = "ce-type"
+	headerSchema      = "ce-dataschema"
 	headerSubject     = "ce-subject"
 	headerTime        = "ce-time"
 	headerContentType = "ce-datacontenttype"
 )
 
-// Connect returns a JetStream connection that never gives up: while NATS is away publishing fails and consuming waits.
-func Connect(url, name string) (*nats.Conn, jetstream.JetStream, error) {
-	conn, err := nats.Connect(url, nats.Name(name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
+// Config is where a service's events go to and come from.
+type Config struct {
+	// NATSURL is that of the NATS servers, with user and password.
+	NATSURL string `env:"NATS_URL,required,notEmpty,unset"`
+	// NATSReplicas is on how many servers each event is kept; 3 in production.
+	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
+}
+
+// Bus is a service's connection to the stream. It never gives up: while NATS is away events wait in the outbox, and
+// consumers for it.
+type Bus struct {
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	replicas int
+	// service is the event's source, as in CloudEvents, and names the connection.
+	service string
+	log     *slog.Logger
+}
+
+// Connect does not wait for NATS; it fails only on a malformed URL.
+func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
+	conn, err := nats.Connect(config.NATSURL, nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
 		nats.ReconnectWait(250*time.Millisecond),
 		// Nothing may sit in a buffer that is sent after a later try of the same event.
 		nats.ReconnectBufSize(-1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("connecting to NATS: %w", err)
+		return nil, fmt.Errorf("connecting to NATS: %w", err)
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {
 		conn.Close()
-		return nil, nil, fmt.Errorf("opening JetStream: %w", err)
+		return nil, fmt.Errorf("opening JetStream: %w", err)
 	}
-	return conn, js, nil
+	return &Bus{conn: conn, js: js, replicas: config.NATSReplicas, service: service, log: log}, nil
 }
 
-// EnsureStream creates the stream, or brings its settings up to date. replicas is 3 in production.
-func EnsureStream(ctx context.Context, js jetstream.JetStream, replicas int) error {
-	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name:       Stream,
+// Close ends the connection.
+func (b *Bus) Close() { b.conn.Close() }
+
+// EnsureStream creates the stream, or brings its settings up to date.
+func (b *Bus) EnsureStream(ctx context.Context) error {
+	_, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:       streamName,
 		Subjects:   []string{"auth.v1.>", "ledger.v1.>", "budget.v1.>"},
 		Storage:    jetstream.FileStorage,
 		Retention:  jetstream.LimitsPolicy,
 		MaxAge:     Retention,
-		Replicas:   replicas,
+		Replicas:   b.replicas,
 		Duplicates: 10 * time.Minute,
 	})
 	if err != nil {
@@ -71,14 +94,16 @@ type Received struct {
 	UserID uuid.UUID
 	// Subject is the event's, without the user.
 	Subject string
-	Time    time.Time
+	// Source is /coffer/ and the service.
+	Source string
+	Time   time.Time
 	// Sequence is its place in the stream.
 	Sequence uint64
 	Data     proto.Message
 }
 
-// Decode reads a message of the stream. The program must link the event's generated code.
-func Decode(m jetstream.Msg) (Received, error) {
+// decode reads a message of the stream. The program must link the event's generated code.
+func decode(m jetstream.Msg) (Received, error) {
 	meta, err := m.Metadata()
 	if err != nil {
 		return Received{}, fmt.Errorf("reading an event's metadata: %w", err)
@@ -96,14 +121,12 @@ func Decode(m jetstream.Msg) (Received, error) {
 	if err != nil {
 		return Received{}, fmt.Errorf("event %s has no time: %w", id, err)
 	}
-	kind, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(h.Get(headerType)))
+	data, err := (&anypb.Any{TypeUrl: h.Get(headerSchema), Value: m.Data()}).UnmarshalNew()
 	if err != nil {
-		return Received{}, fmt.Errorf("event %s has an unknown type: %w", id, err)
-	}
-	data := kind.New().Interface()
-	if err := proto.Unmarshal(m.Data(), data); err != nil {
 		return Received{}, fmt.Errorf("decoding event %s: %w", id, err)
 	}
-	subject := m.Subject()[:max(0, len(m.Subject())-len(user.String())-1)]
-	return Received{ID: id, UserID: user, Subject: subject, Time: at, Sequence: meta.Sequence.Stream, Data: data}, nil
+	return Received{
+		ID: id, UserID: user, Subject: h.Get(headerType), Source: h.Get(headerSource), Time: at,
+		Sequence: meta.Sequence.Stream, Data: data,
+	}, nil
 }

@@ -83,6 +83,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer db.Close()
+	bus, err := outbox.Connect(config.Events, "auth", log)
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
 	s, err := newServer(db, config, time.Now, log)
 	if err != nil {
 		return err
@@ -101,7 +106,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go s.keys.run(ctx)
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
-	go outbox.Run(ctx, config.Events, db, "auth", log)
+	go bus.Relay(ctx, db)
 	go s.sweep(ctx, log)
 
 	srv := rpc.NewServer(config.Config, verifier, log)

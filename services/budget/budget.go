@@ -62,6 +62,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer db.Close()
+	bus, err := outbox.Connect(config.Events, "budget", log)
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
 	authConn, err := rpc.Dial(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService"), config.ServiceKey)
 	if err != nil {
 		return err
@@ -82,7 +87,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
-	go outbox.Run(ctx, config.Events, db, "budget", log)
+	go bus.Relay(ctx, db)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	budgetv1.RegisterBudgetServiceServer(srv, &server{

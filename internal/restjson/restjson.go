@@ -1,6 +1,8 @@
-package gateway
+// Package restjson writes messages as the JSON that REST clients see: answers, live events and webhook bodies alike.
+package restjson
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,24 +13,42 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// answerPlan is how messages of one type are written as JSON. protojson is not used because it writes int64 and our
-// decimal strings as strings, spaces at random, and takes three times as long.
-type answerPlan struct {
-	fields  []answerField
-	headers []headerField
+// errNotANumber is a bug of the service that filled the message.
+var errNotANumber = errors.New("not a number")
+
+// Append writes m as a JSON object after b: fields in the order of the proto file without those that travel in headers,
+// 64-bit integers and decimals as numbers, the message in an Any as it is. The output is deterministic.
+//
+// protojson is not used because it writes int64 and our decimal strings as strings, spaces at random, and takes three
+// times as long.
+func Append(b []byte, m protoreflect.Message) ([]byte, error) {
+	if m.Descriptor().FullName() == anyName {
+		return appendAny(b, m)
+	}
+	return planOf(m.Descriptor()).append(b, m)
 }
 
-// headerField is a field that travels in a header.
-type headerField struct {
-	name  string
-	field protoreflect.FieldDescriptor
+// Header is a field that travels in a header.
+type Header struct {
+	Name  string
+	Field protoreflect.FieldDescriptor
 }
 
-type answerField struct {
+// Headers lists the fields of a message that travel in headers.
+func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).headers }
+
+// plan is how messages of one type are written.
+type plan struct {
+	fields  []plannedField
+	headers []Header
+}
+
+type plannedField struct {
 	field protoreflect.FieldDescriptor
 	// key is the field's name with quotes and colon.
 	key    string
@@ -37,33 +57,32 @@ type answerField struct {
 	omit bool
 }
 
-// answerPlans caches plans by the message's full name.
-var answerPlans sync.Map
+// plans caches them by the message's full name.
+var plans sync.Map
 
-func answerPlanOf(d protoreflect.MessageDescriptor) *answerPlan {
-	if plan, ok := answerPlans.Load(d.FullName()); ok {
-		return plan.(*answerPlan)
+func planOf(d protoreflect.MessageDescriptor) *plan {
+	if known, ok := plans.Load(d.FullName()); ok {
+		return known.(*plan)
 	}
-	plan := &answerPlan{}
+	p := &plan{}
 	for i := range d.Fields().Len() {
 		field := d.Fields().Get(i)
 		options := field.Options()
 		if name := proto.GetExtension(options, restv1.E_Header).(string); name != "" {
-			plan.headers = append(plan.headers, headerField{name, field})
+			p.headers = append(p.headers, Header{name, field})
 			continue
 		}
-		plan.fields = append(plan.fields, answerField{
+		p.fields = append(p.fields, plannedField{
 			field: field, key: string(appendString(nil, field.JSONName())) + ":",
 			number: proto.GetExtension(options, restv1.E_Number).(bool),
 			omit:   field.HasPresence() || proto.GetExtension(options, restv1.E_OmitEmpty).(bool),
 		})
 	}
-	answerPlans.Store(d.FullName(), plan)
-	return plan
+	plans.Store(d.FullName(), p)
+	return p
 }
 
-// append writes m as a JSON object. Fields come in the order of the proto file; the output is deterministic.
-func (p *answerPlan) append(b []byte, m protoreflect.Message) ([]byte, error) {
+func (p *plan) append(b []byte, m protoreflect.Message) ([]byte, error) {
 	b = append(b, '{')
 	first := true
 	for i := range p.fields {
@@ -84,7 +103,7 @@ func (p *answerPlan) append(b []byte, m protoreflect.Message) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-func (f *answerField) append(b []byte, v protoreflect.Value) ([]byte, error) {
+func (f *plannedField) append(b []byte, v protoreflect.Value) ([]byte, error) {
 	switch {
 	case f.field.IsMap():
 		return f.appendMap(b, v.Map())
@@ -104,7 +123,7 @@ func (f *answerField) append(b []byte, v protoreflect.Value) ([]byte, error) {
 	return f.appendOne(b, v, f.field)
 }
 
-func (f *answerField) appendMap(b []byte, m protoreflect.Map) ([]byte, error) {
+func (f *plannedField) appendMap(b []byte, m protoreflect.Map) ([]byte, error) {
 	keys := make([]string, 0, m.Len())
 	for k := range m.Range {
 		keys = append(keys, k.String())
@@ -124,13 +143,13 @@ func (f *answerField) appendMap(b []byte, m protoreflect.Map) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-func (f *answerField) appendOne(b []byte, v protoreflect.Value, field protoreflect.FieldDescriptor) ([]byte, error) {
+func (f *plannedField) appendOne(b []byte, v protoreflect.Value, field protoreflect.FieldDescriptor) ([]byte, error) {
 	switch field.Kind() {
 	case protoreflect.StringKind:
 		if !f.number {
 			return appendString(b, v.String()), nil
 		}
-		if !isNumber(v.String()) {
+		if !IsNumber(v.String()) {
 			return nil, errNotANumber
 		}
 		return append(b, v.String()...), nil
@@ -144,9 +163,23 @@ func (f *answerField) appendOne(b []byte, v protoreflect.Value, field protorefle
 		}
 		return appendDouble(b, v.Float()), nil
 	case protoreflect.MessageKind:
-		return answerPlanOf(field.Message()).append(b, v.Message())
+		return Append(b, v.Message())
 	}
 	return nil, fmt.Errorf("fields of the kind %s have no JSON form", field.Kind())
+}
+
+const anyName = protoreflect.FullName("google.protobuf.Any")
+
+func appendAny(b []byte, m protoreflect.Message) ([]byte, error) {
+	packed, ok := m.Interface().(*anypb.Any)
+	if !ok {
+		return nil, fmt.Errorf("an Any of the type %T", m.Interface())
+	}
+	inner, err := packed.UnmarshalNew()
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %s: %w", packed.GetTypeUrl(), err)
+	}
+	return Append(b, inner.ProtoReflect())
 }
 
 // appendDouble writes the shortest decimal that is read back as f, without an exponent where people expect none.
@@ -199,8 +232,8 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
 
-// isNumber tells whether s is a number as RFC 8259 writes it.
-func isNumber(s string) bool {
+// IsNumber tells whether s is a number as RFC 8259 writes it.
+func IsNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	whole := digits(s)
 	if whole == 0 || whole > 1 && s[0] == '0' {

@@ -1,4 +1,4 @@
-package gateway
+package restjson
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 	"pgregory.net/rapid"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -40,7 +41,7 @@ func TestWhatIsANumberIsWhatJSONSays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`-?[0-9]{0,3}(\.[0-9]{0,2})?([eE][+-]?[0-9]{0,2})?`).Draw(t, "s")
-		require.Equal(t, json.Valid([]byte(s)), isNumber(s), s)
+		require.Equal(t, json.Valid([]byte(s)), IsNumber(s), s)
 	})
 }
 
@@ -55,9 +56,9 @@ func TestAReceiptIsReadBackAsItWas(t *testing.T) {
 			Evidence: []*ocrv1.Evidence{{Page: rapid.Int32().Draw(t, "page"), Box: &ocrv1.Box{X: -1}}},
 		}
 		m := receipt.ProtoReflect()
-		written, err := answerPlanOf(m.Descriptor()).append(nil, m)
+		written, err := Append(nil, m)
 		require.NoError(t, err)
-		again, err := answerPlanOf(m.Descriptor()).append(nil, proto.Clone(receipt).ProtoReflect())
+		again, err := Append(nil, proto.Clone(receipt).ProtoReflect())
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(again), "deterministic")
 		var back struct {
@@ -87,22 +88,33 @@ func TestAReceiptIsReadBackAsItWas(t *testing.T) {
 func TestAnInt64IsANumber(t *testing.T) {
 	t.Parallel()
 	m := (&ledgerv1.SpentAmount{Currency: "JPY", SpentMinor: math.MinInt64}).ProtoReflect()
-	written, err := answerPlanOf(m.Descriptor()).append(nil, m)
+	written, err := Append(nil, m)
 	require.NoError(t, err)
 	require.Contains(t, string(written), `"spentMinor":-9223372036854775808`)
+}
+
+func TestAnAnyIsTheMessageInIt(t *testing.T) {
+	t.Parallel()
+	packed, err := anypb.New(&ledgerv1.WalletDeleted{OwnerId: "a", WalletId: "b"})
+	require.NoError(t, err)
+	written, err := Append(nil, packed.ProtoReflect())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"ownerId":"a","walletId":"b"}`, string(written))
+	_, err = Append(nil, (&anypb.Any{TypeUrl: "type.googleapis.com/coffer.Unknown"}).ProtoReflect())
+	require.Error(t, err)
 }
 
 func BenchmarkPageOfFifty(b *testing.B) {
 	page := &ledgerv1.ListTransactionsResponse{}
 	for range 50 {
 		page.Transactions = append(page.Transactions, &ledgerv1.Transaction{
-			Id: anID, Amount: "-12.30", Description: "Lunch with a colleague", Date: "2026-01-02T00:00:00.000Z", Currency: "EUR",
-			WalletId: anID, CategoryId: anID, Type: "expense", CreatedAt: "2026-01-02T00:00:00.000Z", UpdatedAt: "2026-01-02T00:00:00.000Z",
+			Id: "0199f0c5-1c5a-7000-8000-000000000001", Amount: "-12.30", Description: "Lunch with a colleague", Date: "2026-01-02T00:00:00.000Z", Currency: "EUR",
+			WalletId: "0199f0c5-1c5a-7000-8000-000000000001", CategoryId: "0199f0c5-1c5a-7000-8000-000000000001", Type: "expense", CreatedAt: "2026-01-02T00:00:00.000Z", UpdatedAt: "2026-01-02T00:00:00.000Z",
 		})
 	}
 	m := page.ProtoReflect()
 	var buf []byte
 	for b.Loop() {
-		buf, _ = answerPlanOf(m.Descriptor()).append(buf[:0], m)
+		buf, _ = Append(buf[:0], m)
 	}
 }

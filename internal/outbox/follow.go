@@ -1,0 +1,79 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Latest as a place in the stream stands for whatever its end is.
+const Latest = ^uint64(0)
+
+// Follow hands a user's events of all services to yield, in the order of the stream: those after a place in it, and then
+// as they come. It returns when ctx ends, or yield's error. While NATS is away it waits.
+func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield func(Received) error) error {
+	for {
+		var failed yieldError
+		err := b.follow(ctx, user, &after, yield)
+		switch {
+		case errors.As(err, &failed):
+			return failed.error
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		b.log.WarnContext(ctx, "following events", "error", err)
+		pause(ctx, relayRetry)
+	}
+}
+
+// yieldError tells the caller's errors from NATS's.
+type yieldError struct{ error }
+
+func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error) error {
+	if err := b.place(ctx, after); err != nil {
+		return err
+	}
+	consumer, err := b.js.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{"*.v1.*.*." + user.String()},
+		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:    *after + 1,
+	})
+	if err != nil {
+		return fmt.Errorf("creating a consumer: %w", err)
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return fmt.Errorf("reading events: %w", err)
+	}
+	defer messages.Stop()
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer stop()
+	for {
+		m, err := messages.Next()
+		if err != nil {
+			return fmt.Errorf("reading events: %w", err)
+		}
+		e, err := decode(m)
+		if err != nil {
+			b.log.ErrorContext(ctx, "skipping an event", "error", err)
+			continue
+		}
+		if err := yield(e); err != nil {
+			return yieldError{err}
+		}
+		*after = e.Sequence
+	}
+}
+
+// place turns Latest, and a place of a stream that was since made anew, into the stream's end.
+func (b *Bus) place(ctx context.Context, after *uint64) error {
+	stream, err := b.js.Stream(ctx, streamName)
+	if err != nil {
+		return fmt.Errorf("finding the stream: %w", err)
+	}
+	*after = min(*after, stream.CachedInfo().State.LastSeq)
+	return nil
+}

@@ -40,6 +40,7 @@ type backend struct {
 	authv1.UnimplementedAuthServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
 	budgetv1.UnimplementedBudgetServiceServer
+	budgetv1.UnimplementedNotificationServiceServer
 
 	health *health.Server
 	key    ed25519.PrivateKey
@@ -106,6 +107,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	authv1.RegisterAuthServiceServer(server, b)
 	ledgerv1.RegisterLedgerServiceServer(server, b)
 	budgetv1.RegisterBudgetServiceServer(server, b)
+	budgetv1.RegisterNotificationServiceServer(server, b)
 	healthpb.RegisterHealthServer(server, b.health)
 	go func() { _ = server.Serve(lis) }()
 	t.Cleanup(server.Stop)

@@ -92,6 +92,13 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 	if err := budgetgw.RegisterBudgetServiceHandlerClient(ctx, mux, budgetv1.NewBudgetServiceClient(decoding{conns.budget})); err != nil {
 		return nil, err
 	}
+	if err := budgetgw.RegisterNotificationServiceHandlerClient(ctx, mux, budgetv1.NewNotificationServiceClient(decoding{conns.budget})); err != nil {
+		return nil, err
+	}
+	// The last one that is registered for a path has it.
+	if err := mux.HandlePath(http.MethodGet, eventsPath, f.events(ctx.Done(), mux, budgetv1.NewNotificationServiceClient(conns.budget))); err != nil {
+		return nil, err
+	}
 	for _, p := range own {
 		serve := p.handler
 		if err := mux.HandlePath(http.MethodGet, p.path, func(w http.ResponseWriter, r *http.Request, _ map[string]string) { serve(w, r) }); err != nil {
@@ -110,7 +117,7 @@ func corsFor(origins []string) *cors.Cors {
 	return cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Request-Id", "Traceparent", "Tracestate"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate"},
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Idempotency-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
 		MaxAge:         600,
 	})

@@ -155,7 +155,7 @@ func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 			return
 		}
 		x.outer.Pattern = x.route.template
-		ctx, cancel := context.WithTimeout(r.Context(), x.route.deadline())
+		ctx, cancel := x.route.within(r.Context())
 		defer cancel()
 		if x.route.access == restv1.Access_ACCESS_UNSPECIFIED {
 			user, err := f.authenticate(ctx, r)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -59,6 +60,9 @@ func TestTheDocumentTellsTheTruth(t *testing.T) {
 	routes, err := rpcRoutes()
 	require.NoError(t, err)
 	for _, r := range routes {
+		if r.method.IsStreamingServer() {
+			continue
+		}
 		t.Run(string(r.method.Name()), func(t *testing.T) {
 			t.Parallel()
 			for _, answer := range []any{filled(t, r.method.Output(), 0), sparse(t, r.method.Output()), apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "Validation failed").With("a", "b")} {
@@ -129,9 +133,16 @@ func filledValue(t *testing.T, field protoreflect.FieldDescriptor, depth int) pr
 		return protoreflect.ValueOfBool(true)
 	case protoreflect.Int32Kind:
 		return protoreflect.ValueOfInt32(7)
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(7)
 	case protoreflect.DoubleKind:
 		return protoreflect.ValueOfFloat64(12.5)
 	case protoreflect.MessageKind:
+		if field.Message().FullName() == "google.protobuf.Any" {
+			packed, err := anypb.New(aWallet())
+			require.NoError(t, err)
+			return protoreflect.ValueOfMessage(packed.ProtoReflect())
+		}
 		return protoreflect.ValueOfMessage(filled(t, field.Message(), depth+1).ProtoReflect())
 	}
 	return protoreflect.ValueOfString("12.30")

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -42,11 +43,15 @@ type route struct {
 	request   *requestPlan
 }
 
-func (r *route) deadline() time.Duration {
-	if r.multipart {
-		return multipartDeadline
+// within returns the context that the request's time ends; a stream's own time is its token's.
+func (r *route) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	switch {
+	case r.method.IsStreamingServer():
+		return context.WithCancel(ctx)
+	case r.multipart:
+		return context.WithTimeout(ctx, multipartDeadline)
 	}
-	return usualDeadline
+	return context.WithTimeout(ctx, usualDeadline)
 }
 
 func (r *route) bodyLimit() int64 {
@@ -61,6 +66,7 @@ func rpcRoutes() ([]*route, error) {
 	var routes []*route
 	for _, file := range []protoreflect.FileDescriptor{
 		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
+		budgetv1.File_coffer_budget_v1_notifications_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()

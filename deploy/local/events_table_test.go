@@ -29,8 +29,9 @@ func TestTheCatalogueListsEveryEvent(t *testing.T) {
 			for j := range m.Fields().Len() {
 				fields = append(fields, m.Fields().Get(j).JSONName())
 			}
-			name := strings.ToLower(strings.Join(words.FindAllString(string(m.Name()), -1), "."))
-			want = append(want, []string{service + "." + name, string(m.FullName()), strings.Join(fields, ", ")})
+			name := words.FindAllString(string(m.Name()), -1)
+			subject := strings.ToLower(service + "." + name[0] + "." + strings.Join(name[1:], "_"))
+			want = append(want, []string{subject, string(m.FullName()), strings.Join(fields, ", ")})
 		}
 	}
 	var got [][]string

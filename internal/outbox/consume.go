@@ -2,10 +2,10 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,7 +13,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-const ackWait = 10 * time.Second
+const (
+	ackWait      = 10 * time.Second
+	consumeBatch = 256
+	// consumeWait is how long one question to NATS for events stands.
+	consumeWait = 30 * time.Second
+)
 
 // Consumer is a service's interest in events. Its replicas share the work.
 type Consumer struct {
@@ -21,14 +26,15 @@ type Consumer struct {
 	Name string
 	// Subjects of events, as ledger.v1.transaction.created; * stands for one part.
 	Subjects []string
-	// Apply makes the event's effect in tx. It must not depend on the order of events, and must not call another service.
-	Apply func(ctx context.Context, tx pgx.Tx, e Received) error
-	// Applied, if set, is called after an effect was committed.
+	// Apply makes the events' effects in tx, all or none. It must not depend on their order, and must not call another
+	// service. When it fails for several it is asked again for each alone.
+	Apply func(ctx context.Context, tx pgx.Tx, events []Received) error
+	// Applied, if set, is called after effects were committed.
 	Applied func()
 }
 
 // Consume has each event applied exactly once in effect, until ctx ends: what Apply writes commits together with the
-// event's id, in this table of the service's schema:
+// events' ids, in this table of the service's schema:
 //
 //	CREATE TABLE consumed_events (
 //	    consumer    text        NOT NULL,
@@ -63,53 +69,106 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 	if err != nil {
 		return fmt.Errorf("creating consumer %s: %w", c.Name, err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(16))
-	if err != nil {
-		return fmt.Errorf("reading consumer %s: %w", c.Name, err)
-	}
-	defer messages.Stop()
-	stop := context.AfterFunc(ctx, messages.Stop)
-	defer stop()
-	for {
-		m, err := messages.Next()
-		if errors.Is(err, jetstream.ErrMsgIteratorClosed) {
-			return nil
-		}
+	for ctx.Err() == nil {
+		messages, err := next(ctx, consumer)
 		if err != nil {
 			return fmt.Errorf("reading consumer %s: %w", c.Name, err)
 		}
-		b.handle(ctx, pool, m, c)
+		b.handle(ctx, pool, messages, c)
 	}
+	return nil
+}
+
+// next waits for one message, and takes along what else is there: many share a commit, and none waits for company.
+func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, consumeWait)
+	defer cancel()
+	first, err := consumer.Next(jetstream.FetchContext(ctx))
+	if err != nil && ctx.Err() != nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	messages := []jetstream.Msg{first}
+	more, err := consumer.FetchNoWait(consumeBatch - 1)
+	if err != nil {
+		return messages, nil
+	}
+	for m := range more.Messages() {
+		messages = append(messages, m)
+	}
+	return messages, nil
 }
 
 // handle acknowledges what is applied; what failed comes again, later each time.
-func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, m jetstream.Msg, c Consumer) {
-	e, err := decode(m)
-	if err != nil {
-		// It will not become readable by waiting, and it must not stop the others.
-		b.log.ErrorContext(ctx, "dropping an event", "consumer", c.Name, "error", err)
-		_ = m.TermWithReason("not decodable")
+func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, c Consumer) {
+	var events []Received
+	var readable []jetstream.Msg
+	for _, m := range messages {
+		e, err := decode(m)
+		if err != nil {
+			// It will not become readable by waiting, and it must not stop the others.
+			b.log.ErrorContext(ctx, "dropping an event", "consumer", c.Name, "error", err)
+			_ = m.TermWithReason("not decodable")
+			continue
+		}
+		events, readable = append(events, e), append(readable, m)
+	}
+	if len(events) == 0 {
 		return
 	}
-	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `INSERT INTO consumed_events (consumer, id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, c.Name, e.ID)
-		if err != nil {
-			return fmt.Errorf("recording an event: %w", err)
+	err := c.apply(ctx, pool, events)
+	switch {
+	case err == nil:
+		for _, m := range readable {
+			_ = m.Ack()
 		}
-		if tag.RowsAffected() == 0 {
+		if c.Applied != nil {
+			c.Applied()
+		}
+	case len(readable) > 1:
+		for _, m := range readable {
+			b.handle(ctx, pool, []jetstream.Msg{m}, c)
+		}
+	default:
+		b.log.WarnContext(ctx, "applying an event", "consumer", c.Name, "event", events[0].ID, "subject", events[0].Subject, "error", err)
+		_ = readable[0].NakWithDelay(backoff(readable[0]))
+	}
+}
+
+func (c Consumer) apply(ctx context.Context, pool *pgxpool.Pool, events []Received) error {
+	ids := make([]uuid.UUID, len(events))
+	for i, e := range events {
+		ids[i] = e.ID
+	}
+	return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		type row struct{ ID uuid.UUID }
+		// Sorted, so that two consumers of the same events wait for each other and not in a circle.
+		fresh, err := pg.All[row](ctx, tx, `
+			INSERT INTO consumed_events (consumer, id)
+			SELECT $1, id FROM unnest($2::uuid[]) AS e (id) GROUP BY id ORDER BY id
+			ON CONFLICT DO NOTHING
+			RETURNING id`, c.Name, ids)
+		if err != nil {
+			return fmt.Errorf("recording events: %w", err)
+		}
+		unseen := make(map[uuid.UUID]bool, len(fresh))
+		for _, r := range fresh {
+			unseen[r.ID] = true
+		}
+		var todo []Received
+		for _, e := range events {
+			if unseen[e.ID] {
+				delete(unseen, e.ID)
+				todo = append(todo, e)
+			}
+		}
+		if len(todo) == 0 {
 			return nil
 		}
-		return c.Apply(ctx, tx, e)
+		return c.Apply(ctx, tx, todo)
 	})
-	if err != nil {
-		b.log.WarnContext(ctx, "applying an event", "consumer", c.Name, "event", e.ID, "subject", e.Subject, "error", err)
-		_ = m.NakWithDelay(backoff(m))
-		return
-	}
-	_ = m.Ack()
-	if c.Applied != nil {
-		c.Applied()
-	}
 }
 
 func backoff(m jetstream.Msg) time.Duration {

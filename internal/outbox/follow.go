@@ -9,8 +9,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Latest as a place in the stream stands for whatever its end is.
-const Latest = ^uint64(0)
+// End is the place in the stream after which comes what has not happened yet.
+func (b *Bus) End(ctx context.Context) (uint64, error) {
+	stream, err := b.js.Stream(ctx, streamName)
+	if err != nil {
+		return 0, fmt.Errorf("finding the stream: %w", err)
+	}
+	return stream.CachedInfo().State.LastSeq, nil
+}
 
 // Follow hands a user's events of all services to yield, in the order of the stream: those after a place in it, and then
 // as they come. It returns when ctx ends, or yield's error. While NATS is away it waits.
@@ -33,9 +39,12 @@ func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield fu
 type yieldError struct{ error }
 
 func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error) error {
-	if err := b.place(ctx, after); err != nil {
+	end, err := b.End(ctx)
+	if err != nil {
 		return err
 	}
+	// A place beyond the end is one of a stream that was since made anew.
+	*after = min(*after, end)
 	consumer, err := b.js.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{"*.v1.*.*." + user.String()},
 		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
@@ -66,14 +75,4 @@ func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield f
 		}
 		*after = e.Sequence
 	}
-}
-
-// place turns Latest, and a place of a stream that was since made anew, into the stream's end.
-func (b *Bus) place(ctx context.Context, after *uint64) error {
-	stream, err := b.js.Stream(ctx, streamName)
-	if err != nil {
-		return fmt.Errorf("finding the stream: %w", err)
-	}
-	*after = min(*after, stream.CachedInfo().State.LastSeq)
-	return nil
 }

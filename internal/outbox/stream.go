@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,7 +74,7 @@ func (b *Bus) Close() { b.conn.Close() }
 
 // EnsureStream creates the stream, or brings its settings up to date.
 func (b *Bus) EnsureStream(ctx context.Context) error {
-	_, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	want := jetstream.StreamConfig{
 		Name:       streamName,
 		Subjects:   []string{"auth.v1.>", "ledger.v1.>", "budget.v1.>"},
 		Storage:    jetstream.FileStorage,
@@ -81,11 +82,21 @@ func (b *Bus) EnsureStream(ctx context.Context) error {
 		MaxAge:     Retention,
 		Replicas:   b.replicas,
 		Duplicates: 10 * time.Minute,
-	})
-	if err != nil {
+	}
+	stream, err := b.js.Stream(ctx, streamName)
+	if err == nil && upToDate(stream.CachedInfo().Config, want) {
+		return nil
+	}
+	if _, err := b.js.CreateOrUpdateStream(ctx, want); err != nil {
 		return fmt.Errorf("creating the event stream: %w", err)
 	}
 	return nil
+}
+
+// upToDate spares NATS an update at each start of each replica.
+func upToDate(is, want jetstream.StreamConfig) bool {
+	return slices.Equal(is.Subjects, want.Subjects) && is.MaxAge == want.MaxAge && is.Replicas == want.Replicas &&
+		is.Duplicates == want.Duplicates
 }
 
 // Received is an event as it comes out of the stream.

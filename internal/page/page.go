@@ -2,7 +2,8 @@
 package page
 
 import (
-	"crypto/hmac"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -14,7 +15,6 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 200
-	macSize      = 16
 )
 
 // Limit is the page size for what a client asked for: 50 when absent, at most 200. Less than 1 is a field error.
@@ -28,13 +28,21 @@ func Limit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// Cursors seals positions in a list.
-type Cursors struct{ key []byte }
+// Cursors seals positions in a list. Nobody can read one, for a position may tell of more than its owner's rows, and nobody
+// can make one.
+type Cursors struct{ key [sha256.Size]byte }
 
 // NewCursors derives the sealing key from a secret that all replicas of a service share.
 func NewCursors(secret string) Cursors {
-	key := sha256.Sum256([]byte("cursor\x00" + secret))
-	return Cursors{key: key[:]}
+	return Cursors{key: sha256.Sum256([]byte("cursor\x00" + secret))}
+}
+
+func (c Cursors) sealer() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(c.key[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // Seal returns an opaque cursor for a position. The scope is what the position is valid for: the list, its owner,
@@ -44,30 +52,31 @@ func (c Cursors) Seal(scope string, position any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(append(c.mac(scope, payload), payload...)), nil
+	sealer, err := c.sealer()
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(sealer.Seal(nil, nil, payload, []byte(scope))), nil
 }
 
 // Open reads a cursor that Seal made for the same scope into position; anything else is apierr.InvalidCursor.
 func (c Cursors) Open(scope, cursor string, position any) error {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) < macSize {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil {
 		return apierr.InvalidCursor
 	}
-	if !hmac.Equal(raw[:macSize], c.mac(scope, raw[macSize:])) {
+	sealer, err := c.sealer()
+	if err != nil {
+		return err
+	}
+	payload, err := sealer.Open(nil, nil, sealed, []byte(scope))
+	if err != nil {
 		return apierr.InvalidCursor
 	}
-	if err := json.Unmarshal(raw[macSize:], position); err != nil {
+	if err := json.Unmarshal(payload, position); err != nil {
 		return apierr.InvalidCursor
 	}
 	return nil
-}
-
-func (c Cursors) mac(scope string, payload []byte) []byte {
-	h := hmac.New(sha256.New, c.key)
-	h.Write([]byte(scope))
-	h.Write([]byte{0})
-	h.Write(payload)
-	return h.Sum(nil)[:macSize]
 }
 
 // Cut makes a page of limit+1 rows, and seals the position of its last row into the cursor of the next page.

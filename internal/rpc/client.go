@@ -16,14 +16,15 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
 // Dial connects to a service at host:port. It does not wait; calls fail with SERVICE_UNAVAILABLE while nothing answers.
-// RPCs marked NO_SIDE_EFFECTS in service are tried again when a connection breaks. A caller that is itself a service
-// gives its key; the gateway, which speaks for users only, gives none.
+// RPCs marked NO_SIDE_EFFECTS in service's package are tried again when a connection breaks. A caller that is itself a
+// service gives its key; the gateway, which speaks for users only, gives none.
 func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string) (*grpc.ClientConn, error) {
 	config, err := serviceConfig(service)
 	if err != nil {
@@ -37,6 +38,9 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 5 * time.Second}),
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, resp any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			return invoke(identify(ctx, serviceKey), method, req, resp, cc, opts...)
+		}),
+		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			return open(identify(ctx, serviceKey), desc, cc, method, opts...)
 		}),
 	)
 	if err != nil {
@@ -78,13 +82,19 @@ func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 		Method  string `json:"method"`
 	}
 	var retried []name
-	for i := range service.Methods().Len() {
-		m := service.Methods().Get(i)
-		options, ok := m.Options().(*descriptorpb.MethodOptions)
-		if ok && options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS {
-			retried = append(retried, name{string(service.FullName()), string(m.Name())})
+	// A context may have several services; they share the connection.
+	protoregistry.GlobalFiles.RangeFilesByPackage(service.ParentFile().Package(), func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				options, ok := methods.Get(j).Options().(*descriptorpb.MethodOptions)
+				if ok && options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS {
+					retried = append(retried, name{string(file.Services().Get(i).FullName()), string(methods.Get(j).Name())})
+				}
+			}
 		}
-	}
+		return true
+	})
 	config := map[string]any{"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}}}
 	if len(retried) > 0 {
 		config["methodConfig"] = []any{map[string]any{

@@ -64,22 +64,24 @@ type Server struct {
 	health   *health.Server
 	config   Config
 	verifier *caller.Verifier
+	streams  *streams
 	log      *slog.Logger
 }
 
 // NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
-	s := &Server{config: config, verifier: verifier, log: log, health: health.NewServer()}
+	s := &Server{config: config, verifier: verifier, streams: &streams{ending: make(chan struct{})}, log: log, health: health.NewServer()}
 	s.Server = grpc.NewServer(
 		grpc.Creds(insecure.NewCredentials()),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.MaxRecvMsgSize(MaxMessage),
-		grpc.MaxConcurrentStreams(1000),
+		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		// Connections are renewed so that load spreads over new replicas.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.ChainUnaryInterceptor(s.finish, s.recover, s.deadline, s.authorize),
+		grpc.ChainStreamInterceptor(s.stream),
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
 	s.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
@@ -105,6 +107,7 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	case <-ctx.Done():
 	}
 	s.health.Shutdown()
+	close(s.streams.ending)
 	drained := make(chan struct{})
 	go func() { s.GracefulStop(); close(drained) }()
 	select {
@@ -144,20 +147,23 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 
 // finish is outermost: it logs the call and turns whatever came out into a status that may be shown.
 func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if strings.HasPrefix(info.FullMethod, "/grpc.health.") {
+	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
 	}
 	start := time.Now()
-	ctx = withRequestID(ctx)
-	seen := &acting{}
-	ctx = context.WithValue(ctx, actingKey{}, seen)
+	ctx, seen := withActing(withRequestID(ctx))
 	resp, err := next(ctx, req)
-	if seen.known {
-		ctx = caller.With(ctx, seen.Identity)
+	if err := s.finished(ctx, seen, info.FullMethod, start, err); err != nil {
+		return nil, err
 	}
+	return resp, nil
+}
+
+// finished logs a call or stream, and returns what the caller sees of its error.
+func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, start time.Time, err error) error {
 	shown := public(err)
 	level, reason := slog.LevelInfo, "OK"
-	attrs := []any{"method", info.FullMethod, "duration", time.Since(start)}
+	attrs := []any{"method", fullMethod, "duration", time.Since(start)}
 	if shown != nil {
 		reason = shown.Reason
 		switch {
@@ -170,12 +176,15 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 			attrs = append(attrs, "error", err)
 		}
 	}
-	s.log.Log(ctx, level, "rpc", append(attrs, "reason", reason)...)
+	s.log.Log(seen.acted(ctx), level, "rpc", append(attrs, "reason", reason)...)
 	if shown != nil {
-		return nil, shown.GRPCStatus().Err()
+		return shown.GRPCStatus().Err()
 	}
-	return resp, nil
+	return nil
 }
+
+// infrastructure are the RPCs that gRPC itself brings: health and reflection.
+func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMethod, "/grpc.") }
 
 // canceled is for the log: nobody is there to be answered.
 var canceled = &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
@@ -226,18 +235,27 @@ func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
 
 // authorize lets a call through when the identity that its method option asks for is there and genuine.
 func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if strings.HasPrefix(info.FullMethod, "/grpc.") {
+	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
 	}
-	switch access(info.FullMethod) {
+	ctx, err := s.admit(ctx, info.FullMethod)
+	if err != nil {
+		return nil, err
+	}
+	return next(ctx, req)
+}
+
+// admit returns the context that acts for the caller.
+func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
+	switch access(fullMethod) {
 	case restv1.Access_ACCESS_UNSPECIFIED:
 	case restv1.Access_ACCESS_PUBLIC:
-		return next(ctx, req)
+		return ctx, nil
 	case restv1.Access_ACCESS_SERVICE:
 		if !s.fromService(ctx) {
 			return nil, apierr.ServiceOnly
 		}
-		return next(ctx, req)
+		return ctx, nil
 	}
 	token, err := bearer(ctx)
 	if err != nil {
@@ -250,7 +268,7 @@ func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerI
 	if seen, ok := ctx.Value(actingKey{}).(*acting); ok {
 		seen.Identity, seen.known = id, true
 	}
-	return next(caller.With(ctx, id), req)
+	return caller.With(ctx, id), nil
 }
 
 func (s *Server) fromService(ctx context.Context) bool {

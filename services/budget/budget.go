@@ -41,17 +41,25 @@ type Config struct {
 
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
+	budgetv1.UnsafeNotificationServiceServer
 
 	db      *pgxpool.Pool
 	auth    authv1.AuthServiceClient
 	ledger  ledgerv1.LedgerServiceClient
 	cursors page.Cursors
-	log     *slog.Logger
-	now     func() time.Time
-	newID   func() uuid.UUID
+	bus     *outbox.Bus
+	streams streams
+	// spent wakes the worker that checks budgets.
+	spent chan struct{}
+	log   *slog.Logger
+	now   func() time.Time
+	newID func() uuid.UUID
 }
 
-var _ budgetv1.BudgetServiceServer = (*server)(nil)
+var (
+	_ budgetv1.BudgetServiceServer       = (*server)(nil)
+	_ budgetv1.NotificationServiceServer = (*server)(nil)
+)
 
 // Run serves on lis until ctx ends. It starts while Postgres, auth or the ledger are away, and returns an error when the
 // schema is behind.
@@ -85,19 +93,28 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
-	go verifier.Run(ctx)
-	go idem.Sweep(ctx, db, log)
-	go bus.Relay(ctx, db)
-
-	srv := rpc.NewServer(config.Config, verifier, log)
-	budgetv1.RegisterBudgetServiceServer(srv, &server{
+	s := &server{
 		db:      db,
 		auth:    auth,
 		ledger:  ledgerv1.NewLedgerServiceClient(ledgerConn),
 		cursors: page.NewCursors(config.ServiceKey),
+		bus:     bus,
+		streams: streams{open: map[uuid.UUID]int{}},
+		spent:   make(chan struct{}, 1),
 		log:     log,
 		now:     time.Now,
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
-	})
+	}
+	go verifier.Run(ctx)
+	go idem.Sweep(ctx, db, log)
+	go bus.Relay(ctx, db)
+	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: s.noteSpending, Applied: s.wakeAlerts})
+	go bus.SweepConsumed(ctx, db)
+	go s.raiseAlerts(ctx)
+	go s.sweepNotifications(ctx)
+
+	srv := rpc.NewServer(config.Config, verifier, log)
+	budgetv1.RegisterBudgetServiceServer(srv, s)
+	budgetv1.RegisterNotificationServiceServer(srv, s)
 	return srv.Serve(ctx, lis, db.Ping)
 }

@@ -113,6 +113,8 @@ func setup(t *testing.T) *bundle {
 		ledger:  b.ledger,
 		auth:    b.auth,
 		cursors: page.NewCursors("test"),
+		streams: streams{open: map[uuid.UUID]int{}},
+		spent:   make(chan struct{}, 1),
 		log:     slog.New(slog.DiscardHandler),
 		now:     func() time.Time { return today },
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
@@ -175,6 +177,7 @@ func (b *bundle) state(t *testing.T) string {
 	require.NoError(t, b.db.QueryRow(t.Context(), `
 		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
 			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id) FROM members m), '')
+			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id) FROM notifications n), '')
 			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
 	return s
 }
@@ -208,15 +211,21 @@ func (b *bundle) events(t *testing.T) []told {
 	return events
 }
 
+func (e told) message(t *testing.T) proto.Message {
+	t.Helper()
+	var data anypb.Any
+	require.NoError(t, proto.Unmarshal(e.Data, &data))
+	m, err := data.UnmarshalNew()
+	require.NoError(t, err)
+	return m
+}
+
 func requireTold(t *testing.T, events []told, want proto.Message, users ...person) {
 	t.Helper()
 	require.Len(t, events, len(users))
 	var got []uuid.UUID
 	for _, e := range events {
-		var data anypb.Any
-		require.NoError(t, proto.Unmarshal(e.Data, &data))
-		m, err := data.UnmarshalNew()
-		require.NoError(t, err)
+		m := e.message(t)
 		require.Equal(t, want.ProtoReflect().Descriptor().FullName(), m.ProtoReflect().Descriptor().FullName())
 		require.True(t, proto.Equal(want, m), "want %v\ngot  %v", want, m)
 		require.Equal(t, subject(want), e.Subject)

@@ -45,12 +45,16 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		if err := insertBudget(ctx, tx, b); err != nil {
 			return duplicate(err)
 		}
+		if err := s.noteBudget(ctx, tx, b); err != nil {
+			return err
+		}
 		resp.Budget, resp.Etag = b.seenByOwner().proto(), etag.Format(b.Version)
 		return s.publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.proto()}, user)
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.wakeAlerts()
 	return resp, nil
 }
 
@@ -172,6 +176,7 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if err != nil {
 		return nil, err
 	}
+	s.wakeAlerts()
 	return resp, nil
 }
 
@@ -193,6 +198,9 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	b.UpdatedAt = s.now().UTC()
 	if err := updateBudget(ctx, tx, b.budget); err != nil {
 		return seenBudget{}, duplicate(err)
+	}
+	if err := s.noteBudget(ctx, tx, b.budget); err != nil {
+		return seenBudget{}, err
 	}
 	members, err := selectMemberIDs(ctx, tx, id, []status{accepted})
 	if err != nil {
@@ -301,17 +309,18 @@ func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: 
 // proto is the budget as events tell of it.
 func (b budget) proto() *budgetv1.Budget {
 	m := &budgetv1.Budget{
-		Id:          b.ID.String(),
-		Name:        b.Name,
-		Currency:    b.Currency,
-		Limit:       b.currency().Format(b.LimitMinor),
-		Period:      b.Period,
-		StartDate:   b.StartDate.Format(isoDate),
-		WalletId:    b.WalletID.String(),
-		CategoryIds: idStrings(b.CategoryIDs),
-		OwnerId:     b.OwnerID.String(),
-		CreatedAt:   b.CreatedAt.UTC().Format(timestamp),
-		UpdatedAt:   b.UpdatedAt.UTC().Format(timestamp),
+		Id:              b.ID.String(),
+		Name:            b.Name,
+		Currency:        b.Currency,
+		Limit:           b.currency().Format(b.LimitMinor),
+		Period:          b.Period,
+		StartDate:       b.StartDate.Format(isoDate),
+		WalletId:        b.WalletID.String(),
+		CategoryIds:     idStrings(b.CategoryIDs),
+		OwnerId:         b.OwnerID.String(),
+		AlertThresholds: b.AlertThresholds,
+		CreatedAt:       b.CreatedAt.UTC().Format(timestamp),
+		UpdatedAt:       b.UpdatedAt.UTC().Format(timestamp),
 	}
 	if b.EndDate != nil {
 		m.EndDate = new(b.EndDate.Format(isoDate))

@@ -30,7 +30,7 @@ func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
 		Id: created.GetBudget().GetId(), Name: "Groceries", Currency: "USD", Limit: "400.00", Period: "monthly",
 		StartDate: "2026-01-31", EndDate: new("2026-12-31"), WalletId: req.GetWalletId(),
 		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()}, OwnerId: owner.id.String(), Role: "owner",
-		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z", AlertThresholds: []int32{80, 100},
 	}
 	require.True(t, proto.Equal(want, created.GetBudget()), "%v", created)
 	require.Equal(t, `"1"`, created.GetEtag())

@@ -1,6 +1,8 @@
 package budget
 
 import (
+	"time"
+
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -24,4 +26,8 @@ var (
 	errCannotInviteSelf      = apierr.New(codes.InvalidArgument, "CANNOT_INVITE_SELF", "You cannot invite yourself").With("email", "is your own")
 	errShareExceeded         = apierr.New(codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED", "The shares of a budget cannot exceed 100 percent").With("sharePercent", "brings the members' shares over 100 percent")
 	errInvalidInviteResponse = apierr.New(codes.InvalidArgument, "INVALID_INVITE_RESPONSE", "The response must be accepted or rejected").With("status", "must be accepted or rejected")
+
+	errInvalidNotificationID = apierr.New(codes.InvalidArgument, "INVALID_NOTIFICATION_ID", "Invalid notification id")
+	errNotificationNotFound  = apierr.New(codes.NotFound, "NOTIFICATION_NOT_FOUND", "Notification not found")
+	errTooManyStreams        = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many event streams are open").After(time.Minute)
 )

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,14 @@ import (
 
 const (
 	maxCategories = 100
+	maxThreshold  = 1000
+	maxThresholds = 10
 	// mostDecimals is how many the finest currency has.
 	mostDecimals = 4
 )
+
+// usualThresholds are those of budgets that ask for none.
+var usualThresholds = []int32{80, 100}
 
 func parseBudgetID(s string) (uuid.UUID, error) {
 	id, ok := text.ID(s)
@@ -50,6 +56,8 @@ type changes struct {
 	noEnd      bool
 	wallet     *uuid.UUID
 	categories []uuid.UUID
+	// thresholds may be set to none.
+	thresholds []int32
 }
 
 // parseCreate returns the budget that a request asks for, but for what the server adds.
@@ -66,7 +74,10 @@ func parseCreate(req *budgetv1.CreateBudgetRequest) (budget, error) {
 	}
 	required(&p, "walletId", req.GetWalletId(), c.setWallet)
 	c.setCategories(&p, req.GetCategoryIds())
-	b := c.apply(&p, budget{})
+	if req.GetAlertThresholds() != nil {
+		c.setThresholds(&p, req.GetAlertThresholds().GetValues())
+	}
+	b := c.apply(&p, budget{AlertThresholds: usualThresholds})
 	return b, p.Err()
 }
 
@@ -98,6 +109,10 @@ func parseUpdate(req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	if req.GetCategoryIds() != nil {
 		some = true
 		c.setCategories(&p, req.GetCategoryIds().GetValues())
+	}
+	if req.GetAlertThresholds() != nil {
+		some = true
+		c.setThresholds(&p, req.GetAlertThresholds().GetValues())
 	}
 	if !some {
 		return changes{}, apierr.EmptyUpdate
@@ -193,6 +208,23 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	}
 }
 
+// setThresholds sorts, and drops repeats.
+func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
+	c.thresholds = []int32{}
+	for _, t := range percentages {
+		if t < 1 || t > maxThreshold {
+			p.Field(&apierr.Field{Name: "alertThresholds", Message: "must be percentages from 1 to 1000"})
+			return
+		}
+		c.thresholds = append(c.thresholds, t)
+	}
+	slices.Sort(c.thresholds)
+	c.thresholds = slices.Compact(c.thresholds)
+	if len(c.thresholds) > maxThresholds {
+		p.Field(&apierr.Field{Name: "alertThresholds", Message: "must be at most 10 percentages"})
+	}
+}
+
 // apply returns the budget with the changes made, and adds what is wrong with the result as a whole.
 func (c changes) apply(p *apierr.Problems, b budget) budget {
 	old := b.currency()
@@ -215,6 +247,9 @@ func (c changes) apply(p *apierr.Problems, b budget) budget {
 	}
 	if c.categories != nil {
 		b.CategoryIDs = c.categories
+	}
+	if c.thresholds != nil {
+		b.AlertThresholds = c.thresholds
 	}
 	return c.applyTimeframe(p, b)
 }

@@ -22,27 +22,35 @@ func (s *server) progress(ctx context.Context, today time.Time, budgets []budget
 		return progress
 	}
 	windows := make([]window, len(budgets))
-	req := &ledgerv1.SumSpendingRequest{Windows: make([]*ledgerv1.SpendingWindow, len(budgets))}
 	for i, b := range budgets {
 		windows[i] = b.timeframe().at(today)
-		req.Windows[i] = b.question(windows[i])
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	resp, err := s.ledger.SumSpending(ctx, req)
-	if err == nil && len(resp.GetSpendings()) != len(budgets) {
-		err = fmt.Errorf("asked for %d spendings, got %d", len(budgets), len(resp.GetSpendings()))
-	}
+	spendings, err := s.sumSpending(ctx, budgets, windows)
 	if err != nil {
 		s.log.WarnContext(ctx, "answering without progress", "budgets", len(budgets), "error", err)
 		return progress
 	}
-	for i, spending := range resp.GetSpendings() {
+	for i, spending := range spendings {
 		if spending.GetFound() {
 			progress[i] = budgets[i].progress(windows[i], spending.GetAmounts())
 		}
 	}
 	return progress
+}
+
+// sumSpending asks the ledger what was spent in a window of each budget.
+func (s *server) sumSpending(ctx context.Context, budgets []budget, windows []window) ([]*ledgerv1.Spending, error) {
+	req := &ledgerv1.SumSpendingRequest{Windows: make([]*ledgerv1.SpendingWindow, len(budgets))}
+	for i, b := range budgets {
+		req.Windows[i] = b.question(windows[i])
+	}
+	resp, err := s.ledger.SumSpending(ctx, req)
+	if err == nil && len(resp.GetSpendings()) != len(budgets) {
+		err = fmt.Errorf("asked for %d spendings, got %d", len(budgets), len(resp.GetSpendings()))
+	}
+	return resp.GetSpendings(), err
 }
 
 func (b budget) question(w window) *ledgerv1.SpendingWindow {
@@ -64,10 +72,9 @@ func (b budget) question(w window) *ledgerv1.SpendingWindow {
 func (b budget) progress(w window, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
 	p := &budgetv1.Progress{WindowStart: w.from.Format(isoDate), WindowEnd: w.to.Format(isoDate)}
-	var spent int64
+	spent := spentOf(amounts, b.Currency)
 	for _, a := range amounts {
 		if a.GetCurrency() == b.Currency {
-			spent = a.GetSpentMinor()
 			continue
 		}
 		if other, ok := money.ParseCurrency(a.GetCurrency()); ok {
@@ -81,6 +88,16 @@ func (b budget) progress(w window, amounts []*ledgerv1.SpentAmount) *budgetv1.Pr
 	p.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
 	p.State = state(spent, b.LimitMinor)
 	return p
+}
+
+// spentOf is what was spent in one currency, in its minor unit.
+func spentOf(amounts []*ledgerv1.SpentAmount, currency string) int64 {
+	for _, a := range amounts {
+		if a.GetCurrency() == currency {
+			return a.GetSpentMinor()
+		}
+	}
+	return 0
 }
 
 // state is exact where the percentage is rounded: 99.999 % is near and not over.

@@ -12,13 +12,43 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// publish adds an event to the outbox, once for each user that it concerns: streams are per user.
+// publish adds an event to the outbox, once for each user that it concerns: streams are per user. Those who should not
+// miss it get a notification of the same id.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID) error {
 	events := make([]outbox.Event, len(users))
+	var told []notification
+	packed, err := packed(data)
+	if err != nil {
+		return err
+	}
 	for i, user := range users {
 		events[i] = outbox.Event{ID: s.newID(), UserID: user, Subject: subject(data), Data: data}
+		if notifies(data, user) {
+			told = append(told, notification{ID: events[i].ID, UserID: user, Type: events[i].Subject, Data: packed, CreatedAt: s.now().UTC()})
+		}
+	}
+	if err := insertNotifications(ctx, tx, told); err != nil {
+		return err
 	}
 	return outbox.Add(ctx, tx, events...)
+}
+
+// notifies tells whether somebody should find the event among the notifications: when it concerns him and was not his own
+// doing.
+func notifies(data proto.Message, user uuid.UUID) bool {
+	switch e := data.(type) {
+	case *budgetv1.BudgetThresholdReached:
+		return true
+	case *budgetv1.BudgetDeleted:
+		return user.String() != e.GetBudget().GetOwnerId()
+	case *budgetv1.InvitationSent:
+		return user.String() == e.GetMemberId()
+	case *budgetv1.InvitationAnswered:
+		return user.String() == e.GetOwnerId()
+	case *budgetv1.MemberRemoved:
+		return user.String() != e.GetRemovedBy()
+	}
+	return false
 }
 
 // subject is the one that events.proto promises for the message.
@@ -30,6 +60,8 @@ func subject(data proto.Message) string {
 		return "budget.v1.budget.updated"
 	case *budgetv1.BudgetDeleted:
 		return "budget.v1.budget.deleted"
+	case *budgetv1.BudgetThresholdReached:
+		return "budget.v1.budget.threshold_reached"
 	case *budgetv1.InvitationSent:
 		return "budget.v1.invitation.sent"
 	case *budgetv1.InvitationAnswered:

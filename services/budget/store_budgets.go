@@ -25,9 +25,11 @@ type budget struct {
 	EndDate     *time.Time  `db:"end_date"`
 	WalletID    uuid.UUID   `db:"wallet_id"`
 	CategoryIDs []uuid.UUID `db:"category_ids"`
-	Version     int64
-	CreatedAt   time.Time `db:"created_at"`
-	UpdatedAt   time.Time `db:"updated_at"`
+	// AlertThresholds are percentages of the limit, ascending.
+	AlertThresholds []int32 `db:"alert_thresholds"`
+	Version         int64
+	CreatedAt       time.Time `db:"created_at"`
+	UpdatedAt       time.Time `db:"updated_at"`
 }
 
 // seenBudget is a budget, and what the membership of one user in it says; nil without one.
@@ -39,14 +41,14 @@ type seenBudget struct {
 }
 
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date,
-	b.wallet_id, b.category_ids, b.version, b.created_at, b.updated_at`
+	b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
 
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, end_date, wallet_id,
-			category_ids, version, created_at, updated_at)
-		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories, @version, @created,
-			@updated)`, b.args())
+			category_ids, alert_thresholds, version, created_at, updated_at)
+		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories, @thresholds, @version,
+			@created, @updated)`, b.args())
 	if err != nil {
 		return fmt.Errorf("inserting a budget: %w", err)
 	}
@@ -57,14 +59,15 @@ func (b budget) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"id": b.ID, "owner": b.OwnerID, "name": b.Name, "currency": b.Currency, "limit": b.LimitMinor, "period": b.Period,
 		"start": b.StartDate, "end": b.EndDate, "wallet": b.WalletID, "categories": b.CategoryIDs, "version": b.Version,
-		"created": b.CreatedAt, "updated": b.UpdatedAt,
+		"thresholds": b.AlertThresholds, "created": b.CreatedAt, "updated": b.UpdatedAt,
 	}
 }
 
 // lockBudget makes the changes to one budget and its members wait for each other. It locks nothing when there is none.
-// What decides about the change must be read by a later statement, which sees what the lock was waited for.
+// What decides about the change must be read by a later statement, which sees what the lock was waited for. Rows that
+// refer to the budget may be added meanwhile.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT id FROM budgets WHERE id = $1 FOR UPDATE`, id)
+	_, err := tx.Exec(ctx, `SELECT id FROM budgets WHERE id = $1 FOR NO KEY UPDATE`, id)
 	if err != nil {
 		return fmt.Errorf("locking budget %s: %w", id, err)
 	}
@@ -120,7 +123,8 @@ func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		UPDATE budgets
 		SET name = @name, currency = @currency, limit_minor = @limit, period = @period, start_date = @start,
-			end_date = @end, wallet_id = @wallet, category_ids = @categories, version = @version, updated_at = @updated
+			end_date = @end, wallet_id = @wallet, category_ids = @categories, alert_thresholds = @thresholds,
+			version = @version, updated_at = @updated
 		WHERE id = @id`, b.args())
 	if err != nil {
 		return fmt.Errorf("updating budget %s: %w", b.ID, err)

@@ -166,7 +166,10 @@ func (g *generator) requestBody(o *operation) object {
 
 func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 	responses := object{}
-	schema := g.message(o.method.Output)
+	schema, mediaType := g.message(o.method.Output), "application/json"
+	if o.method.Desc.IsStreamingServer() {
+		schema, mediaType = g.streamed(o.method.Output), "text/event-stream"
+	}
 	for _, s := range o.success {
 		body := schema
 		if len(o.success) > 1 {
@@ -178,7 +181,7 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 		}
 		responses[strconv.Itoa(int(s.GetHttpStatus()))] = object{
 			"description": text, "headers": g.responseHeaders(o),
-			"content": object{"application/json": object{"schema": body}},
+			"content": object{mediaType: object{"schema": body}},
 		}
 	}
 	if properties, ok := g.schemas[string(o.method.Output.Desc.Name())].(object)["properties"].(object); ok && properties["code"] != nil {
@@ -196,6 +199,16 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 		responses[strconv.Itoa(status)] = failure(status, codes)
 	}
 	return responses, nil
+}
+
+// streamed is what the data of each server-sent event holds: the message in the response.
+func (g *generator) streamed(m *protogen.Message) object {
+	for _, field := range m.Fields {
+		if field.Message != nil {
+			return g.message(field.Message)
+		}
+	}
+	return g.message(m)
 }
 
 func (g *generator) responseHeaders(o *operation) object {

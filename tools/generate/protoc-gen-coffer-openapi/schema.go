@@ -84,6 +84,9 @@ func (g *generator) scalar(field *protogen.Field) object {
 	case protoreflect.BytesKind:
 		return object{"type": "string", "format": "binary"}
 	case protoreflect.MessageKind:
+		if field.Message.Desc.FullName() == "google.protobuf.Any" {
+			return object{"type": "object"}
+		}
 		if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() && values[0].Desc.Name() == "values" {
 			return g.schema(values[0])
 		}

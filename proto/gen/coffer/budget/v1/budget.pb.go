@@ -57,8 +57,10 @@ type Budget struct {
 	UpdatedAt string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The acting user's: pending or accepted; absent for the owner.
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Percentages of the limit, ascending. Owner and members are told once in a window when spending reaches one.
+	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Budget) Reset() {
@@ -201,6 +203,13 @@ func (x *Budget) GetMembershipStatus() string {
 		return *x.MembershipStatus
 	}
 	return ""
+}
+
+func (x *Budget) GetAlertThresholds() []int32 {
+	if x != nil {
+		return x.AlertThresholds
+	}
+	return nil
 }
 
 // Progress of a budget in one window.
@@ -609,8 +618,10 @@ type CreateBudgetRequest struct {
 	// At least one.
 	CategoryIds    []string `protobuf:"bytes,8,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
 	IdempotencyKey string   `protobuf:"bytes,9,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// At most 10 percentages, 1..1000; 80 and 100 when absent, none when empty.
+	AlertThresholds *AlertThresholds `protobuf:"bytes,10,opt,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CreateBudgetRequest) Reset() {
@@ -706,6 +717,58 @@ func (x *CreateBudgetRequest) GetIdempotencyKey() string {
 	return ""
 }
 
+func (x *CreateBudgetRequest) GetAlertThresholds() *AlertThresholds {
+	if x != nil {
+		return x.AlertThresholds
+	}
+	return nil
+}
+
+// AlertThresholds tells an empty list from an absent one; in JSON it is the bare array.
+type AlertThresholds struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Values        []int32                `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlertThresholds) Reset() {
+	*x = AlertThresholds{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlertThresholds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlertThresholds) ProtoMessage() {}
+
+func (x *AlertThresholds) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlertThresholds.ProtoReflect.Descriptor instead.
+func (*AlertThresholds) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AlertThresholds) GetValues() []int32 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 type CreateBudgetResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -719,7 +782,7 @@ type CreateBudgetResponse struct {
 
 func (x *CreateBudgetResponse) Reset() {
 	*x = CreateBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -731,7 +794,7 @@ func (x *CreateBudgetResponse) String() string {
 func (*CreateBudgetResponse) ProtoMessage() {}
 
 func (x *CreateBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -744,7 +807,7 @@ func (x *CreateBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBudgetResponse.ProtoReflect.Descriptor instead.
 func (*CreateBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateBudgetResponse) GetCode() string {
@@ -798,7 +861,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -810,7 +873,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -823,7 +886,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListBudgetsRequest) GetInclude() string {
@@ -866,7 +929,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +941,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +954,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{8}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListBudgetsResponse) GetCode() string {
@@ -933,7 +996,7 @@ type GetBudgetRequest struct {
 
 func (x *GetBudgetRequest) Reset() {
 	*x = GetBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1008,7 @@ func (x *GetBudgetRequest) String() string {
 func (*GetBudgetRequest) ProtoMessage() {}
 
 func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1021,7 @@ func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetRequest.ProtoReflect.Descriptor instead.
 func (*GetBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{9}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetBudgetRequest) GetId() string {
@@ -987,7 +1050,7 @@ type GetBudgetResponse struct {
 
 func (x *GetBudgetResponse) Reset() {
 	*x = GetBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1062,7 @@ func (x *GetBudgetResponse) String() string {
 func (*GetBudgetResponse) ProtoMessage() {}
 
 func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1075,7 @@ func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetResponse.ProtoReflect.Descriptor instead.
 func (*GetBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{10}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetBudgetResponse) GetCode() string {
@@ -1055,15 +1118,17 @@ type UpdateBudgetRequest struct {
 	EndDate  *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
 	WalletId *string `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
 	// Replaces the list; absent: unchanged.
-	CategoryIds   *CategoryIds `protobuf:"bytes,9,opt,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	IfMatch       string       `protobuf:"bytes,10,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	CategoryIds *CategoryIds `protobuf:"bytes,9,opt,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	IfMatch     string       `protobuf:"bytes,10,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Replaces the list; absent: unchanged.
+	AlertThresholds *AlertThresholds `protobuf:"bytes,11,opt,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UpdateBudgetRequest) Reset() {
 	*x = UpdateBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1140,7 @@ func (x *UpdateBudgetRequest) String() string {
 func (*UpdateBudgetRequest) ProtoMessage() {}
 
 func (x *UpdateBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1153,7 @@ func (x *UpdateBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBudgetRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{11}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateBudgetRequest) GetId() string {
@@ -1161,6 +1226,13 @@ func (x *UpdateBudgetRequest) GetIfMatch() string {
 	return ""
 }
 
+func (x *UpdateBudgetRequest) GetAlertThresholds() *AlertThresholds {
+	if x != nil {
+		return x.AlertThresholds
+	}
+	return nil
+}
+
 // CategoryIds tells an empty list from an absent one; in JSON it is the bare array.
 type CategoryIds struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1171,7 +1243,7 @@ type CategoryIds struct {
 
 func (x *CategoryIds) Reset() {
 	*x = CategoryIds{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1183,7 +1255,7 @@ func (x *CategoryIds) String() string {
 func (*CategoryIds) ProtoMessage() {}
 
 func (x *CategoryIds) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1196,7 +1268,7 @@ func (x *CategoryIds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryIds.ProtoReflect.Descriptor instead.
 func (*CategoryIds) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{12}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CategoryIds) GetValues() []string {
@@ -1218,7 +1290,7 @@ type UpdateBudgetResponse struct {
 
 func (x *UpdateBudgetResponse) Reset() {
 	*x = UpdateBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1230,7 +1302,7 @@ func (x *UpdateBudgetResponse) String() string {
 func (*UpdateBudgetResponse) ProtoMessage() {}
 
 func (x *UpdateBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1315,7 @@ func (x *UpdateBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBudgetResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{13}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateBudgetResponse) GetCode() string {
@@ -1284,7 +1356,7 @@ type DeleteBudgetRequest struct {
 
 func (x *DeleteBudgetRequest) Reset() {
 	*x = DeleteBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1368,7 @@ func (x *DeleteBudgetRequest) String() string {
 func (*DeleteBudgetRequest) ProtoMessage() {}
 
 func (x *DeleteBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1381,7 @@ func (x *DeleteBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBudgetRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{14}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeleteBudgetRequest) GetId() string {
@@ -1337,7 +1409,7 @@ type DeleteBudgetResponse struct {
 
 func (x *DeleteBudgetResponse) Reset() {
 	*x = DeleteBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1421,7 @@ func (x *DeleteBudgetResponse) String() string {
 func (*DeleteBudgetResponse) ProtoMessage() {}
 
 func (x *DeleteBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1434,7 @@ func (x *DeleteBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBudgetResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{15}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeleteBudgetResponse) GetCode() string {
@@ -1400,7 +1472,7 @@ type ShareBudgetRequest struct {
 
 func (x *ShareBudgetRequest) Reset() {
 	*x = ShareBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1484,7 @@ func (x *ShareBudgetRequest) String() string {
 func (*ShareBudgetRequest) ProtoMessage() {}
 
 func (x *ShareBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1497,7 @@ func (x *ShareBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareBudgetRequest.ProtoReflect.Descriptor instead.
 func (*ShareBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{16}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ShareBudgetRequest) GetBudgetId() string {
@@ -1475,7 +1547,7 @@ type ShareBudgetResponse struct {
 
 func (x *ShareBudgetResponse) Reset() {
 	*x = ShareBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1559,7 @@ func (x *ShareBudgetResponse) String() string {
 func (*ShareBudgetResponse) ProtoMessage() {}
 
 func (x *ShareBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1572,7 @@ func (x *ShareBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareBudgetResponse.ProtoReflect.Descriptor instead.
 func (*ShareBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{17}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ShareBudgetResponse) GetCode() string {
@@ -1544,7 +1616,7 @@ type ListMembersRequest struct {
 
 func (x *ListMembersRequest) Reset() {
 	*x = ListMembersRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1556,7 +1628,7 @@ func (x *ListMembersRequest) String() string {
 func (*ListMembersRequest) ProtoMessage() {}
 
 func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1569,7 +1641,7 @@ func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersRequest.ProtoReflect.Descriptor instead.
 func (*ListMembersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{18}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListMembersRequest) GetBudgetId() string {
@@ -1605,7 +1677,7 @@ type ListMembersResponse struct {
 
 func (x *ListMembersResponse) Reset() {
 	*x = ListMembersResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1689,7 @@ func (x *ListMembersResponse) String() string {
 func (*ListMembersResponse) ProtoMessage() {}
 
 func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1702,7 @@ func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersResponse.ProtoReflect.Descriptor instead.
 func (*ListMembersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{19}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListMembersResponse) GetCode() string {
@@ -1675,7 +1747,7 @@ type RespondToInvitationRequest struct {
 
 func (x *RespondToInvitationRequest) Reset() {
 	*x = RespondToInvitationRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1687,7 +1759,7 @@ func (x *RespondToInvitationRequest) String() string {
 func (*RespondToInvitationRequest) ProtoMessage() {}
 
 func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1700,7 +1772,7 @@ func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationRequest.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{20}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RespondToInvitationRequest) GetBudgetId() string {
@@ -1742,7 +1814,7 @@ type RespondToInvitationResponse struct {
 
 func (x *RespondToInvitationResponse) Reset() {
 	*x = RespondToInvitationResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1754,7 +1826,7 @@ func (x *RespondToInvitationResponse) String() string {
 func (*RespondToInvitationResponse) ProtoMessage() {}
 
 func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1767,7 +1839,7 @@ func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationResponse.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RespondToInvitationResponse) GetCode() string {
@@ -1801,7 +1873,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1813,7 +1885,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1826,7 +1898,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RemoveMemberRequest) GetBudgetId() string {
@@ -1854,7 +1926,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1938,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1951,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RemoveMemberResponse) GetCode() string {
@@ -1915,7 +1987,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +1999,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +2012,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListInvitationsRequest) GetLimit() int32 {
@@ -1969,7 +2041,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2053,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2066,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListInvitationsResponse) GetCode() string {
@@ -2029,7 +2101,7 @@ var File_coffer_budget_v1_budget_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xa9\x04\n" +
+	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xd4\x04\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2050,7 +2122,8 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"created_at\x18\x0e \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x120\n" +
-	"\x11membership_status\x18\x10 \x01(\tH\x01R\x10membershipStatus\x88\x01\x01B\v\n" +
+	"\x11membership_status\x18\x10 \x01(\tH\x01R\x10membershipStatus\x88\x01\x01\x12)\n" +
+	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholdsB\v\n" +
 	"\t_end_dateB\x14\n" +
 	"\x12_membership_status\"\x8e\x02\n" +
 	"\bProgress\x12!\n" +
@@ -2099,7 +2172,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"invited_at\x18\t \x01(\tR\tinvitedAtB\r\n" +
 	"\v_owner_nameB\x0e\n" +
 	"\f_owner_emailB\x10\n" +
-	"\x0e_share_percent\"\xeb\x02\n" +
+	"\x0e_share_percent\"\xb9\x03\n" +
 	"\x13CreateBudgetRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12 \n" +
 	"\bcurrency\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bcurrency\x12\x1e\n" +
@@ -2110,8 +2183,12 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\bend_date\x18\x06 \x01(\tH\x00R\aendDate\x88\x01\x01\x12!\n" +
 	"\twallet_id\x18\a \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12'\n" +
 	"\fcategory_ids\x18\b \x03(\tB\x04\xf0\xb5\x18\x01R\vcategoryIds\x12<\n" +
-	"\x0fidempotency_key\x18\t \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\v\n" +
-	"\t_end_date\"\xca\x01\n" +
+	"\x0fidempotency_key\x18\t \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12L\n" +
+	"\x10alert_thresholds\x18\n" +
+	" \x01(\v2!.coffer.budget.v1.AlertThresholdsR\x0falertThresholdsB\v\n" +
+	"\t_end_date\")\n" +
+	"\x0fAlertThresholds\x12\x16\n" +
+	"\x06values\x18\x01 \x03(\x05R\x06values\"\xca\x01\n" +
 	"\x14CreateBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -2142,7 +2219,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06budget\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc3\x03\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x91\x04\n" +
 	"\x13UpdateBudgetRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1f\n" +
@@ -2155,7 +2232,8 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\twallet_id\x18\b \x01(\tH\x06R\bwalletId\x88\x01\x01\x12@\n" +
 	"\fcategory_ids\x18\t \x01(\v2\x1d.coffer.budget.v1.CategoryIdsR\vcategoryIds\x12'\n" +
 	"\bif_match\x18\n" +
-	" \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\a\n" +
+	" \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12L\n" +
+	"\x10alert_thresholds\x18\v \x01(\v2!.coffer.budget.v1.AlertThresholdsR\x0falertThresholdsB\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_currencyB\b\n" +
 	"\x06_limitB\t\n" +
@@ -2266,7 +2344,7 @@ func file_coffer_budget_v1_budget_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_budget_proto_rawDescData
 }
 
-var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Budget)(nil),                      // 0: coffer.budget.v1.Budget
 	(*Progress)(nil),                    // 1: coffer.budget.v1.Progress
@@ -2274,69 +2352,72 @@ var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Member)(nil),                      // 3: coffer.budget.v1.Member
 	(*Invitation)(nil),                  // 4: coffer.budget.v1.Invitation
 	(*CreateBudgetRequest)(nil),         // 5: coffer.budget.v1.CreateBudgetRequest
-	(*CreateBudgetResponse)(nil),        // 6: coffer.budget.v1.CreateBudgetResponse
-	(*ListBudgetsRequest)(nil),          // 7: coffer.budget.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),         // 8: coffer.budget.v1.ListBudgetsResponse
-	(*GetBudgetRequest)(nil),            // 9: coffer.budget.v1.GetBudgetRequest
-	(*GetBudgetResponse)(nil),           // 10: coffer.budget.v1.GetBudgetResponse
-	(*UpdateBudgetRequest)(nil),         // 11: coffer.budget.v1.UpdateBudgetRequest
-	(*CategoryIds)(nil),                 // 12: coffer.budget.v1.CategoryIds
-	(*UpdateBudgetResponse)(nil),        // 13: coffer.budget.v1.UpdateBudgetResponse
-	(*DeleteBudgetRequest)(nil),         // 14: coffer.budget.v1.DeleteBudgetRequest
-	(*DeleteBudgetResponse)(nil),        // 15: coffer.budget.v1.DeleteBudgetResponse
-	(*ShareBudgetRequest)(nil),          // 16: coffer.budget.v1.ShareBudgetRequest
-	(*ShareBudgetResponse)(nil),         // 17: coffer.budget.v1.ShareBudgetResponse
-	(*ListMembersRequest)(nil),          // 18: coffer.budget.v1.ListMembersRequest
-	(*ListMembersResponse)(nil),         // 19: coffer.budget.v1.ListMembersResponse
-	(*RespondToInvitationRequest)(nil),  // 20: coffer.budget.v1.RespondToInvitationRequest
-	(*RespondToInvitationResponse)(nil), // 21: coffer.budget.v1.RespondToInvitationResponse
-	(*RemoveMemberRequest)(nil),         // 22: coffer.budget.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),        // 23: coffer.budget.v1.RemoveMemberResponse
-	(*ListInvitationsRequest)(nil),      // 24: coffer.budget.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),     // 25: coffer.budget.v1.ListInvitationsResponse
-	(*v1.Pagination)(nil),               // 26: coffer.rest.v1.Pagination
+	(*AlertThresholds)(nil),             // 6: coffer.budget.v1.AlertThresholds
+	(*CreateBudgetResponse)(nil),        // 7: coffer.budget.v1.CreateBudgetResponse
+	(*ListBudgetsRequest)(nil),          // 8: coffer.budget.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),         // 9: coffer.budget.v1.ListBudgetsResponse
+	(*GetBudgetRequest)(nil),            // 10: coffer.budget.v1.GetBudgetRequest
+	(*GetBudgetResponse)(nil),           // 11: coffer.budget.v1.GetBudgetResponse
+	(*UpdateBudgetRequest)(nil),         // 12: coffer.budget.v1.UpdateBudgetRequest
+	(*CategoryIds)(nil),                 // 13: coffer.budget.v1.CategoryIds
+	(*UpdateBudgetResponse)(nil),        // 14: coffer.budget.v1.UpdateBudgetResponse
+	(*DeleteBudgetRequest)(nil),         // 15: coffer.budget.v1.DeleteBudgetRequest
+	(*DeleteBudgetResponse)(nil),        // 16: coffer.budget.v1.DeleteBudgetResponse
+	(*ShareBudgetRequest)(nil),          // 17: coffer.budget.v1.ShareBudgetRequest
+	(*ShareBudgetResponse)(nil),         // 18: coffer.budget.v1.ShareBudgetResponse
+	(*ListMembersRequest)(nil),          // 19: coffer.budget.v1.ListMembersRequest
+	(*ListMembersResponse)(nil),         // 20: coffer.budget.v1.ListMembersResponse
+	(*RespondToInvitationRequest)(nil),  // 21: coffer.budget.v1.RespondToInvitationRequest
+	(*RespondToInvitationResponse)(nil), // 22: coffer.budget.v1.RespondToInvitationResponse
+	(*RemoveMemberRequest)(nil),         // 23: coffer.budget.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),        // 24: coffer.budget.v1.RemoveMemberResponse
+	(*ListInvitationsRequest)(nil),      // 25: coffer.budget.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),     // 26: coffer.budget.v1.ListInvitationsResponse
+	(*v1.Pagination)(nil),               // 27: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	3,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
 	1,  // 1: coffer.budget.v1.Budget.progress:type_name -> coffer.budget.v1.Progress
 	2,  // 2: coffer.budget.v1.Progress.other_currencies:type_name -> coffer.budget.v1.OtherCurrency
-	0,  // 3: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	0,  // 4: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.Budget
-	26, // 5: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	0,  // 6: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	12, // 7: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
-	0,  // 8: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	3,  // 9: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
-	3,  // 10: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
-	26, // 11: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	3,  // 12: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
-	4,  // 13: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
-	26, // 14: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	5,  // 15: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
-	7,  // 16: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
-	9,  // 17: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
-	11, // 18: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
-	14, // 19: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
-	16, // 20: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
-	18, // 21: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
-	20, // 22: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
-	22, // 23: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
-	24, // 24: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
-	6,  // 25: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
-	8,  // 26: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
-	10, // 27: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
-	13, // 28: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
-	15, // 29: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
-	17, // 30: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
-	19, // 31: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
-	21, // 32: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
-	23, // 33: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
-	25, // 34: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
-	25, // [25:35] is the sub-list for method output_type
-	15, // [15:25] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	6,  // 3: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
+	0,  // 4: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
+	0,  // 5: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.Budget
+	27, // 6: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	0,  // 7: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
+	13, // 8: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
+	6,  // 9: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
+	0,  // 10: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
+	3,  // 11: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
+	3,  // 12: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
+	27, // 13: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	3,  // 14: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	4,  // 15: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
+	27, // 16: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 17: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
+	8,  // 18: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
+	10, // 19: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
+	12, // 20: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
+	15, // 21: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
+	17, // 22: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
+	19, // 23: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
+	21, // 24: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
+	23, // 25: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
+	25, // 26: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
+	7,  // 27: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
+	9,  // 28: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
+	11, // 29: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
+	14, // 30: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
+	16, // 31: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
+	18, // 32: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
+	20, // 33: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
+	22, // 34: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
+	24, // 35: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
+	26, // 36: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
+	27, // [27:37] is the sub-list for method output_type
+	17, // [17:27] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_budget_proto_init() }
@@ -2348,20 +2429,20 @@ func file_coffer_budget_v1_budget_proto_init() {
 	file_coffer_budget_v1_budget_proto_msgTypes[3].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[5].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[7].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[9].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[11].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[16].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[18].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[20].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[24].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[8].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[10].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[12].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[17].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[19].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[21].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_budget_proto_rawDesc), len(file_coffer_budget_v1_budget_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

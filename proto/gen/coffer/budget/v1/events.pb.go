@@ -10,6 +10,7 @@
 package budgetv1
 
 import (
+	_ "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -177,6 +178,120 @@ func (x *BudgetDeleted) GetBudget() *Budget {
 	return nil
 }
 
+// BudgetThresholdReached: budget.v1.budget.threshold_reached. Once for each budget, window and threshold. Concerns the
+// owner and the accepted members.
+type BudgetThresholdReached struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Percent of the limit.
+	Threshold int32 `protobuf:"varint,4,opt,name=threshold,proto3" json:"threshold,omitempty"`
+	// YYYY-MM-DD, both inclusive.
+	WindowStart string `protobuf:"bytes,5,opt,name=window_start,json=windowStart,proto3" json:"window_start,omitempty"`
+	WindowEnd   string `protobuf:"bytes,6,opt,name=window_end,json=windowEnd,proto3" json:"window_end,omitempty"`
+	// ISO 4217.
+	Currency string `protobuf:"bytes,7,opt,name=currency,proto3" json:"currency,omitempty"`
+	// When it was noticed, in the currency's major unit.
+	Limit         string `protobuf:"bytes,8,opt,name=limit,proto3" json:"limit,omitempty"`
+	Spent         string `protobuf:"bytes,9,opt,name=spent,proto3" json:"spent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BudgetThresholdReached) Reset() {
+	*x = BudgetThresholdReached{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetThresholdReached) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetThresholdReached) ProtoMessage() {}
+
+func (x *BudgetThresholdReached) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetThresholdReached.ProtoReflect.Descriptor instead.
+func (*BudgetThresholdReached) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *BudgetThresholdReached) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetBudgetName() string {
+	if x != nil {
+		return x.BudgetName
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetThreshold() int32 {
+	if x != nil {
+		return x.Threshold
+	}
+	return 0
+}
+
+func (x *BudgetThresholdReached) GetWindowStart() string {
+	if x != nil {
+		return x.WindowStart
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetWindowEnd() string {
+	if x != nil {
+		return x.WindowEnd
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *BudgetThresholdReached) GetSpent() string {
+	if x != nil {
+		return x.Spent
+	}
+	return ""
+}
+
 // InvitationSent: budget.v1.invitation.sent. Concerns the invited user and the owner.
 type InvitationSent struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -194,7 +309,7 @@ type InvitationSent struct {
 
 func (x *InvitationSent) Reset() {
 	*x = InvitationSent{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[3]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -206,7 +321,7 @@ func (x *InvitationSent) String() string {
 func (*InvitationSent) ProtoMessage() {}
 
 func (x *InvitationSent) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[3]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -219,7 +334,7 @@ func (x *InvitationSent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationSent.ProtoReflect.Descriptor instead.
 func (*InvitationSent) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{3}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *InvitationSent) GetBudgetId() string {
@@ -281,7 +396,7 @@ type InvitationAnswered struct {
 
 func (x *InvitationAnswered) Reset() {
 	*x = InvitationAnswered{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -293,7 +408,7 @@ func (x *InvitationAnswered) String() string {
 func (*InvitationAnswered) ProtoMessage() {}
 
 func (x *InvitationAnswered) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -306,7 +421,7 @@ func (x *InvitationAnswered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationAnswered.ProtoReflect.Descriptor instead.
 func (*InvitationAnswered) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{4}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *InvitationAnswered) GetBudgetId() string {
@@ -366,7 +481,7 @@ type MemberRemoved struct {
 
 func (x *MemberRemoved) Reset() {
 	*x = MemberRemoved{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -378,7 +493,7 @@ func (x *MemberRemoved) String() string {
 func (*MemberRemoved) ProtoMessage() {}
 
 func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -391,7 +506,7 @@ func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberRemoved.ProtoReflect.Descriptor instead.
 func (*MemberRemoved) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{5}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MemberRemoved) GetBudgetId() string {
@@ -433,7 +548,7 @@ var File_coffer_budget_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/events.proto\x12\x10coffer.budget.v1\x1a\x1dcoffer/budget/v1/budget.proto\"A\n" +
+	"\x1dcoffer/budget/v1/events.proto\x12\x10coffer.budget.v1\x1a\x1dcoffer/budget/v1/budget.proto\x1a\x19coffer/rest/v1/rest.proto\"A\n" +
 	"\rBudgetCreated\x120\n" +
 	"\x06budget\x18\x01 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\"\x90\x01\n" +
 	"\rBudgetUpdated\x12\x1d\n" +
@@ -442,15 +557,27 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\x06before\x18\x02 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06before\x12.\n" +
 	"\x05after\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x05after\"A\n" +
 	"\rBudgetDeleted\x120\n" +
-	"\x06budget\x18\x01 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\"\xd6\x01\n" +
+	"\x06budget\x18\x01 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\"\xa5\x02\n" +
+	"\x16BudgetThresholdReached\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
+	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"budgetName\x12\x19\n" +
+	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1c\n" +
+	"\tthreshold\x18\x04 \x01(\x05R\tthreshold\x12!\n" +
+	"\fwindow_start\x18\x05 \x01(\tR\vwindowStart\x12\x1d\n" +
+	"\n" +
+	"window_end\x18\x06 \x01(\tR\twindowEnd\x12\x1a\n" +
+	"\bcurrency\x18\a \x01(\tR\bcurrency\x12\x1a\n" +
+	"\x05limit\x18\b \x01(\tB\x04ص\x18\x01R\x05limit\x12\x1a\n" +
+	"\x05spent\x18\t \x01(\tB\x04ص\x18\x01R\x05spent\"\xdc\x01\n" +
 	"\x0eInvitationSent\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
 	"\vbudget_name\x18\x02 \x01(\tR\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x12\n" +
-	"\x04role\x18\x05 \x01(\tR\x04role\x12(\n" +
-	"\rshare_percent\x18\x06 \x01(\tH\x00R\fsharePercent\x88\x01\x01B\x10\n" +
+	"\x04role\x18\x05 \x01(\tR\x04role\x12.\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01B\x10\n" +
 	"\x0e_share_percent\"\xcb\x01\n" +
 	"\x12InvitationAnswered\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
@@ -481,21 +608,22 @@ func file_coffer_budget_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_events_proto_rawDescData
 }
 
-var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_coffer_budget_v1_events_proto_goTypes = []any{
-	(*BudgetCreated)(nil),      // 0: coffer.budget.v1.BudgetCreated
-	(*BudgetUpdated)(nil),      // 1: coffer.budget.v1.BudgetUpdated
-	(*BudgetDeleted)(nil),      // 2: coffer.budget.v1.BudgetDeleted
-	(*InvitationSent)(nil),     // 3: coffer.budget.v1.InvitationSent
-	(*InvitationAnswered)(nil), // 4: coffer.budget.v1.InvitationAnswered
-	(*MemberRemoved)(nil),      // 5: coffer.budget.v1.MemberRemoved
-	(*Budget)(nil),             // 6: coffer.budget.v1.Budget
+	(*BudgetCreated)(nil),          // 0: coffer.budget.v1.BudgetCreated
+	(*BudgetUpdated)(nil),          // 1: coffer.budget.v1.BudgetUpdated
+	(*BudgetDeleted)(nil),          // 2: coffer.budget.v1.BudgetDeleted
+	(*BudgetThresholdReached)(nil), // 3: coffer.budget.v1.BudgetThresholdReached
+	(*InvitationSent)(nil),         // 4: coffer.budget.v1.InvitationSent
+	(*InvitationAnswered)(nil),     // 5: coffer.budget.v1.InvitationAnswered
+	(*MemberRemoved)(nil),          // 6: coffer.budget.v1.MemberRemoved
+	(*Budget)(nil),                 // 7: coffer.budget.v1.Budget
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	6, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.Budget
-	6, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.Budget
-	6, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.Budget
-	6, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.Budget
+	7, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.Budget
+	7, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.Budget
+	7, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.Budget
+	7, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.Budget
 	4, // [4:4] is the sub-list for method output_type
 	4, // [4:4] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name
@@ -509,14 +637,14 @@ func file_coffer_budget_v1_events_proto_init() {
 		return
 	}
 	file_coffer_budget_v1_budget_proto_init()
-	file_coffer_budget_v1_events_proto_msgTypes[3].OneofWrappers = []any{}
+	file_coffer_budget_v1_events_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_events_proto_rawDesc), len(file_coffer_budget_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

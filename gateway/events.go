@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+const (
+	eventsPath  = "/api/v1/events"
+	eventStream = "text/event-stream"
+	// eventWriteTime is how long a client may take to make room for more.
+	eventWriteTime = 30 * time.Second
+	eventRetry     = time.Second
+)
+
+// events answers GET /api/v1/events with server-sent events, the only answer that is no single message. The client's
+// connection outlives a restart of the service behind: the gateway goes on where the stream broke off.
+func (f *front) events(ending <-chan struct{}, mux *runtime.ServeMux, client budgetv1.NotificationServiceClient) runtime.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request, _ map[string]string) {
+		x := exchangeOf(r.Context())
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-ending:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		req := &budgetv1.StreamEventsRequest{}
+		if err := decode(x.request, x.route, req.ProtoReflect()); err != nil {
+			f.fail(ctx, w, err)
+			return
+		}
+		outgoing, err := runtime.AnnotateContext(ctx, mux, r, budgetv1.NotificationService_StreamEvents_FullMethodName)
+		if err != nil {
+			f.fail(ctx, w, err)
+			return
+		}
+		// Compression would wait for more to compress.
+		out := &eventWriter{ResponseWriter: x.answer, only: x.outer.Method == http.MethodHead}
+		for {
+			err := out.copy(outgoing, client, req)
+			switch {
+			case !out.begun:
+				f.fail(ctx, w, err)
+				return
+			case ctx.Err() != nil || status.Code(err) != codes.Unavailable:
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(eventRetry):
+			}
+			// The service that would tell is away.
+			if _, err := f.authenticate(ctx, x.request); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// eventWriter writes an event stream as the HTML standard has it.
+type eventWriter struct {
+	http.ResponseWriter
+	// begun tells that the answer is an event stream and cannot be an error any more.
+	begun bool
+	// only the header is asked for.
+	only bool
+}
+
+// copy passes a stream on until it ends, and keeps in req where the next one must go on.
+func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServiceClient, req *budgetv1.StreamEventsRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := client.StreamEvents(ctx, req)
+	if err != nil {
+		return err
+	}
+	for {
+		resp, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if err := e.send(resp); err != nil {
+			return err
+		}
+		if e.only {
+			return nil
+		}
+		req.LastEventId = resp.GetPosition()
+	}
+}
+
+func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
+	control := http.NewResponseController(e.ResponseWriter)
+	if err := control.SetWriteDeadline(time.Now().Add(eventWriteTime)); err != nil {
+		return fmt.Errorf("extending the time to write: %w", err)
+	}
+	var text []byte
+	switch {
+	case resp.GetEvent() != nil:
+		text = fmt.Appendf(text, "id: %s\nevent: %s\ndata: ", resp.GetPosition(), resp.GetEvent().GetType())
+		var err error
+		if text, err = restjson.Append(text, resp.GetEvent().ProtoReflect()); err != nil {
+			return fmt.Errorf("encoding an event: %w", err)
+		}
+		text = append(text, "\n\n"...)
+	case !e.begun:
+		// A client that loses us before the first event comes back to this place.
+		text = fmt.Appendf(text, "retry: %d\nid: %s\n\n", eventRetry.Milliseconds(), resp.GetPosition())
+	default:
+		text = append(text, ":\n\n"...)
+	}
+	if !e.begun {
+		// The request was read; a time for that must not end the answer.
+		if err := control.SetReadDeadline(time.Time{}); err != nil {
+			return fmt.Errorf("lifting the time to read: %w", err)
+		}
+		e.begun = true
+		e.Header().Set("Content-Type", eventStream)
+		// Reverse proxies would collect the events.
+		e.Header().Set("X-Accel-Buffering", "no")
+		e.WriteHeader(http.StatusOK)
+	}
+	if _, err := e.Write(text); err != nil {
+		return err
+	}
+	if err := control.Flush(); err != nil {
+		return fmt.Errorf("sending an event: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package budget
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// How an alert comes about: the consumer of the ledger's events notes which budgets must be checked (noteSpending), in the
+// transaction that records the event. A worker asks the ledger what was spent by now, and raises what was reached
+// (raiseAlerts). Many events cost one check, and what was spent is never counted twice, for nothing is counted here.
+
+const (
+	checkBatch = 100
+	// checkLease is how long a check that somebody began is nobody else's.
+	checkLease = 10 * time.Second
+	// checkPause is how long a check waits that nobody was woken for.
+	checkPause = time.Second
+	askLedger  = 5 * time.Second
+)
+
+// spendingSubjects are the ledger's events that may bring a budget to a threshold.
+var spendingSubjects = []string{
+	"ledger.v1.transaction.created", "ledger.v1.transaction.updated", "ledger.v1.transaction.deleted", "ledger.v1.category.deleted",
+}
+
+// spending is where something changed that counts as spent.
+type spending struct {
+	// wallet is empty, and day zero, when a category took over transactions of any wallet and day.
+	wallet, category string
+	day              time.Time
+}
+
+// spendings are the changes that an event tells of. A deleted refund raises what was spent like a new expense does.
+func spendings(event proto.Message) []spending {
+	switch e := event.(type) {
+	case *ledgerv1.TransactionCreated:
+		return spendingsOf(e.GetTransaction())
+	case *ledgerv1.TransactionUpdated:
+		return spendingsOf(e.GetBefore(), e.GetAfter())
+	case *ledgerv1.TransactionDeleted:
+		return spendingsOf(e.GetTransaction())
+	case *ledgerv1.CategoryDeleted:
+		return []spending{{category: e.GetReassignedTo()}}
+	}
+	return nil
+}
+
+func spendingsOf(transactions ...*ledgerv1.Transaction) []spending {
+	var changed []spending
+	for _, t := range transactions {
+		if at, err := time.Parse(time.RFC3339, t.GetDate()); err == nil {
+			changed = append(changed, spending{t.GetWalletId(), t.GetCategoryId(), dayOf(at)})
+		}
+	}
+	return changed
+}
+
+// windowOf is the window of the budget that a change falls into, if any.
+func (b budget) windowOf(c spending, today time.Time) (window, bool) {
+	if c.wallet != "" && c.wallet != b.WalletID.String() || !slices.Contains(idStrings(b.CategoryIDs), c.category) {
+		return window{}, false
+	}
+	if c.day.IsZero() {
+		return b.timeframe().at(today), true
+	}
+	w := b.timeframe().at(c.day)
+	return w, !c.day.Before(w.from) && !c.day.After(w.to)
+}
+
+// reached are the thresholds that spent has come to, in percent of the limit. Both amounts are in minor units.
+func reached(thresholds []int32, spent, limit int64) []int32 {
+	var hit []int32
+	for _, t := range thresholds {
+		// A limit has at most 15 digits, so this cannot overflow where spent * 100 could.
+		if spent >= (limit*int64(t)+99)/100 {
+			hit = append(hit, t)
+		}
+	}
+	return hit
+}
+
+// noteSpending is the consumer of the ledger's events.
+func (s *server) noteSpending(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	var owners []uuid.UUID
+	for _, e := range events {
+		owners = append(owners, e.UserID)
+	}
+	budgets, err := selectAlertingBudgets(ctx, tx, owners)
+	if err != nil {
+		return err
+	}
+	today, due := dayOf(s.now()), map[check]bool{}
+	for _, e := range events {
+		for _, changed := range spendings(e.Data) {
+			for _, b := range budgets {
+				if w, counts := b.windowOf(changed, today); counts && b.OwnerID == e.UserID {
+					due[check{b.ID, w.from}] = true
+				}
+			}
+		}
+	}
+	return upsertChecks(ctx, tx, slices.SortedFunc(maps.Keys(due), compareChecks))
+}
+
+func compareChecks(a, b check) int {
+	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
+}
+
+// noteBudget has a budget checked that is new or has changed. tx holds its lock.
+func (s *server) noteBudget(ctx context.Context, tx pgx.Tx, b budget) error {
+	if len(b.AlertThresholds) == 0 {
+		return nil
+	}
+	return upsertChecks(ctx, tx, []check{{b.ID, b.timeframe().at(dayOf(s.now())).from}})
+}
+
+// raiseAlerts checks budgets until ctx ends.
+func (s *server) raiseAlerts(ctx context.Context) {
+	for ctx.Err() == nil {
+		checked, err := s.checkBudgets(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "checking budgets", "error", err)
+		}
+		if checked == checkBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.spent:
+		case <-time.After(checkPause):
+		}
+	}
+}
+
+// wakeAlerts spares a check its pause.
+func (s *server) wakeAlerts() {
+	select {
+	case s.spent <- struct{}{}:
+	default:
+	}
+}
+
+// checkBudgets does what is due, and returns how much that was. What fails comes again when its lease has ended.
+func (s *server) checkBudgets(ctx context.Context) (int, error) {
+	due, err := claimChecks(ctx, s.db, s.now(), checkBatch)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	budgets, windows := make([]budget, len(due)), make([]window, len(due))
+	for i, c := range due {
+		budgets[i], windows[i] = c.budget, c.timeframe().at(c.Day)
+	}
+	asking, cancel := context.WithTimeout(ctx, askLedger)
+	defer cancel()
+	spendings, err := s.sumSpending(asking, budgets, windows)
+	if err != nil {
+		return 0, fmt.Errorf("asking what was spent: %w", err)
+	}
+	for i, c := range due {
+		if err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error { return s.settle(ctx, tx, c, windows[i], spendings[i]) }); err != nil {
+			return 0, err
+		}
+	}
+	return len(due), nil
+}
+
+// settle raises the alerts of a checked budget, each once in a window whatever is repeated: a row in alerts decides.
+func (s *server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w window, spending *ledgerv1.Spending) error {
+	if err := lockBudget(ctx, tx, c.ID); err != nil {
+		return err
+	}
+	b, err := selectBudget(ctx, tx, c.ID, c.OwnerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b.Version != c.Version {
+		// The answer is to an old question. The change has noted the check anew.
+		return nil
+	}
+	spent := spentOf(spending.GetAmounts(), b.Currency)
+	fresh, err := insertAlerts(ctx, tx, b.ID, w.from, reached(b.AlertThresholds, spent, b.LimitMinor), s.now().UTC())
+	if err != nil {
+		return err
+	}
+	if len(fresh) > 0 {
+		members, err := selectMemberIDs(ctx, tx, b.ID, []status{accepted})
+		if err != nil {
+			return err
+		}
+		for _, threshold := range fresh {
+			if err := s.publish(ctx, tx, b.thresholdReached(threshold, w, spent), append(members, b.OwnerID)...); err != nil {
+				return err
+			}
+		}
+	}
+	return deleteCheck(ctx, tx, c)
+}
+
+func (b budget) thresholdReached(threshold int32, w window, spent int64) *budgetv1.BudgetThresholdReached {
+	return &budgetv1.BudgetThresholdReached{
+		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), Threshold: threshold,
+		WindowStart: w.from.Format(isoDate), WindowEnd: w.to.Format(isoDate), Currency: b.Currency,
+		Limit: b.currency().Format(b.LimitMinor), Spent: b.currency().Format(spent),
+	}
+}

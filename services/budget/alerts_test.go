@@ -1,0 +1,355 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/outbox/natstest"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func TestAThresholdIsReachedExactlyWhenItsShareOfTheLimitIsSpent(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []int32{80, 100}, usualThresholds)
+	for spent, want := range map[int64][]int32{
+		-1: nil, 0: nil, 799: nil, 800: {80}, 999: {80}, 1000: {80, 100}, 1_000_000_000_000_000_000: {80, 100},
+	} {
+		require.Equal(t, want, reached([]int32{80, 100}, spent, 1000), "%d", spent)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		threshold := rapid.Int32Range(1, maxThreshold).Draw(t, "threshold")
+		limit := rapid.Int64Range(1, 9_999_999_999_999_999).Draw(t, "limit")
+		spent := rapid.Int64Range(0, 90_000_000_000_000_000).Draw(t, "spent")
+		require.Equal(t, spent*100 >= limit*int64(threshold), len(reached([]int32{threshold}, spent, limit)) == 1)
+	})
+}
+
+func TestABudgetIsCheckedInTheWindowsThatAnEventTouches(t *testing.T) {
+	t.Parallel()
+	b := budget{
+		ID: uuid.New(), WalletID: uuid.New(), CategoryIDs: []uuid.UUID{uuid.New(), uuid.New()}, Period: "monthly",
+		StartDate: date(t, "2026-01-31"), EndDate: new(date(t, "2026-06-15")),
+	}
+	of := func(day string) *ledgerv1.Transaction {
+		return &ledgerv1.Transaction{WalletId: b.WalletID.String(), CategoryId: b.CategoryIDs[1].String(), Date: day + "T23:59:59.000Z"}
+	}
+	otherWallet, otherCategory := of("2026-03-15"), of("2026-03-15")
+	otherWallet.WalletId, otherCategory.CategoryId = uuid.NewString(), uuid.NewString()
+	for name, c := range map[string]struct {
+		event proto.Message
+		want  []string
+	}{
+		"a new one":               {&ledgerv1.TransactionCreated{Transaction: of("2026-02-27")}, []string{"2026-01-31"}},
+		"the window's first day":  {&ledgerv1.TransactionCreated{Transaction: of("2026-02-28")}, []string{"2026-02-28"}},
+		"one that moved":          {&ledgerv1.TransactionUpdated{Before: of("2026-02-01"), After: of("2026-06-15")}, []string{"2026-01-31", "2026-05-31"}},
+		"a deleted one":           {&ledgerv1.TransactionDeleted{Transaction: of("2026-03-31")}, []string{"2026-03-31"}},
+		"before the budget":       {&ledgerv1.TransactionCreated{Transaction: of("2026-01-30")}, nil},
+		"after its end":           {&ledgerv1.TransactionCreated{Transaction: of("2026-06-16")}, nil},
+		"another wallet":          {&ledgerv1.TransactionCreated{Transaction: otherWallet}, nil},
+		"another category":        {&ledgerv1.TransactionCreated{Transaction: otherCategory}, nil},
+		"a category that grew":    {&ledgerv1.CategoryDeleted{CategoryId: uuid.NewString(), ReassignedTo: new(b.CategoryIDs[0].String())}, []string{"2026-02-28"}},
+		"a category that is gone": {&ledgerv1.CategoryDeleted{CategoryId: b.CategoryIDs[0].String()}, nil},
+		"a wallet's event":        {&ledgerv1.WalletCreated{}, nil},
+	} {
+		var got []string
+		for _, changed := range spendings(c.event) {
+			if w, counts := b.windowOf(changed, date(t, "2026-03-15")); counts {
+				got = append(got, w.from.Format(isoDate))
+			}
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}
+
+// booked is a ledger in memory: what was spent by wallet and day, in US cents.
+type booked struct {
+	mu    sync.Mutex
+	spent map[string]int64
+}
+
+func (l *booked) spend(wallet, day string, cents int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spent[wallet+day] += cents
+}
+
+func (l *booked) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from, _ := time.Parse(isoDate, w.GetFrom())
+	to, _ := time.Parse(isoDate, w.GetTo())
+	var sum int64
+	for d := from; !d.After(to); d = d.AddDate(0, 0, 1) {
+		sum += l.spent[w.GetWalletId()+d.Format(isoDate)]
+	}
+	return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}}}
+}
+
+func (b *bundle) books() *booked {
+	l := &booked{spent: map[string]int64{}}
+	b.ledger.spend = l.sum
+	return l
+}
+
+func createdIn(owner uuid.UUID, of *budgetv1.Budget, day string) outbox.Received {
+	return outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner, Data: &ledgerv1.TransactionCreated{Transaction: &ledgerv1.Transaction{
+		WalletId: of.GetWalletId(), CategoryId: of.GetCategoryIds()[0], Date: day + "T00:00:00.000Z",
+	}}}
+}
+
+// note hands events to the consumer, and does what is due then.
+func (b *bundle) note(t *testing.T, events ...outbox.Received) {
+	t.Helper()
+	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.noteSpending(t.Context(), tx, events) }))
+	b.check(t)
+}
+
+func (b *bundle) check(t *testing.T) {
+	t.Helper()
+	for {
+		n, err := b.checkBudgets(t.Context())
+		require.NoError(t, err)
+		if n == 0 {
+			break
+		}
+	}
+}
+
+// alerts empties the outbox, and returns what was told of thresholds: "user threshold window".
+func (b *bundle) alerts(t *testing.T) []string {
+	t.Helper()
+	var alerts []string
+	for _, e := range b.events(t) {
+		if m, ok := e.message(t).(*budgetv1.BudgetThresholdReached); ok {
+			alerts = append(alerts, fmt.Sprintf("%s %d %s", e.UserID, m.GetThreshold(), m.GetWindowStart()))
+		}
+	}
+	return alerts
+}
+
+func TestAThresholdIsToldOnceToOwnerAndMembers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	books := b.books()
+	owner, member, invited := b.person(t, "Owner"), b.person(t, "Member"), b.person(t, "Invited")
+	made := b.budget(t, owner)
+	b.join(t, owner, made.GetId(), member, "viewer")
+	b.share(t, owner, made.GetId(), invited, "viewer")
+	b.check(t)
+	b.events(t)
+
+	books.spend(made.GetWalletId(), "2026-03-10", 319_99)
+	b.note(t, createdIn(owner.id, made, "2026-03-10"))
+	require.Empty(t, b.alerts(t))
+
+	books.spend(made.GetWalletId(), "2026-03-11", 1)
+	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	want := &budgetv1.BudgetThresholdReached{
+		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.id.String(), Threshold: 80, WindowStart: "2026-02-28",
+		WindowEnd: "2026-03-30", Currency: "USD", Limit: "400.00", Spent: "320.00",
+	}
+	requireTold(t, b.events(t), want, owner, member)
+
+	// The same again, less, and more, but not to the next one.
+	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	books.spend(made.GetWalletId(), "2026-03-11", -100_00)
+	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	books.spend(made.GetWalletId(), "2026-03-11", 150_00)
+	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	require.Empty(t, b.alerts(t))
+
+	books.spend(made.GetWalletId(), "2026-03-12", 50_00)
+	books.spend(made.GetWalletId(), "2026-04-01", 4000_00)
+	b.note(t, createdIn(owner.id, made, "2026-03-12"), createdIn(owner.id, made, "2026-04-01"))
+	require.ElementsMatch(t, []string{
+		owner.id.String() + " 100 2026-02-28", member.id.String() + " 100 2026-02-28",
+		owner.id.String() + " 80 2026-03-31", member.id.String() + " 80 2026-03-31",
+		owner.id.String() + " 100 2026-03-31", member.id.String() + " 100 2026-03-31",
+	}, b.alerts(t))
+}
+
+func TestANewOrChangedBudgetIsCheckedToo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	books := b.books()
+	owner := b.person(t, "Owner")
+	req := newBudget()
+	books.spend(req.GetWalletId(), "2026-03-10", 100_00)
+	req.AlertThresholds = &budgetv1.AlertThresholds{Values: []int32{50, 25, 50}}
+	created, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	require.Equal(t, []int32{25, 50}, created.GetBudget().GetAlertThresholds())
+	b.check(t)
+	require.Equal(t, []string{owner.id.String() + " 25 2026-02-28"}, b.alerts(t))
+
+	update := &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), Limit: new("200")}
+	_, err = b.UpdateBudget(owner.ctx, update)
+	require.NoError(t, err)
+	b.check(t)
+	require.Equal(t, []string{owner.id.String() + " 50 2026-02-28"}, b.alerts(t))
+
+	update = &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), Limit: new("10"), AlertThresholds: &budgetv1.AlertThresholds{}}
+	updated, err := b.UpdateBudget(owner.ctx, update)
+	require.NoError(t, err)
+	require.Empty(t, updated.GetBudget().GetAlertThresholds())
+	b.note(t, createdIn(owner.id, created.GetBudget(), "2026-03-10"))
+	require.Empty(t, b.alerts(t))
+}
+
+func TestBadThresholdsAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	made := b.budget(t, owner)
+	for _, bad := range [][]int32{{0}, {-1}, {1001}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
+		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: made.GetId(), AlertThresholds: &budgetv1.AlertThresholds{Values: bad}})
+			return err
+		})
+		require.Equal(t, "alertThresholds", e.Fields[0].Name)
+	}
+}
+
+func TestAnEventThatComesDuringACheckIsNotLostWithIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	books := b.books()
+	owner := b.person(t, "Owner")
+	made := b.budget(t, owner)
+	b.check(t)
+	b.events(t)
+	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+		asked := books.sum(w)
+		// Between the answer and what is made of it.
+		b.ledger.spend = books.sum
+		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
+		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+			return b.noteSpending(t.Context(), tx, []outbox.Received{createdIn(owner.id, made, "2026-03-10")})
+		}))
+		return asked
+	}
+	b.note(t, createdIn(owner.id, made, "2026-03-10"))
+	require.ElementsMatch(t, []string{owner.id.String() + " 80 2026-02-28", owner.id.String() + " 100 2026-02-28"}, b.alerts(t))
+}
+
+func TestAChecksFailureIsMadeUpForWhenItsLeaseEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	books := b.books()
+	owner := b.person(t, "Owner")
+	made := b.budget(t, owner)
+	books.spend(made.GetWalletId(), "2026-03-10", 320_00)
+	b.ledger.away = context.DeadlineExceeded
+	_, err := b.checkBudgets(t.Context())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	b.ledger.away = nil
+	b.check(t)
+	require.Empty(t, b.alerts(t), "somebody else may be at it")
+	b.now = func() time.Time { return today.Add(checkLease + time.Second) }
+	b.check(t)
+	require.Equal(t, []string{owner.id.String() + " 80 2026-02-28"}, b.alerts(t))
+}
+
+// Relays, consumers and workers of two replicas die at random points while transactions of many users are told. In the end
+// each budget, window and threshold that spending came to was told exactly once.
+func TestWhateverDiesNoThresholdIsMissedOrDoubled(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.now = time.Now
+	books, url, ledgerDB := b.books(), natstest.New(t), pgtest.New(t, Migrations)
+	const owners, each = 5, 60
+	people, budgets := make([]person, owners), make([]*budgetv1.Budget, owners)
+	for i := range people {
+		people[i] = b.person(t, fmt.Sprintf("Owner%d", i))
+		budgets[i] = b.budget(t, people[i])
+	}
+	b.check(t)
+	b.events(t)
+	var writers sync.WaitGroup
+	for i := range people {
+		writers.Go(func() {
+			random := rand.New(rand.NewPCG(7, uint64(i)))
+			for range each {
+				// Spread over the lives of all replicas.
+				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
+				day := today.AddDate(0, 0, -random.IntN(75)).Format(isoDate)
+				books.spend(budgets[i].GetWalletId(), day, 5_00+random.Int64N(40_00))
+				e := createdIn(people[i].id, budgets[i], day)
+				assert.NoError(t, outbox.Add(t.Context(), ledgerDB, outbox.Event{ID: e.ID, UserID: e.UserID, Subject: spendingSubjects[0], Data: e.Data}))
+			}
+		})
+	}
+	random := rand.New(rand.NewPCG(7, owners))
+	for range 12 {
+		b.replicas(t, url, ledgerDB, time.Duration(20+random.IntN(200))*time.Millisecond, func() bool { return false })
+	}
+	writers.Wait()
+	b.replicas(t, url, ledgerDB, time.Minute, func() bool {
+		var left int
+		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT $1 - count(*) + (SELECT count(*) FROM alert_checks) FROM consumed_events`, owners*each).Scan(&left))
+		return left == 0
+	})
+	var want []string
+	for i, made := range budgets {
+		for day := date(t, "2025-12-31"); day.Before(today); day = addMonths(day, 1) {
+			w := timeframe{period: "monthly", start: date(t, "2026-01-31")}.at(day)
+			spent := spentOf(books.sum(budget{WalletID: uuid.MustParse(made.GetWalletId())}.question(w)).GetAmounts(), "USD")
+			for _, threshold := range reached(usualThresholds, spent, 400_00) {
+				want = append(want, fmt.Sprintf("%s %d %s", people[i].id, threshold, w.from.Format(isoDate)))
+			}
+		}
+	}
+	slices.Sort(want)
+	require.Greater(t, len(want), owners)
+	require.ElementsMatch(t, slices.Compact(want), b.alerts(t))
+}
+
+// replicas runs two of the budget service, and the ledger's relay, for a time or until it is enough.
+func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life time.Duration, enough func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), life)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	var buses []*outbox.Bus
+	for _, service := range []string{"ledger", "budget", "budget"} {
+		bus, err := outbox.Connect(outbox.Config{NATSURL: url, NATSReplicas: 1}, service, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		buses = append(buses, bus)
+		if service == "ledger" {
+			running.Go(func() { bus.Relay(ctx, ledgerDB) })
+			continue
+		}
+		running.Go(func() {
+			bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: b.noteSpending, Applied: b.wakeAlerts})
+		})
+		running.Go(func() { b.raiseAlerts(ctx) })
+	}
+	for ctx.Err() == nil && !enough() {
+		time.Sleep(20 * time.Millisecond)
+	}
+	// What was applied in this moment is not acknowledged, and what was pulled comes again only after its time.
+	for _, bus := range buses {
+		bus.Close()
+	}
+	cancel()
+}

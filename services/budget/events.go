@@ -1,0 +1,132 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+const (
+	// heartbeat tells both ends that the other is there.
+	heartbeat = 15 * time.Second
+	// maxStreams bounds what one user can hold open at an instance.
+	maxStreams = 10
+)
+
+// streams counts the open streams of each user.
+type streams struct {
+	mu   sync.Mutex
+	open map[uuid.UUID]int
+}
+
+// enter reports whether the user may open another stream; leave gives it back.
+func (s *streams) enter(user uuid.UUID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[user] >= maxStreams {
+		return false
+	}
+	s.open[user]++
+	return true
+}
+
+func (s *streams) leave(user uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[user]--; s.open[user] == 0 {
+		delete(s.open, user)
+	}
+}
+
+// StreamEvents ends when the client hangs up or its token expires; rpc sees to the latter.
+func (s *server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
+	user := caller.ID(stream.Context())
+	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())
+	if err != nil {
+		return err
+	}
+	if !s.streams.enter(user) {
+		return errTooManyStreams
+	}
+	defer s.streams.leave(user)
+	ctx, stop := context.WithCancel(stream.Context())
+	defer stop()
+	events, failed := make(chan outbox.Received), make(chan error, 1)
+	go func() {
+		failed <- s.bus.Follow(ctx, user, after, func(e outbox.Received) error {
+			select {
+			case events <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	alive := time.NewTicker(heartbeat)
+	defer alive.Stop()
+	resp := &budgetv1.StreamEventsResponse{}
+	for {
+		if resp.Position, err = s.cursors.Seal(eventsOf(user), after); err != nil {
+			return err
+		}
+		if err := stream.Send(resp); err != nil {
+			return err
+		}
+		resp = &budgetv1.StreamEventsResponse{}
+		select {
+		case err := <-failed:
+			return err
+		case <-alive.C:
+		case e := <-events:
+			after = e.Sequence
+			if resp.Event, err = cloudEvent(e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// openPosition reads where a stream goes on; empty: at its end, which must be known before the client hears of us.
+func (s *server) openPosition(ctx context.Context, user uuid.UUID, position string) (uint64, error) {
+	if position != "" {
+		var after uint64
+		err := s.cursors.Open(eventsOf(user), position, &after)
+		return after, err
+	}
+	after, err := s.bus.End(ctx)
+	if err != nil {
+		s.log.WarnContext(ctx, "refusing an event stream", "error", err)
+		return 0, apierr.Unavailable
+	}
+	return after, nil
+}
+
+func eventsOf(user uuid.UUID) string { return "events " + user.String() }
+
+// cloudEvent is an event of the stream as users see it.
+func cloudEvent(e outbox.Received) (*budgetv1.Event, error) {
+	data, err := anypb.New(e.Data)
+	if err != nil {
+		return nil, fmt.Errorf("packing event %s: %w", e.ID, err)
+	}
+	return &budgetv1.Event{
+		Specversion:     "1.0",
+		Id:              e.ID.String(),
+		Source:          e.Source,
+		Type:            e.Subject,
+		Subject:         e.UserID.String(),
+		Time:            e.Time.UTC().Format(timestamp),
+		Datacontenttype: "application/json",
+		Data:            data,
+	}, nil
+}

@@ -1,0 +1,134 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/text"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+// notificationsKept is how long a notification can be found, read or not.
+const notificationsKept = 365 * 24 * time.Hour
+
+// place is one in a user's list: unread first, then newest first.
+type place struct {
+	Unread bool
+	ID     uuid.UUID
+}
+
+// ListNotifications also counts the unread ones.
+func (s *server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
+	limit, err := parseLimitOfPage(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	user, before := caller.ID(ctx), place{Unread: true, ID: uuid.Max}
+	scope := "notifications " + user.String()
+	if req.GetCursor() != "" {
+		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
+			return nil, err
+		}
+	}
+	notifications, err := selectNotifications(ctx, s.db, user, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	unread, err := countUnread(ctx, s.db, user)
+	if err != nil {
+		return nil, err
+	}
+	notifications, pagination, err := page.Cut(s.cursors, scope, notifications, limit, func(n notification) any { return place{n.ReadAt == nil, n.ID} })
+	if err != nil {
+		return nil, err
+	}
+	resp := &budgetv1.ListNotificationsResponse{UnreadCount: unread, Pagination: pagination}
+	for _, n := range notifications {
+		m, err := n.proto()
+		if err != nil {
+			return nil, err
+		}
+		resp.Notifications = append(resp.Notifications, m)
+	}
+	return resp, nil
+}
+
+// UpdateNotification keeps the time of the first reading.
+func (s *server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNotificationRequest) (*budgetv1.UpdateNotificationResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidNotificationID
+	}
+	if req.Read == nil {
+		return nil, apierr.EmptyUpdate
+	}
+	var readAt *time.Time
+	if req.GetRead() {
+		readAt = new(s.now().UTC())
+	}
+	n, err := updateNotification(ctx, s.db, caller.ID(ctx), id, readAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, errNotificationNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := n.proto()
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.UpdateNotificationResponse{Notification: m}, nil
+}
+
+// sweepNotifications forgets old ones, hourly until ctx ends.
+func (s *server) sweepNotifications(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := deleteNotifications(ctx, s.db, s.now().Add(-notificationsKept)); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "forgetting old notifications", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Hour):
+		}
+	}
+}
+
+// packed is an event as a notification keeps it, with its type.
+func packed(data proto.Message) ([]byte, error) {
+	wrapped, err := anypb.New(data)
+	if err != nil {
+		return nil, fmt.Errorf("packing a notification: %w", err)
+	}
+	b, err := proto.Marshal(wrapped)
+	if err != nil {
+		return nil, fmt.Errorf("packing a notification: %w", err)
+	}
+	return b, nil
+}
+
+func (n notification) proto() (*budgetv1.Notification, error) {
+	m := &budgetv1.Notification{
+		Id:        n.ID.String(),
+		Type:      n.Type,
+		Data:      &anypb.Any{},
+		Read:      n.ReadAt != nil,
+		CreatedAt: n.CreatedAt.UTC().Format(timestamp),
+	}
+	if err := proto.Unmarshal(n.Data, m.GetData()); err != nil {
+		return nil, fmt.Errorf("unpacking notification %s: %w", n.ID, err)
+	}
+	if n.ReadAt != nil {
+		m.ReadAt = new(n.ReadAt.UTC().Format(timestamp))
+	}
+	return m, nil
+}

@@ -1,0 +1,91 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// notification is a row of notifications.
+type notification struct {
+	// ID is the event's.
+	ID     uuid.UUID
+	UserID uuid.UUID `db:"user_id"`
+	Type   string
+	// Data is a google.protobuf.Any.
+	Data      []byte
+	ReadAt    *time.Time `db:"read_at"`
+	CreatedAt time.Time  `db:"created_at"`
+}
+
+const notificationColumns = `n.id, n.user_id, n.type, n.data, n.read_at, n.created_at`
+
+func insertNotifications(ctx context.Context, q pg.Querier, notifications []notification) error {
+	if len(notifications) == 0 {
+		return nil
+	}
+	var ids, users []uuid.UUID
+	var types []string
+	var data [][]byte
+	var times []time.Time
+	for _, n := range notifications {
+		ids, users, types = append(ids, n.ID), append(users, n.UserID), append(types, n.Type)
+		data, times = append(data, n.Data), append(times, n.CreatedAt)
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO notifications (id, user_id, type, data, created_at)
+		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::timestamptz[])`, ids, users, types, data, times)
+	if err != nil {
+		return fmt.Errorf("inserting notifications: %w", err)
+	}
+	return nil
+}
+
+// selectNotifications returns a user's from a place in the list on.
+func selectNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, before place, limit int) ([]notification, error) {
+	notifications, err := pg.All[notification](ctx, q, `
+		SELECT `+notificationColumns+`
+		FROM notifications n
+		WHERE n.user_id = @user AND ((n.read_at IS NULL), n.id) < (@unread, @id)
+		ORDER BY (n.read_at IS NULL) DESC, n.id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"user": user, "unread": before.Unread, "id": before.ID, "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting notifications: %w", err)
+	}
+	return notifications, nil
+}
+
+func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
+	if err != nil {
+		return 0, fmt.Errorf("counting notifications: %w", err)
+	}
+	return r.Count, nil
+}
+
+// updateNotification returns pgx.ErrNoRows when the user has none of that id. What was read keeps its time.
+func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, readAt *time.Time) (notification, error) {
+	n, err := pg.One[notification](ctx, q, `
+		UPDATE notifications n
+		SET read_at = CASE WHEN $3::timestamptz IS NOT NULL THEN coalesce(n.read_at, $3) END
+		WHERE n.user_id = $1 AND n.id = $2
+		RETURNING `+notificationColumns, user, id, readAt)
+	if err != nil {
+		return notification{}, fmt.Errorf("updating notification %s: %w", id, err)
+	}
+	return n, nil
+}
+
+func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {
+	if _, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before); err != nil {
+		return fmt.Errorf("deleting notifications: %w", err)
+	}
+	return nil
+}

@@ -231,7 +231,7 @@ func TestListsRefuseACursorOrLimitThatIsNone(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	for _, o := range operations() {
-		if !o.answers("INVALID_CURSOR") {
+		if o.Parameters.GetByInAndName("query", "cursor") == nil {
 			continue
 		}
 		path := o.path

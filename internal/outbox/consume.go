@@ -127,6 +127,8 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 		if c.Applied != nil {
 			c.Applied()
 		}
+	case ctx.Err() != nil:
+		// They come again.
 	case len(readable) > 1:
 		for _, m := range readable {
 			b.handle(ctx, pool, []jetstream.Msg{m}, c)

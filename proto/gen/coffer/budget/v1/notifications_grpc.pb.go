@@ -37,8 +37,8 @@ type NotificationServiceClient interface {
 	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
 	UpdateNotification(ctx context.Context, in *UpdateNotificationRequest, opts ...grpc.CallOption) (*UpdateNotificationResponse, error)
 	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells.
-	// Ends when the token expires. INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10 streams of one
-	// user at an instance.
+	// Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10
+	// streams of one user at an instance.
 	StreamEvents(ctx context.Context, in *StreamEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamEventsResponse], error)
 }
 
@@ -100,8 +100,8 @@ type NotificationServiceServer interface {
 	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
 	UpdateNotification(context.Context, *UpdateNotificationRequest) (*UpdateNotificationResponse, error)
 	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells.
-	// Ends when the token expires. INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10 streams of one
-	// user at an instance.
+	// Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10
+	// streams of one user at an instance.
 	StreamEvents(*StreamEventsRequest, grpc.ServerStreamingServer[StreamEventsResponse]) error
 	mustEmbedUnimplementedNotificationServiceServer()
 }

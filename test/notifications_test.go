@@ -1,0 +1,122 @@
+package test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const reached = "budget.v1.budget.threshold_reached"
+
+// notified waits until a user has so many notifications of a type, and returns them, unread first, then newest first.
+func (p *person) notified(kind string, n int) []object {
+	var found []object
+	require.EventuallyWithT(p.t, func(c *assert.CollectT) {
+		found = nil
+		for _, v := range p.get("/api/v1/notifications").ok("NOTIFICATIONS_FETCHED").list("notifications") {
+			if v.(object)["type"] == kind {
+				found = append(found, v.(object))
+			}
+		}
+		require.Len(c, found, n)
+	}, 20*time.Second, 50*time.Millisecond)
+	return found
+}
+
+func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
+	t.Parallel()
+	owner, member, invited := newPerson(t), newPerson(t), newPerson(t)
+	wallet, category := owner.wallet("EUR", "1000"), owner.category("Food")
+	budget := owner.budgetNamed("Food", wallet, category)
+	owner.invite(budget, member, "viewer", "accepted")
+	owner.invite(budget, invited, "viewer", "")
+
+	owner.spend(wallet, category, "79.99")
+	owner.spend(wallet, category, "0.01")
+	for _, p := range []*person{owner, member} {
+		n := p.notified(reached, 1)[0]
+		require.Equal(t, object{
+			"budgetId": budget, "budgetName": "Food", "ownerId": owner.id, "threshold": json.Number("80"), "windowStart": "2026-03-01",
+			"windowEnd": "2026-03-31", "currency": "EUR", "limit": json.Number("100.00"), "spent": json.Number("80.00"),
+		}, n["data"])
+		require.Equal(t, false, n["read"])
+		require.NotContains(t, n, "readAt")
+	}
+	owner.spend(wallet, category, "1")
+	owner.spend(wallet, category, "30")
+	alerts := owner.notified(reached, 2)
+	require.Equal(t, json.Number("100"), alerts[0]["data"].(object)["threshold"])
+	require.Equal(t, json.Number("111.00"), alerts[0]["data"].(object)["spent"])
+	owner.spend(wallet, category, "100")
+
+	// Another window is another matter, and the proof that everything before was looked at.
+	later := expense(wallet, category, "100")
+	later["date"] = "2026-04-30"
+	owner.post("/api/v1/transaction", later).created("TRANSACTION_CREATED")
+	owner.notified(reached, 4)
+	member.notified(reached, 4)
+	invited.notified("budget.v1.invitation.sent", 1)
+	invited.notified(reached, 0)
+}
+
+func TestThresholdsAreTheBudgetsOwn(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	body := aBudget("Food", wallet, category)
+	for _, bad := range []any{[]int{0}, []int{1001}, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
+		body["alertThresholds"] = bad
+		p.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds")
+	}
+	body["alertThresholds"] = []any{"80"}
+	p.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds[0]")
+	body["alertThresholds"] = []int{50, 10, 50}
+	a := p.post("/api/v1/budgets", body).created("BUDGET_CREATED")
+	require.Equal(t, []any{json.Number("10"), json.Number("50")}, a.list("budget.alertThresholds"))
+	path := "/api/v1/budgets/" + a.text("budget.id")
+
+	lunch := expense(wallet, category, "10")
+	lunch["date"] = time.Now().UTC().Format(time.DateOnly)
+	p.post("/api/v1/transaction", lunch).created("TRANSACTION_CREATED")
+	p.notified(reached, 1)
+	// Lowering the limit brings what was spent nearer to it.
+	p.patch(path, object{"limit": 20}).ok("BUDGET_UPDATED")
+	p.notified(reached, 2)
+	p.patch(path, object{"alertThresholds": []int{}}).ok("BUDGET_UPDATED")
+	require.Empty(t, p.get(path).ok("BUDGET_FETCHED").list("budget.alertThresholds"))
+
+	plain := p.post("/api/v1/budgets", aBudget("Plain", wallet, category)).created("BUDGET_CREATED")
+	require.Equal(t, []any{json.Number("80"), json.Number("100")}, plain.list("budget.alertThresholds"))
+}
+
+func TestNotificationsAreReadByTheirOwner(t *testing.T) {
+	t.Parallel()
+	owner, member := newPerson(t), newPerson(t)
+	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
+	for range 3 {
+		owner.invite(owner.budget(wallet, category), member, "editor", "")
+	}
+	all := member.notified("budget.v1.invitation.sent", 3)
+	path := func(n object) string { return "/api/v1/notifications/" + n["id"].(string) }
+
+	read := member.patch(path(all[0]), object{"read": true}).ok("NOTIFICATION_UPDATED")
+	require.Equal(t, true, read.at("notification.read"))
+	require.NotEmpty(t, read.text("notification.readAt"))
+	list := member.get("/api/v1/notifications?limit=2").ok("NOTIFICATIONS_FETCHED")
+	require.Equal(t, json.Number("2"), list.at("unreadCount"))
+	require.Equal(t, []any{all[1]["id"], all[2]["id"]}, []any{list.at("notifications.0.id"), list.at("notifications.1.id")})
+	list = member.get("/api/v1/notifications?limit=2&cursor=" + list.text("pagination.nextCursor"))
+	require.Equal(t, all[0]["id"], list.at("notifications.0.id"))
+	require.Equal(t, false, member.patch(path(all[0]), object{"read": false}).ok("NOTIFICATION_UPDATED").at("notification.read"))
+
+	owner.patch(path(all[0]), object{"read": true}).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
+	member.patch("/api/v1/notifications/"+uuid.NewString(), object{"read": true}).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
+	member.patch("/api/v1/notifications/1", object{"read": true}).fails(http.StatusBadRequest, "INVALID_NOTIFICATION_ID")
+	member.patch(path(all[0]), object{"read": "yes"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
+	member.patch(path(all[0]), object{"type": "x"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+}

@@ -38,7 +38,7 @@ func (p *person) listen(ctx context.Context, after string) *listener {
 	if after != "" {
 		req.Header.Set("Last-Event-ID", after)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // The listener's close does.
 	require.NoError(p.t, err)
 	require.Equal(p.t, http.StatusOK, resp.StatusCode)
 	require.Equal(p.t, "text/event-stream", resp.Header.Get("Content-Type"))

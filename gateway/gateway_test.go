@@ -41,6 +41,7 @@ type backend struct {
 	ledgerv1.UnimplementedLedgerServiceServer
 	budgetv1.UnimplementedBudgetServiceServer
 	budgetv1.UnimplementedNotificationServiceServer
+	budgetv1.UnimplementedWebhookServiceServer
 
 	health *health.Server
 	key    ed25519.PrivateKey
@@ -108,6 +109,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	ledgerv1.RegisterLedgerServiceServer(server, b)
 	budgetv1.RegisterBudgetServiceServer(server, b)
 	budgetv1.RegisterNotificationServiceServer(server, b)
+	budgetv1.RegisterWebhookServiceServer(server, b)
 	healthpb.RegisterHealthServer(server, b.health)
 	go func() { _ = server.Serve(lis) }()
 	t.Cleanup(server.Stop)

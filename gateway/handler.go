@@ -95,6 +95,9 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 	if err := budgetgw.RegisterNotificationServiceHandlerClient(ctx, mux, budgetv1.NewNotificationServiceClient(decoding{conns.budget})); err != nil {
 		return nil, err
 	}
+	if err := budgetgw.RegisterWebhookServiceHandlerClient(ctx, mux, budgetv1.NewWebhookServiceClient(decoding{conns.budget})); err != nil {
+		return nil, err
+	}
 	// The last one that is registered for a path has it.
 	if err := mux.HandlePath(http.MethodGet, eventsPath, f.events(ctx.Done(), mux, budgetv1.NewNotificationServiceClient(conns.budget))); err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func rpcRoutes() ([]*route, error) {
 	var routes []*route
 	for _, file := range []protoreflect.FileDescriptor{
 		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
-		budgetv1.File_coffer_budget_v1_notifications_proto,
+		budgetv1.File_coffer_budget_v1_notifications_proto, budgetv1.File_coffer_budget_v1_webhooks_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()

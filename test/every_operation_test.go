@@ -169,7 +169,7 @@ func TestAnEmptyUpdateIsRefusedAlsoWithUnknownFieldsOnly(t *testing.T) {
 	wallet, category := p.wallet("EUR", "0"), p.category("Food")
 	for _, path := range []string{
 		"/api/v1/wallet/" + wallet, "/api/v1/categories/" + category, "/api/v1/transaction/" + p.spend(wallet, category, "1"),
-		"/api/v1/budgets/" + p.budget(wallet, category), "/api/v1/auth/me",
+		"/api/v1/budgets/" + p.budget(wallet, category), "/api/v1/auth/me", "/api/v1/webhooks/" + p.webhook("https://example.com"),
 	} {
 		for _, body := range []string{`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`} {
 			p.patch(path, body).fails(http.StatusBadRequest, "EMPTY_UPDATE")
@@ -189,6 +189,7 @@ func TestTheSameKeyWithAnotherBodyIsAConflict(t *testing.T) {
 		"/api/v1/transaction":                  {expense(wallet, category, "1"), expense(wallet, category, "2")},
 		"/api/v1/budgets":                      {aBudget("A", wallet, category), aBudget("B", wallet, category)},
 		"/api/v1/budgets/" + budget + "/share": {{"email": friend.email}, {"email": other.email}},
+		"/api/v1/webhooks":                     {{"url": "https://example.com/a"}, {"url": "https://example.com/b"}},
 		"/api/v1/auth/register": {
 			{"name": "A", "email": "k" + p.email, "password": p.password}, {"name": "B", "email": "k" + p.email, "password": p.password},
 		},
@@ -237,6 +238,9 @@ func TestListsRefuseACursorOrLimitThatIsNone(t *testing.T) {
 		path := o.path
 		if strings.Contains(o.path, "{budgetId}") {
 			path = "/api/v1/budgets/" + p.budget(p.wallet("EUR", "0"), p.category("Food")) + "/members"
+		}
+		if strings.Contains(o.path, "{webhookId}") {
+			path = "/api/v1/webhooks/" + p.webhook("https://example.com") + "/deliveries"
 		}
 		p.get(path+"?cursor=abc").fails(http.StatusBadRequest, "INVALID_CURSOR")
 		for _, limit := range []string{"0", "-1", "x", "1.5", "99999999999"} {

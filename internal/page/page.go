@@ -2,13 +2,11 @@
 package page
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/seal"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -30,20 +28,10 @@ func Limit(asked *int32) (int, *apierr.Field) {
 
 // Cursors seals positions in a list. Nobody can read one, for a position may tell of more than its owner's rows, and nobody
 // can make one.
-type Cursors struct{ key [sha256.Size]byte }
+type Cursors struct{ key seal.Key }
 
-// NewCursors derives the sealing key from a secret that all replicas of a service share.
-func NewCursors(secret string) Cursors {
-	return Cursors{key: sha256.Sum256([]byte("cursor\x00" + secret))}
-}
-
-func (c Cursors) sealer() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(c.key[:])
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
-}
+// NewCursors takes a secret that all replicas of a service share.
+func NewCursors(secret string) Cursors { return Cursors{seal.NewKey(secret, "cursor")} }
 
 // Seal returns an opaque cursor for a position. The scope is what the position is valid for: the list, its owner,
 // filters and order.
@@ -52,11 +40,11 @@ func (c Cursors) Seal(scope string, position any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sealer, err := c.sealer()
+	sealed, err := c.key.Seal(payload, scope)
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(sealer.Seal(nil, nil, payload, []byte(scope))), nil
+	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
 // Open reads a cursor that Seal made for the same scope into position; anything else is apierr.InvalidCursor.
@@ -65,11 +53,7 @@ func (c Cursors) Open(scope, cursor string, position any) error {
 	if err != nil {
 		return apierr.InvalidCursor
 	}
-	sealer, err := c.sealer()
-	if err != nil {
-		return err
-	}
-	payload, err := sealer.Open(nil, nil, sealed, []byte(scope))
+	payload, err := c.key.Open(sealed, scope)
 	if err != nil {
 		return apierr.InvalidCursor
 	}

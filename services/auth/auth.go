@@ -20,6 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/internal/seal"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -119,10 +120,6 @@ func newServer(db *pgxpool.Pool, config Config, now func() time.Time, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	seal, err := newSeal(config.ServiceKey)
-	if err != nil {
-		return nil, err
-	}
 	s := &server{
 		db:      db,
 		config:  config,
@@ -132,7 +129,7 @@ func newServer(db *pgxpool.Pool, config Config, now func() time.Time, log *slog.
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 	s.keys = &keyring{
-		db: db, seal: seal, rotation: config.KeyRotation, accessTTL: config.AccessTTL, log: log, now: now, newID: s.newID,
+		db: db, sealer: seal.NewKey(config.ServiceKey, "signing key"), rotation: config.KeyRotation, accessTTL: config.AccessTTL, log: log, now: now, newID: s.newID,
 	}
 	return s, nil
 }

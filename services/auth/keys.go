@@ -17,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/seal"
 )
 
 const (
@@ -28,8 +29,9 @@ const (
 // keyring holds the signing keys of this replica. All replicas share those in the database; whichever notices first that
 // one is due makes it.
 type keyring struct {
-	db        *pgxpool.Pool
-	seal      seal
+	db *pgxpool.Pool
+	// sealer keeps private keys from whoever reads the database.
+	sealer    seal.Key
 	rotation  time.Duration
 	accessTTL time.Duration
 	log       *slog.Logger
@@ -126,7 +128,7 @@ func (k *keyring) makeKey(activeFrom time.Time) (signingKey, error) {
 		return signingKey{}, fmt.Errorf("generating a signing key: %w", err)
 	}
 	kid := k.newID().String()
-	sealed, err := k.seal.close(kid, private)
+	sealed, err := k.sealer.Seal(private.Seed(), kid)
 	if err != nil {
 		return signingKey{}, fmt.Errorf("sealing a signing key: %w", err)
 	}
@@ -138,8 +140,8 @@ func (k *keyring) makeKey(activeFrom time.Time) (signingKey, error) {
 func (k *keyring) open(stored []signingKey) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {
-		if private, err := k.seal.open(s.KID, s.SealedPrivateKey); err == nil {
-			keys = append(keys, privateKey{kid: s.KID, activeFrom: s.ActiveFrom, key: private})
+		if seed, err := k.sealer.Open(s.SealedPrivateKey, s.KID); err == nil {
+			keys = append(keys, privateKey{kid: s.KID, activeFrom: s.ActiveFrom, key: ed25519.NewKeyFromSeed(seed)})
 		}
 	}
 	return keys

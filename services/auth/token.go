@@ -1,13 +1,10 @@
 package auth
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"time"
 
@@ -103,37 +100,4 @@ func newRefreshToken() (string, error) {
 func hashRefreshToken(token string) []byte {
 	h := sha256.Sum256([]byte(token))
 	return h[:]
-}
-
-// seal keeps private keys from whoever reads the database.
-type seal struct{ aead cipher.AEAD }
-
-func newSeal(secret string) (seal, error) {
-	key := sha256.Sum256([]byte("signing key\x00" + secret))
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		return seal{}, err
-	}
-	aead, err := cipher.NewGCM(block)
-	return seal{aead}, err
-}
-
-func (s seal) close(kid string, key ed25519.PrivateKey) ([]byte, error) {
-	nonce := make([]byte, s.aead.NonceSize())
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return s.aead.Seal(nonce, nonce, key.Seed(), []byte(kid)), nil
-}
-
-func (s seal) open(kid string, sealed []byte) (ed25519.PrivateKey, error) {
-	size := s.aead.NonceSize()
-	if len(sealed) < size {
-		return nil, errors.New("a sealed key is too short")
-	}
-	seed, err := s.aead.Open(nil, sealed[:size], sealed[size:], []byte(kid))
-	if err != nil || len(seed) != ed25519.SeedSize {
-		return nil, errors.New("a key was sealed with another service key")
-	}
-	return ed25519.NewKeyFromSeed(seed), nil
 }

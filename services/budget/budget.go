@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/internal/seal"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -42,6 +43,7 @@ type Config struct {
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
 	budgetv1.UnsafeNotificationServiceServer
+	budgetv1.UnsafeWebhookServiceServer
 
 	db      *pgxpool.Pool
 	auth    authv1.AuthServiceClient
@@ -51,14 +53,20 @@ type server struct {
 	streams streams
 	// spent wakes the worker that checks budgets.
 	spent chan struct{}
-	log   *slog.Logger
-	now   func() time.Time
-	newID func() uuid.UUID
+	// queued wakes a worker that delivers events.
+	queued chan struct{}
+	// sealer keeps the webhooks' secrets from whoever reads the database.
+	sealer seal.Key
+	client deliveryClient
+	log    *slog.Logger
+	now    func() time.Time
+	newID  func() uuid.UUID
 }
 
 var (
 	_ budgetv1.BudgetServiceServer       = (*server)(nil)
 	_ budgetv1.NotificationServiceServer = (*server)(nil)
+	_ budgetv1.WebhookServiceServer      = (*server)(nil)
 )
 
 // Run serves on lis until ctx ends. It starts while Postgres, auth or the ledger are away, and returns an error when the
@@ -101,6 +109,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		bus:     bus,
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
+		queued:  make(chan struct{}, 1),
+		sealer:  seal.NewKey(config.ServiceKey, "webhook secret"),
+		client:  newDeliveryClient(public, nil, nil),
 		log:     log,
 		now:     time.Now,
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
@@ -109,12 +120,18 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: s.noteSpending, Applied: s.wakeAlerts})
+	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subjects: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
 	go bus.SweepConsumed(ctx, db)
 	go s.raiseAlerts(ctx)
 	go s.sweepNotifications(ctx)
+	for range deliveryWorkers {
+		go s.deliver(ctx)
+	}
+	go s.sweepDeliveries(ctx)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	budgetv1.RegisterBudgetServiceServer(srv, s)
 	budgetv1.RegisterNotificationServiceServer(srv, s)
+	budgetv1.RegisterWebhookServiceServer(srv, s)
 	return srv.Serve(ctx, lis, db.Ping)
 }

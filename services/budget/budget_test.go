@@ -17,9 +17,11 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	"github.com/coffer-budget/coffer/internal/seal"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -115,6 +117,9 @@ func setup(t *testing.T) *bundle {
 		cursors: page.NewCursors("test"),
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
+		queued:  make(chan struct{}, 1),
+		sealer:  seal.NewKey("test", "webhook secret"),
+		client:  newDeliveryClient(public, nil, nil),
 		log:     slog.New(slog.DiscardHandler),
 		now:     func() time.Time { return today },
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
@@ -178,6 +183,8 @@ func (b *bundle) state(t *testing.T) string {
 		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
 			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id) FROM members m), '')
 			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id) FROM notifications n), '')
+			|| coalesce((SELECT string_agg(w::text, ';' ORDER BY w.id) FROM webhooks w), '')
+			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id) FROM webhook_deliveries d), '')
 			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
 	return s
 }
@@ -228,7 +235,7 @@ func requireTold(t *testing.T, events []told, want proto.Message, users ...perso
 		m := e.message(t)
 		require.Equal(t, want.ProtoReflect().Descriptor().FullName(), m.ProtoReflect().Descriptor().FullName())
 		require.True(t, proto.Equal(want, m), "want %v\ngot  %v", want, m)
-		require.Equal(t, subject(want), e.Subject)
+		require.Equal(t, outbox.Type(want.ProtoReflect().Descriptor().FullName()), e.Subject)
 		got = append(got, e.UserID)
 	}
 	var ids []uuid.UUID

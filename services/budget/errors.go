@@ -30,4 +30,11 @@ var (
 	errInvalidNotificationID = apierr.New(codes.InvalidArgument, "INVALID_NOTIFICATION_ID", "Invalid notification id")
 	errNotificationNotFound  = apierr.New(codes.NotFound, "NOTIFICATION_NOT_FOUND", "Notification not found")
 	errTooManyStreams        = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many event streams are open").After(time.Minute)
+
+	errInvalidWebhookID    = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_ID", "Invalid webhook id")
+	errInvalidWebhookURL   = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_URL", "Invalid webhook URL")
+	errWebhookNotFound     = apierr.New(codes.NotFound, "WEBHOOK_NOT_FOUND", "Webhook not found")
+	errWebhookLimitReached = apierr.New(codes.AlreadyExists, "WEBHOOK_LIMIT_REACHED", "You have as many webhooks as you may have")
+	errInvalidDeliveryID   = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_DELIVERY_ID", "Invalid webhook delivery id")
+	errDeliveryNotFound    = apierr.New(codes.NotFound, "WEBHOOK_DELIVERY_NOT_FOUND", "Webhook delivery not found")
 )

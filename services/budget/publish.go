@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,16 +14,16 @@ import (
 // publish adds an event to the outbox, once for each user that it concerns: streams are per user. Those who should not
 // miss it get a notification of the same id.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID) error {
-	events := make([]outbox.Event, len(users))
+	events, eventType := make([]outbox.Event, len(users)), outbox.Type(data.ProtoReflect().Descriptor().FullName())
 	var told []notification
 	packed, err := packed(data)
 	if err != nil {
 		return err
 	}
 	for i, user := range users {
-		events[i] = outbox.Event{ID: s.newID(), UserID: user, Subject: subject(data), Data: data}
+		events[i] = outbox.Event{ID: s.newID(), UserID: user, Subject: eventType, Data: data}
 		if notifies(data, user) {
-			told = append(told, notification{ID: events[i].ID, UserID: user, Type: events[i].Subject, Data: packed, CreatedAt: s.now().UTC()})
+			told = append(told, notification{ID: events[i].ID, UserID: user, Type: eventType, Data: packed, CreatedAt: s.now().UTC()})
 		}
 	}
 	if err := insertNotifications(ctx, tx, told); err != nil {
@@ -49,25 +48,4 @@ func notifies(data proto.Message, user uuid.UUID) bool {
 		return user.String() != e.GetRemovedBy()
 	}
 	return false
-}
-
-// subject is the one that events.proto promises for the message.
-func subject(data proto.Message) string {
-	switch data.(type) {
-	case *budgetv1.BudgetCreated:
-		return "budget.v1.budget.created"
-	case *budgetv1.BudgetUpdated:
-		return "budget.v1.budget.updated"
-	case *budgetv1.BudgetDeleted:
-		return "budget.v1.budget.deleted"
-	case *budgetv1.BudgetThresholdReached:
-		return "budget.v1.budget.threshold_reached"
-	case *budgetv1.InvitationSent:
-		return "budget.v1.invitation.sent"
-	case *budgetv1.InvitationAnswered:
-		return "budget.v1.invitation.answered"
-	case *budgetv1.MemberRemoved:
-		return "budget.v1.member.removed"
-	}
-	return fmt.Sprintf("budget.v1.unknown.%T", data)
 }

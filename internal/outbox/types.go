@@ -1,0 +1,39 @@
+package outbox
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+)
+
+// Type is the name of the event that a message stands for, and its subject: coffer.budget.v1.BudgetThresholdReached is
+// budget.v1.budget.threshold_reached.
+func Type(message protoreflect.FullName) string {
+	var words []string
+	for _, r := range string(message.Name()) {
+		if unicode.IsUpper(r) {
+			words = append(words, "")
+		}
+		words[len(words)-1] += string(unicode.ToLower(r))
+	}
+	service := strings.TrimPrefix(string(message.Parent()), "coffer.")
+	return service + "." + words[0] + "." + strings.Join(words[1:], "_")
+}
+
+// Types are the names of all events whose messages the program links.
+func Types() []string {
+	var types []string
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		if strings.HasPrefix(file.Path(), "coffer/") && strings.HasSuffix(file.Path(), "/events.proto") {
+			for i := range file.Messages().Len() {
+				types = append(types, Type(file.Messages().Get(i).FullName()))
+			}
+		}
+		return true
+	})
+	slices.Sort(types)
+	return types
+}

@@ -1,0 +1,42 @@
+package budget
+
+import "net/netip"
+
+// ipv6Internet is what of IPv6 is routed between strangers. Everything else is local, multicast, or an IPv4 address in
+// disguise.
+var ipv6Internet = netip.MustParsePrefix("2000::/3")
+
+// notInternet are the ranges of IANA's special-purpose registries that netip.Addr has no method for, and the tunnels that
+// carry IPv4 addresses within IPv6 ones.
+var notInternet = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("2001::/23"),
+	netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("3fff::/20"),
+}
+
+// public reports whether an address is one of the internet, and none of ours.
+func public(addr netip.Addr) bool {
+	if addr.Zone() != "" {
+		return false
+	}
+	addr = addr.Unmap()
+	if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.Is6() && !ipv6Internet.Contains(addr) {
+		return false
+	}
+	for _, p := range notInternet {
+		if p.Contains(addr) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,263 @@
+package budget
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/seal"
+)
+
+const (
+	deliveryWorkers = 8
+	// turnLength is how many deliveries one webhook gets before others have their turn.
+	turnLength   = 5
+	attemptTime  = 10 * time.Second
+	turnLease    = turnLength*attemptTime + time.Minute
+	deliveryPoll = 5 * time.Second
+	// deliveryLife is how long a delivery is tried.
+	deliveryLife = 24 * time.Hour
+	deliveryLog  = 30 * 24 * time.Hour
+	firstBackoff = 10 * time.Second
+	lastBackoff  = 2 * time.Hour
+	// maxAnswer is how much of an answer is read, so that the connection can be used again. Nothing of it is kept.
+	maxAnswer = 1 << 10
+)
+
+var errAddressNotPublic = errors.New("the address is not one of the internet")
+
+// deliveryClient is the only HTTP client that a user's word sends somewhere.
+type deliveryClient struct{ *http.Client }
+
+// newDeliveryClient returns a client that connects to allowed addresses only. It asks at the moment of connecting, when
+// nothing can be resolved anew, and follows no redirects. resolver and roots, the trusted authorities, are the system's
+// when nil.
+func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool) deliveryClient {
+	dialer := &net.Dialer{
+		Timeout:  attemptTime / 2,
+		Resolver: resolver,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			addr, err := netip.ParseAddrPort(address)
+			if err != nil || !allowed(addr.Addr()) {
+				return errAddressNotPublic
+			}
+			return nil
+		},
+	}
+	return deliveryClient{&http.Client{
+		Timeout:       attemptTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			// A proxy of the environment would connect in our place.
+			Proxy:                  nil,
+			DialContext:            dialer.DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+			TLSHandshakeTimeout:    attemptTime / 2,
+			MaxIdleConns:           100,
+			MaxIdleConnsPerHost:    1,
+			IdleConnTimeout:        time.Minute,
+			MaxResponseHeaderBytes: 16 << 10,
+			DisableCompression:     true,
+			ForceAttemptHTTP2:      true,
+		},
+	}}
+}
+
+// deliver works on webhooks until ctx ends.
+func (s *server) deliver(ctx context.Context) {
+	for ctx.Err() == nil {
+		worked, err := s.deliveryTurn(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "delivering events", "error", err)
+		}
+		if worked && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.queued:
+		case <-time.After(deliveryPoll):
+		}
+	}
+}
+
+// wakeDeliveries spares a delivery the wait for the next look.
+func (s *server) wakeDeliveries() {
+	select {
+	case s.queued <- struct{}{}:
+	default:
+	}
+}
+
+// deliveryTurn serves one webhook, oldest event first, and reports whether there was one to serve. A worker that dies
+// leaves its delivery to the next one: a receiver may see an event twice.
+func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
+	w, err := claimWebhook(ctx, s.db, s.now(), s.now().Add(turnLease))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	recording := context.WithoutCancel(ctx)
+	defer func() {
+		if err := releaseWebhook(recording, s.db, w); err != nil {
+			s.log.WarnContext(ctx, "the webhook waits for its lease to end", "webhook", w.ID, "error", err)
+		}
+	}()
+	// Somebody else may be free for the rest.
+	s.wakeDeliveries()
+	due, err := selectDue(ctx, s.db, w, s.now(), turnLength)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range due {
+		responseStatus, problem := s.attempt(ctx, w, d)
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		d = d.after(s.now().UTC(), responseStatus, problem, rand.Float64()) //nolint:gosec // Jitter is no secret.
+		if err := updateDelivery(recording, s.db, d); err != nil {
+			return false, err
+		}
+		if responseStatus == http.StatusGone {
+			return true, disableWebhook(recording, s.db, w, s.now().UTC())
+		}
+		if problem != "" {
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+// attempt sends an event, and returns the answer's status, 0 without one, and what went wrong, if anything did.
+func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
+	if err != nil {
+		return 0, "broken"
+	}
+	signature, err := w.signature(s.sealer, s.now(), d.Body)
+	if err != nil {
+		s.log.ErrorContext(ctx, "signing a delivery", "webhook", w.ID, "error", err)
+		return 0, "broken"
+	}
+	req.Header.Set("Content-Type", "application/cloudevents+json")
+	req.Header.Set("User-Agent", "Coffer-Webhooks/1")
+	req.Header.Set("Coffer-Signature", signature)
+	req.Header.Set("Coffer-Delivery-Id", d.ID.String())
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return 0, why(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
+	switch resp.StatusCode / 100 {
+	case 2:
+		return resp.StatusCode, ""
+	case 3:
+		return resp.StatusCode, "redirect"
+	}
+	return resp.StatusCode, "status"
+}
+
+// why is what a webhook's user learns of an error. More might tell of our network.
+func why(err error) string {
+	var timeout net.Error
+	if errors.Is(err, errAddressNotPublic) {
+		return "address_not_public"
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return "dns"
+	}
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "timeout"
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "tls"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "tls"
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
+		return "tls"
+	}
+	return "connect"
+}
+
+// signature is the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body by each live secret.
+func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string, error) {
+	secrets := [][]byte{w.Secret}
+	if w.PreviousUntil != nil && now.Before(*w.PreviousUntil) {
+		secrets = append(secrets, w.PreviousSecret)
+	}
+	t := strconv.FormatInt(now.Unix(), 10)
+	signature := "t=" + t
+	for _, sealed := range secrets {
+		secret, err := sealer.Open(sealed, w.ID.String())
+		if err != nil {
+			return "", fmt.Errorf("opening a secret of webhook %s: %w", w.ID, err)
+		}
+		m := hmac.New(sha256.New, secret)
+		m.Write([]byte(t + "."))
+		m.Write(body)
+		signature += ",v1=" + hex.EncodeToString(m.Sum(nil))
+	}
+	return signature, nil
+}
+
+// after is the delivery after an attempt. chance, from 0 to 1, spreads the retries of many.
+func (d delivery) after(now time.Time, responseStatus int, problem string, chance float64) delivery {
+	d.Attempts++
+	d.LastAttemptAt, d.ResponseStatus, d.Error = &now, nil, nil
+	if responseStatus != 0 {
+		d.ResponseStatus = new(int32(responseStatus))
+	}
+	if problem == "" {
+		d.Status = delivered
+		return d
+	}
+	d.Error = &problem
+	d.NextAttemptAt = now.Add(retryAfter(d.Attempts, chance))
+	if responseStatus == http.StatusGone || d.NextAttemptAt.After(d.CreatedAt.Add(deliveryLife)) {
+		d.Status = failed
+	}
+	return d
+}
+
+// retryAfter doubles from try to try, up to a limit, and takes between half and all of that.
+func retryAfter(attempts int32, chance float64) time.Duration {
+	wait := lastBackoff
+	if shift := attempts - 1; shift < 16 {
+		wait = min(lastBackoff, firstBackoff<<shift)
+	}
+	return wait/2 + time.Duration(chance*float64(wait/2))
+}
+
+// sweepDeliveries gives up on old deliveries and forgets older ones, hourly until ctx ends.
+func (s *server) sweepDeliveries(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := expireDeliveries(ctx, s.db, s.now().Add(-deliveryLife), s.now().Add(-deliveryLog)); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "forgetting old deliveries", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Hour):
+		}
+	}
+}

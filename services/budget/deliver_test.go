@@ -1,0 +1,472 @@
+package budget
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
+	"pgregory.net/rapid"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/outbox/natstest"
+	"github.com/coffer-budget/coffer/internal/pg"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// receiver is the address that webhooks of a test deliver to.
+type receiver struct {
+	url   string
+	mu    sync.Mutex
+	got   []received
+	reply func(w http.ResponseWriter, r *http.Request)
+}
+
+type received struct {
+	header http.Header
+	body   string
+}
+
+// receiver starts one, at a name that a DNS server of the test knows. addresses are that server's answers, in turn.
+func (b *bundle) receiver(t *testing.T, allowed func(netip.Addr) bool, addresses ...string) *receiver {
+	t.Helper()
+	r := &receiver{}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		assert.NoError(t, err)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.got = append(r.got, received{req.Header, string(body)})
+		if r.reply != nil {
+			r.reply(w, req)
+		}
+	}))
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	b.client = newDeliveryClient(allowed, resolver(t, addresses...), roots)
+	t.Cleanup(b.client.CloseIdleConnections)
+	r.url = strings.Replace(server.URL, "127.0.0.1", "example.com", 1)
+	return r
+}
+
+func (r *receiver) deliveries() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got
+}
+
+func loopback(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
+
+// resolver asks a DNS server that answers every question for an IPv4 address with the next of the addresses, the last one
+// again and again.
+func resolver(t *testing.T, addresses ...string) *net.Resolver {
+	t.Helper()
+	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	go func() {
+		asked := 0
+		for buf := make([]byte, 512); ; {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				a := netip.MustParseAddr(addresses[min(asked, len(addresses)-1)]).As4()
+				asked++
+				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: a}}}
+			}
+			packed, err := m.Pack()
+			if err == nil {
+				_, _ = conn.WriteTo(packed, from)
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// happened is an event of a user, as the stream has it.
+func happened(who person, n int) outbox.Received {
+	return outbox.Received{
+		ID: uuid.Must(uuid.NewV7()), UserID: who.id, Subject: "ledger.v1.wallet.created", Source: "/coffer/ledger", Time: today,
+		Data: &ledgerv1.WalletCreated{OwnerId: who.id.String(), Wallet: &ledgerv1.Wallet{Name: fmt.Sprint(n), Balance: "1.00", InitialBalance: "1.00"}},
+	}
+}
+
+func (b *bundle) queue(t *testing.T, events ...outbox.Received) {
+	t.Helper()
+	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.queueDeliveries(t.Context(), tx, events) }))
+}
+
+// deliverAll does what is due.
+func (b *bundle) deliverAll(t *testing.T) {
+	t.Helper()
+	for {
+		worked, err := b.deliveryTurn(t.Context())
+		require.NoError(t, err)
+		if !worked {
+			return
+		}
+	}
+}
+
+func (b *bundle) log(t *testing.T, who person, webhookID string) []*budgetv1.WebhookDelivery {
+	t.Helper()
+	resp, err := b.ListWebhookDeliveries(who.ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: webhookID})
+	require.NoError(t, err)
+	return resp.GetDeliveries()
+}
+
+// requireSigned checks a delivery as docs/webhooks.md tells receivers to.
+func requireSigned(t *testing.T, got received, secrets ...string) {
+	t.Helper()
+	parts := strings.Split(got.header.Get("Coffer-Signature"), ",")
+	at, ok := strings.CutPrefix(parts[0], "t=")
+	require.True(t, ok)
+	require.Len(t, parts, 1+len(secrets))
+	for i, secret := range secrets {
+		m := hmac.New(sha256.New, []byte(secret))
+		m.Write([]byte(at + "." + got.body))
+		require.Equal(t, "v1="+hex.EncodeToString(m.Sum(nil)), parts[1+i])
+	}
+}
+
+func TestAnEventIsDeliveredSignedToItsUserAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.receiver(t, loopback, "127.0.0.1")
+	owner, other := b.person(t, "Owner"), b.person(t, "Other")
+	made := b.webhook(t, owner, r.url+"/hook")
+	b.webhook(t, owner, r.url, "budget.v1.*.*")
+	off := b.webhook(t, owner, r.url)
+	_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: off.GetWebhook().GetId(), Enabled: new(false)})
+	require.NoError(t, err)
+	old := happened(owner, 0)
+	old.Time = today.Add(-time.Second)
+	e := happened(owner, 1)
+	b.queue(t, old, e, happened(other, 2))
+	b.deliverAll(t)
+
+	require.Len(t, r.deliveries(), 1)
+	got := r.deliveries()[0]
+	requireSigned(t, got, made.GetSecret())
+	require.Equal(t, "application/cloudevents+json", got.header.Get("Content-Type"))
+	require.JSONEq(t, fmt.Sprintf(`{
+		"specversion": "1.0", "id": %q, "source": "/coffer/ledger", "type": "ledger.v1.wallet.created", "subject": %q,
+		"time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json",
+		"data": {"ownerId": %q, "wallet": {
+			"id": "", "name": "1", "currency": "", "balance": 1.00, "initialBalance": 1.00, "archived": false, "balances": [],
+			"createdAt": "", "updatedAt": ""}}}`, e.ID, owner.id, owner.id), got.body)
+	log := b.log(t, owner, made.GetWebhook().GetId())
+	require.Len(t, log, 1)
+	require.Equal(t, got.header.Get("Coffer-Delivery-Id"), log[0].GetId())
+	require.Equal(t, "delivered", log[0].GetStatus())
+	require.EqualValues(t, 200, log[0].GetResponseStatus())
+	require.EqualValues(t, 1, log[0].GetAttempts())
+	require.Nil(t, log[0].NextAttemptAt)
+}
+
+func TestBothSecretsSignForADay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.receiver(t, loopback, "127.0.0.1")
+	owner := b.person(t, "Owner")
+	made := b.webhook(t, owner, r.url)
+	rotated, err := b.RotateWebhookSecret(owner.ctx, &budgetv1.RotateWebhookSecretRequest{Id: made.GetWebhook().GetId()})
+	require.NoError(t, err)
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	requireSigned(t, r.deliveries()[0], rotated.GetSecret(), made.GetSecret())
+	b.now = func() time.Time { return today.Add(secretLife) }
+	b.queue(t, happened(owner, 2))
+	b.deliverAll(t)
+	requireSigned(t, r.deliveries()[1], rotated.GetSecret())
+}
+
+func TestAFailureIsTriedAgainLaterAndLogged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.receiver(t, loopback, "127.0.0.1")
+	owner := b.person(t, "Owner")
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	r.reply = func(w http.ResponseWriter, _ *http.Request) {
+		if len(r.got) == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	log := b.log(t, owner, id)[0]
+	require.Equal(t, "pending", log.GetStatus())
+	require.Equal(t, "status", log.GetError())
+	require.EqualValues(t, 500, log.GetResponseStatus())
+	next, err := time.Parse(timestamp, log.GetNextAttemptAt())
+	require.NoError(t, err)
+	b.deliverAll(t)
+	require.Len(t, r.deliveries(), 1, "not before its time")
+	b.now = func() time.Time { return next.Add(time.Millisecond) }
+	b.deliverAll(t)
+	log = b.log(t, owner, id)[0]
+	require.Equal(t, "delivered", log.GetStatus())
+	require.EqualValues(t, 2, log.GetAttempts())
+	require.Nil(t, log.Error)
+	require.Equal(t, r.deliveries()[0].body, r.deliveries()[1].body)
+}
+
+func TestNothingIsDeliveredThatIsNotPublic(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, public, "127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0")
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	for range 4 {
+		b.queue(t, happened(owner, 1))
+	}
+	for range 4 {
+		b.deliverAll(t)
+	}
+	for _, d := range b.log(t, owner, id) {
+		require.Equal(t, "address_not_public", d.GetError())
+		require.Nil(t, d.ResponseStatus)
+	}
+	require.Empty(t, r.deliveries())
+}
+
+func TestANameThatMeansAnotherAddressNowIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1", "127.0.0.2")
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	b.client.CloseIdleConnections()
+	b.queue(t, happened(owner, 2))
+	b.deliverAll(t)
+	require.Len(t, r.deliveries(), 1)
+	require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())
+}
+
+func TestARedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	r.reply = func(w http.ResponseWriter, req *http.Request) {
+		http.Redirect(w, req, r.url+"/elsewhere", http.StatusTemporaryRedirect)
+	}
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	require.Len(t, r.deliveries(), 1)
+	require.Equal(t, "redirect", b.log(t, owner, id)[0].GetError())
+}
+
+func TestACertificateOfANobodyIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	b.client = newDeliveryClient(loopback, resolver(t, "127.0.0.1"), x509.NewCertPool())
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	require.Empty(t, r.deliveries())
+	require.Equal(t, "tls", b.log(t, owner, id)[0].GetError())
+}
+
+func TestAReceiverThatHangsIsGivenUpOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	hang := make(chan struct{})
+	defer close(hang)
+	r.reply = func(http.ResponseWriter, *http.Request) { <-hang }
+	b.client.Timeout = 100 * time.Millisecond
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	require.Equal(t, "timeout", b.log(t, owner, id)[0].GetError())
+}
+
+func TestAnAddressThatIsGoneSwitchesItsWebhookOff(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	r.reply = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.queue(t, happened(owner, 1), happened(owner, 2))
+	b.deliverAll(t)
+	require.Len(t, r.deliveries(), 1)
+	got, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+	require.NoError(t, err)
+	require.False(t, got.GetWebhook().GetEnabled())
+	require.Equal(t, `"2"`, got.GetEtag())
+	require.Equal(t, "failed", b.log(t, owner, id)[1].GetStatus())
+}
+
+func TestWhatADeadWorkerHeldIsDeliveredByAnother(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	b.webhook(t, owner, r.url)
+	b.queue(t, happened(owner, 1))
+	_, err := claimWebhook(t.Context(), b.db, b.now(), b.now().Add(turnLease))
+	require.NoError(t, err)
+	b.deliverAll(t)
+	require.Empty(t, r.deliveries())
+	b.now = func() time.Time { return today.Add(turnLease) }
+	b.deliverAll(t)
+	require.Len(t, r.deliveries(), 1)
+}
+
+func TestManyWorkersDeliverEachEventOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.receiver(t, loopback, "127.0.0.1")
+	const owners, each = 3, 20
+	var want []string
+	for i := range owners {
+		owner := b.person(t, fmt.Sprintf("Owner%d", i))
+		b.webhook(t, owner, r.url+"/"+owner.id.String())
+		for n := range each {
+			b.queue(t, happened(owner, n))
+			want = append(want, fmt.Sprint(owner.id, " ", n))
+		}
+	}
+	var working sync.WaitGroup
+	for range 4 {
+		working.Go(func() {
+			for idle := 0; idle < 20; {
+				worked, err := b.deliveryTurn(t.Context())
+				assert.NoError(t, err)
+				if idle++; worked {
+					idle = 0
+				}
+			}
+		})
+	}
+	working.Wait()
+	got, next := []string{}, map[string]int{}
+	for _, d := range r.deliveries() {
+		var e struct {
+			Subject string
+			Data    struct{ Wallet struct{ Name string } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(d.body), &e))
+		require.Equal(t, fmt.Sprint(next[e.Subject]), e.Data.Wallet.Name)
+		next[e.Subject]++
+		got = append(got, e.Subject+" "+e.Data.Wallet.Name)
+	}
+	require.ElementsMatch(t, want, got)
+}
+
+func TestAnEventCanBeDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	first := b.log(t, owner, id)[0]
+	again, err := b.RedeliverWebhookEvent(owner.ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: first.GetId()})
+	require.NoError(t, err)
+	require.Equal(t, "pending", again.GetDelivery().GetStatus())
+	require.Equal(t, first.GetEventId(), again.GetDelivery().GetEventId())
+	b.deliverAll(t)
+	require.Len(t, r.deliveries(), 2)
+	require.Equal(t, r.deliveries()[0].body, r.deliveries()[1].body)
+	require.Equal(t, again.GetDelivery().GetId(), r.deliveries()[1].header.Get("Coffer-Delivery-Id"))
+
+	b.refuses(t, 5, "WEBHOOK_DELIVERY_NOT_FOUND", func() error {
+		_, err := b.RedeliverWebhookEvent(owner.ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()})
+		return err
+	})
+	b.refuses(t, 3, "INVALID_WEBHOOK_DELIVERY_ID", func() error {
+		_, err := b.RedeliverWebhookEvent(owner.ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: "x"})
+		return err
+	})
+}
+
+func TestADeliveryIsTriedForADayAndLoggedForAMonth(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := delivery{CreatedAt: today, Status: waiting}
+		for now := today; d.Status == waiting; {
+			before := now
+			d = d.after(now, 503, "status", rapid.Float64Range(0, 1).Draw(t, "chance"))
+			require.True(t, d.NextAttemptAt.After(before))
+			require.LessOrEqual(t, d.NextAttemptAt.Sub(before), lastBackoff)
+			now = d.NextAttemptAt
+		}
+		require.Equal(t, failed, d.Status)
+		require.Greater(t, d.NextAttemptAt, today.Add(deliveryLife))
+		require.Greater(t, d.Attempts, int32(15))
+		require.Less(t, d.Attempts, int32(45))
+	})
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.webhook(t, owner, "https://example.com").GetWebhook().GetId()
+	b.queue(t, happened(owner, 1))
+	require.NoError(t, expireDeliveries(t.Context(), b.db, today.Add(time.Second), today))
+	require.Equal(t, "failed", b.log(t, owner, id)[0].GetStatus())
+	require.NoError(t, expireDeliveries(t.Context(), b.db, today, today.Add(time.Second)))
+	require.Empty(t, b.log(t, owner, id))
+}
+
+// TestAnEventOfTheStreamReachesTheReceiver is the whole way.
+func TestAnEventOfTheStreamReachesTheReceiver(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	r := b.receiver(t, loopback, "127.0.0.1")
+	b.webhook(t, owner, r.url, "budget.v1.budget.created")
+	bus, err := outbox.Connect(outbox.Config{NATSURL: natstest.New(t), NATSReplicas: 1}, "budget", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer bus.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { bus.Relay(ctx, b.db) })
+	running.Go(func() {
+		bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-webhooks", Subjects: everyEvent, Apply: b.queueDeliveries, Applied: b.wakeDeliveries})
+	})
+	running.Go(func() { b.deliver(ctx) })
+	made := b.budget(t, owner)
+	require.Eventually(t, func() bool { return len(r.deliveries()) == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.Contains(t, r.deliveries()[0].body, made.GetId())
+}

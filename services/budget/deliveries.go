@@ -1,0 +1,155 @@
+package budget
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/restjson"
+	"github.com/coffer-budget/coffer/internal/text"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+// everyEvent is the subject of all events.
+var everyEvent = []string{"*.v1.*.*"}
+
+// queueDeliveries is the consumer that hands events to webhooks.
+func (s *server) queueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	var users []uuid.UUID
+	for _, e := range events {
+		users = append(users, e.UserID)
+	}
+	webhooks, err := selectEnabledWebhooks(ctx, tx, users)
+	if err != nil {
+		return err
+	}
+	var deliveries []delivery
+	for _, e := range events {
+		for _, w := range webhooks {
+			if w.UserID != e.UserID || !w.wants(e.Subject) || e.Time.Before(w.CreatedAt) {
+				continue
+			}
+			body, err := eventJSON(e)
+			if err != nil {
+				return err
+			}
+			deliveries = append(deliveries, delivery{
+				ID: s.newID(), UserID: w.UserID, WebhookID: w.ID, EventID: e.ID, Type: e.Subject, Body: body, CreatedAt: s.now().UTC(),
+			})
+		}
+	}
+	return insertDeliveries(ctx, tx, deliveries)
+}
+
+func eventJSON(e outbox.Received) ([]byte, error) {
+	m, err := cloudEvent(e)
+	if err != nil {
+		return nil, err
+	}
+	return restjson.Append(nil, m.ProtoReflect())
+}
+
+// ListWebhookDeliveries is newest first.
+func (s *server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
+	var p apierr.Problems
+	limit, problem := page.Limit(req.Limit)
+	p.Field(problem)
+	switch deliveryStatus(req.GetStatus()) {
+	case "", waiting, delivered, failed:
+	default:
+		p.Field(&apierr.Field{Name: "status", Message: "must be pending, delivered or failed"})
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	w, err := s.webhookOf(ctx, s.db, req.GetWebhookId())
+	if err != nil {
+		return nil, err
+	}
+	list := deliveryList{user: w.UserID, webhook: w.ID, status: req.Status, before: uuid.Max, limit: limit + 1}
+	scope := "deliveries " + w.ID.String() + " " + req.GetStatus()
+	if req.GetCursor() != "" {
+		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
+			return nil, err
+		}
+	}
+	deliveries, err := selectDeliveries(ctx, s.db, list)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, pagination, err := page.Cut(s.cursors, scope, deliveries, limit, func(d delivery) any { return d.ID })
+	if err != nil {
+		return nil, err
+	}
+	resp := &budgetv1.ListWebhookDeliveriesResponse{Pagination: pagination}
+	for _, d := range deliveries {
+		resp.Deliveries = append(resp.Deliveries, d.proto())
+	}
+	return resp, nil
+}
+
+// RedeliverWebhookEvent works in any status, also while the first delivery is still on its way.
+func (s *server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
+	webhookID, err := parseWebhookID(req.GetWebhookId())
+	if err != nil {
+		return nil, err
+	}
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidDeliveryID
+	}
+	resp := &budgetv1.RedeliverWebhookEventResponse{}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		w, err := s.webhookOf(ctx, tx, webhookID.String())
+		if err != nil {
+			return err
+		}
+		d, err := selectDelivery(ctx, tx, w.UserID, w.ID, id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errDeliveryNotFound
+		}
+		if err != nil {
+			return err
+		}
+		again := delivery{
+			ID: s.newID(), UserID: d.UserID, WebhookID: d.WebhookID, EventID: d.EventID, Type: d.Type, Body: d.Body,
+			Status: waiting, NextAttemptAt: s.now().UTC(), CreatedAt: s.now().UTC(),
+		}
+		resp.Delivery = again.proto()
+		return insertDeliveries(ctx, tx, []delivery{again})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.wakeDeliveries()
+	return resp, nil
+}
+
+func (d delivery) proto() *budgetv1.WebhookDelivery {
+	m := &budgetv1.WebhookDelivery{
+		Id:             d.ID.String(),
+		WebhookId:      d.WebhookID.String(),
+		EventId:        d.EventID.String(),
+		Type:           d.Type,
+		Status:         string(d.Status),
+		Attempts:       d.Attempts,
+		ResponseStatus: d.ResponseStatus,
+		Error:          d.Error,
+		CreatedAt:      d.CreatedAt.UTC().Format(timestamp),
+	}
+	if d.Status == waiting {
+		m.NextAttemptAt = new(d.NextAttemptAt.UTC().Format(timestamp))
+	}
+	if d.LastAttemptAt != nil {
+		m.LastAttemptAt = new(d.LastAttemptAt.UTC().Format(timestamp))
+	}
+	return m
+}

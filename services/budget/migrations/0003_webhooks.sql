@@ -1,0 +1,42 @@
+-- +goose Up
+CREATE TABLE webhooks (
+    id              uuid        NOT NULL,
+    user_id         uuid        NOT NULL,
+    url             text        NOT NULL,
+    -- Patterns of event types; empty: all.
+    events          text[]      NOT NULL,
+    enabled         boolean     NOT NULL,
+    -- Sealed with the installation's service key.
+    secret          bytea       NOT NULL,
+    previous_secret bytea,
+    -- Until then the previous secret signs too.
+    previous_until  timestamptz,
+    -- One of the workers is at it until then.
+    leased_until    timestamptz NOT NULL DEFAULT '-infinity',
+    version         bigint      NOT NULL DEFAULT 1,
+    created_at      timestamptz NOT NULL,
+    updated_at      timestamptz NOT NULL,
+    CONSTRAINT webhooks_pkey PRIMARY KEY (user_id, id)
+);
+
+-- Events on their way, and the log of those that arrived or did not.
+CREATE TABLE webhook_deliveries (
+    id              uuid        NOT NULL,
+    user_id         uuid        NOT NULL,
+    webhook_id      uuid        NOT NULL,
+    event_id        uuid        NOT NULL,
+    type            text        NOT NULL,
+    body            bytea       NOT NULL,
+    status          text        NOT NULL DEFAULT 'pending' CONSTRAINT webhook_deliveries_status_known CHECK (status IN
+        ('pending', 'delivered', 'failed')),
+    attempts        integer     NOT NULL DEFAULT 0,
+    next_attempt_at timestamptz NOT NULL,
+    last_attempt_at timestamptz,
+    response_status integer,
+    error           text,
+    created_at      timestamptz NOT NULL,
+    CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (user_id, webhook_id, id),
+    CONSTRAINT webhook_deliveries_webhook_fkey FOREIGN KEY (user_id, webhook_id) REFERENCES webhooks (user_id, id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_attempt_at) WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_created_at ON webhook_deliveries (created_at);

@@ -1,0 +1,185 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// deliveryStatus is where a delivery stands.
+type deliveryStatus string
+
+const (
+	waiting   deliveryStatus = "pending"
+	delivered deliveryStatus = "delivered"
+	failed    deliveryStatus = "failed"
+)
+
+// delivery is a row of webhook_deliveries.
+type delivery struct {
+	ID        uuid.UUID
+	UserID    uuid.UUID `db:"user_id"`
+	WebhookID uuid.UUID `db:"webhook_id"`
+	EventID   uuid.UUID `db:"event_id"`
+	Type      string
+	// Body is the event as it is sent.
+	Body           []byte
+	Status         deliveryStatus
+	Attempts       int32
+	NextAttemptAt  time.Time  `db:"next_attempt_at"`
+	LastAttemptAt  *time.Time `db:"last_attempt_at"`
+	ResponseStatus *int32     `db:"response_status"`
+	Error          *string
+	CreatedAt      time.Time `db:"created_at"`
+}
+
+const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
+	d.last_attempt_at, d.response_status, d.error, d.created_at`
+
+func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) error {
+	if len(deliveries) == 0 {
+		return nil
+	}
+	var ids, users, webhooks, events []uuid.UUID
+	var types []string
+	var bodies [][]byte
+	var times []time.Time
+	for _, d := range deliveries {
+		ids, users, webhooks, events = append(ids, d.ID), append(users, d.UserID), append(webhooks, d.WebhookID), append(events, d.EventID)
+		types, bodies, times = append(types, d.Type), append(bodies, d.Body), append(times, d.CreatedAt)
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
+		SELECT id, user_id, webhook_id, event_id, type, body, created_at, created_at
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bytea[], $7::timestamptz[])
+			AS d (id, user_id, webhook_id, event_id, type, body, created_at)`, ids, users, webhooks, events, types, bodies, times)
+	if err != nil {
+		return fmt.Errorf("inserting deliveries: %w", err)
+	}
+	return nil
+}
+
+// selectEnabledWebhooks returns the webhooks that the users' events may go to.
+func selectEnabledWebhooks(ctx context.Context, q pg.Querier, users []uuid.UUID) ([]webhook, error) {
+	webhooks, err := pg.All[webhook](ctx, q, `
+		SELECT `+webhookColumns+`
+		FROM webhooks w
+		WHERE w.user_id = ANY($1) AND w.enabled`, users)
+	if err != nil {
+		return nil, fmt.Errorf("selecting webhooks of users: %w", err)
+	}
+	return webhooks, nil
+}
+
+// deliveryList is a page of a webhook's log; no status: all.
+type deliveryList struct {
+	user, webhook uuid.UUID
+	status        *string
+	before        uuid.UUID
+	limit         int
+}
+
+func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]delivery, error) {
+	deliveries, err := pg.All[delivery](ctx, q, `
+		SELECT `+deliveryColumns+`
+		FROM webhook_deliveries d
+		WHERE d.user_id = @user AND d.webhook_id = @webhook AND d.id < @before AND (@status::text IS NULL OR d.status = @status)
+		ORDER BY d.id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"user": l.user, "webhook": l.webhook, "before": l.before, "status": l.status, "limit": l.limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting deliveries of webhook %s: %w", l.webhook, err)
+	}
+	return deliveries, nil
+}
+
+// selectDelivery returns pgx.ErrNoRows when the user's webhook has none of that id.
+func selectDelivery(ctx context.Context, q pg.Querier, user, webhookID, id uuid.UUID) (delivery, error) {
+	d, err := pg.One[delivery](ctx, q, `
+		SELECT `+deliveryColumns+`
+		FROM webhook_deliveries d
+		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.id = $3`, user, webhookID, id)
+	if err != nil {
+		return delivery{}, fmt.Errorf("selecting delivery %s: %w", id, err)
+	}
+	return d, nil
+}
+
+// claimWebhook leases the webhook whose delivery is due the longest, and pgx.ErrNoRows when none is.
+func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time) (webhook, error) {
+	w, err := pg.One[webhook](ctx, q, `
+		WITH due AS (
+			SELECT w.user_id, w.id
+			FROM webhook_deliveries d
+			JOIN webhooks w ON w.user_id = d.user_id AND w.id = d.webhook_id
+			WHERE d.status = 'pending' AND d.next_attempt_at <= @now AND w.enabled AND w.leased_until <= @now
+			ORDER BY d.next_attempt_at
+			LIMIT 1
+			FOR NO KEY UPDATE OF w SKIP LOCKED
+		)
+		UPDATE webhooks w
+		SET leased_until = @until
+		FROM due
+		WHERE w.user_id = due.user_id AND w.id = due.id
+		RETURNING `+webhookColumns, pgx.NamedArgs{"now": now, "until": until})
+	if err != nil {
+		return webhook{}, fmt.Errorf("claiming a webhook: %w", err)
+	}
+	return w, nil
+}
+
+func releaseWebhook(ctx context.Context, q pg.Querier, w webhook) error {
+	_, err := q.Exec(ctx, `UPDATE webhooks SET leased_until = '-infinity' WHERE user_id = $1 AND id = $2`, w.UserID, w.ID)
+	if err != nil {
+		return fmt.Errorf("releasing webhook %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+// selectDue returns what of a webhook is due, the oldest first.
+func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
+	deliveries, err := pg.All[delivery](ctx, q, `
+		SELECT `+deliveryColumns+`
+		FROM webhook_deliveries d
+		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.status = 'pending' AND d.next_attempt_at <= $3
+		ORDER BY d.id
+		LIMIT $4`, w.UserID, w.ID, now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting due deliveries of webhook %s: %w", w.ID, err)
+	}
+	return deliveries, nil
+}
+
+// updateDelivery records an attempt.
+func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
+	_, err := q.Exec(ctx, `
+		UPDATE webhook_deliveries
+		SET status = @status, attempts = @attempts, next_attempt_at = @next, last_attempt_at = @last,
+			response_status = @response, error = @error
+		WHERE user_id = @user AND webhook_id = @webhook AND id = @id`,
+		pgx.NamedArgs{
+			"status": d.Status, "attempts": d.Attempts, "next": d.NextAttemptAt, "last": d.LastAttemptAt,
+			"response": d.ResponseStatus, "error": d.Error, "user": d.UserID, "webhook": d.WebhookID, "id": d.ID,
+		})
+	if err != nil {
+		return fmt.Errorf("recording delivery %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// expireDeliveries gives up on what waits since before a time, and forgets the log of before another one.
+func expireDeliveries(ctx context.Context, q pg.Querier, waitingSince, loggedSince time.Time) error {
+	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, waitingSince)
+	if err != nil {
+		return fmt.Errorf("giving up on deliveries: %w", err)
+	}
+	if _, err := q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1`, loggedSince); err != nil {
+		return fmt.Errorf("forgetting deliveries: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// webhook is a row of webhooks.
+type webhook struct {
+	ID     uuid.UUID
+	UserID uuid.UUID `db:"user_id"`
+	URL    string
+	// Events are patterns of types; none: all.
+	Events  []string
+	Enabled bool
+	// Secret is sealed, like PreviousSecret, which signs too until PreviousUntil.
+	Secret         []byte
+	PreviousSecret []byte     `db:"previous_secret"`
+	PreviousUntil  *time.Time `db:"previous_until"`
+	Version        int64
+	CreatedAt      time.Time `db:"created_at"`
+	UpdatedAt      time.Time `db:"updated_at"`
+}
+
+const webhookColumns = `w.id, w.user_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_until, w.version,
+	w.created_at, w.updated_at`
+
+func (w webhook) args() pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"id": w.ID, "user": w.UserID, "url": w.URL, "events": w.Events, "enabled": w.Enabled, "secret": w.Secret,
+		"previous": w.PreviousSecret, "until": w.PreviousUntil, "version": w.Version, "created": w.CreatedAt, "updated": w.UpdatedAt,
+	}
+}
+
+// countWebhooks makes the user's other creations wait, so that the count stays true until the transaction ends.
+func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('webhooks'), hashtext($1))`, user.String()); err != nil {
+		return 0, fmt.Errorf("locking a user's webhooks: %w", err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
+	if err != nil {
+		return 0, fmt.Errorf("counting webhooks: %w", err)
+	}
+	return r.Count, nil
+}
+
+func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO webhooks (id, user_id, url, events, enabled, secret, version, created_at, updated_at)
+		VALUES (@id, @user, @url, @events, @enabled, @secret, @version, @created, @updated)`, w.args())
+	if err != nil {
+		return fmt.Errorf("inserting a webhook: %w", err)
+	}
+	return nil
+}
+
+func selectWebhooks(ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int) ([]webhook, error) {
+	webhooks, err := pg.All[webhook](ctx, q, `
+		SELECT `+webhookColumns+`
+		FROM webhooks w
+		WHERE w.user_id = $1 AND w.id < $2
+		ORDER BY w.id DESC
+		LIMIT $3`, user, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting webhooks: %w", err)
+	}
+	return webhooks, nil
+}
+
+// selectWebhook returns pgx.ErrNoRows when the user has none of that id.
+func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webhook, error) {
+	w, err := pg.One[webhook](ctx, q, `
+		SELECT `+webhookColumns+`
+		FROM webhooks w
+		WHERE w.user_id = $1 AND w.id = $2`, user, id)
+	if err != nil {
+		return webhook{}, fmt.Errorf("selecting webhook %s: %w", id, err)
+	}
+	return w, nil
+}
+
+// lockWebhook makes the changes to one webhook wait for each other.
+func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
+	_, err := tx.Exec(ctx, `SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
+	if err != nil {
+		return fmt.Errorf("locking webhook %s: %w", id, err)
+	}
+	return nil
+}
+
+func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
+	_, err := q.Exec(ctx, `
+		UPDATE webhooks
+		SET url = @url, events = @events, enabled = @enabled, secret = @secret, previous_secret = @previous,
+			previous_until = @until, version = @version, updated_at = @updated
+		WHERE user_id = @user AND id = @id`, w.args())
+	if err != nil {
+		return fmt.Errorf("updating webhook %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `DELETE FROM webhooks WHERE user_id = $1 AND id = $2`, user, id)
+	if err != nil {
+		return fmt.Errorf("deleting webhook %s: %w", id, err)
+	}
+	return nil
+}
+
+// disableWebhook is for an address that says it is gone for good.
+func disableWebhook(ctx context.Context, q pg.Querier, w webhook, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE webhooks
+		SET enabled = false, version = version + 1, updated_at = $3
+		WHERE user_id = $1 AND id = $2 AND url = $4`, w.UserID, w.ID, at, w.URL)
+	if err != nil {
+		return fmt.Errorf("disabling webhook %s: %w", w.ID, err)
+	}
+	return nil
+}

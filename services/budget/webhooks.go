@@ -1,0 +1,310 @@
+package budget
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+const (
+	maxWebhooks = 20
+	maxURL      = 2048
+	maxPatterns = 50
+	// secretLife is how long a secret that was rotated away still signs.
+	secretLife = 24 * time.Hour
+)
+
+// CreateWebhook shows the secret, which only its user and the signatures need to know.
+func (s *server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookRequest) (*budgetv1.CreateWebhookResponse, error) {
+	w := webhook{ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC()}
+	w.UpdatedAt = w.CreatedAt
+	var p apierr.Problems
+	w.URL = parseURL(&p, req.GetUrl())
+	w.Events = parsePatterns(&p, req.GetEvents())
+	if req.Enabled != nil {
+		w.Enabled = req.GetEnabled()
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	secret, err := s.newSecret(&w)
+	if err != nil {
+		return nil, err
+	}
+	resp := &budgetv1.CreateWebhookResponse{Secret: secret, Webhook: w.proto(), Etag: etag.Format(w.Version)}
+	call := idem.Call{Scope: w.UserID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		n, err := countWebhooks(ctx, tx, w.UserID)
+		if err != nil {
+			return err
+		}
+		if n >= maxWebhooks {
+			return errWebhookLimitReached
+		}
+		return insertWebhook(ctx, tx, w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// ListWebhooks is newest first.
+func (s *server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksRequest) (*budgetv1.ListWebhooksResponse, error) {
+	limit, err := parseLimitOfPage(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	user, before := caller.ID(ctx), uuid.Max
+	scope := "webhooks " + user.String()
+	if req.GetCursor() != "" {
+		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
+			return nil, err
+		}
+	}
+	webhooks, err := selectWebhooks(ctx, s.db, user, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, pagination, err := page.Cut(s.cursors, scope, webhooks, limit, func(w webhook) any { return w.ID })
+	if err != nil {
+		return nil, err
+	}
+	resp := &budgetv1.ListWebhooksResponse{Pagination: pagination}
+	for _, w := range webhooks {
+		resp.Webhooks = append(resp.Webhooks, w.proto())
+	}
+	return resp, nil
+}
+
+// GetWebhook answers without the secret.
+func (s *server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest) (*budgetv1.GetWebhookResponse, error) {
+	w, err := s.webhookOf(ctx, s.db, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.GetWebhookResponse{Webhook: w.proto(), Etag: etag.Format(w.Version)}, nil
+}
+
+// UpdateWebhook does not touch deliveries that are on their way but for the address that they go to.
+func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookRequest) (*budgetv1.UpdateWebhookResponse, error) {
+	if _, err := parseWebhookID(req.GetId()); err != nil {
+		return nil, err
+	}
+	if req.Url == nil && req.GetEvents() == nil && req.Enabled == nil {
+		return nil, apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	change := func(w *webhook) {
+		if req.Url != nil {
+			w.URL = parseURL(&p, req.GetUrl())
+		}
+		if req.GetEvents() != nil {
+			w.Events = parsePatterns(&p, req.GetEvents().GetValues())
+		}
+		if req.Enabled != nil {
+			w.Enabled = req.GetEnabled()
+		}
+	}
+	if change(&webhook{}); p.Err() != nil {
+		return nil, p.Err()
+	}
+	resp := &budgetv1.UpdateWebhookResponse{}
+	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		w, err := s.lockedWebhook(ctx, tx, req.GetId(), req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		change(&w)
+		w.Version++
+		w.UpdatedAt = s.now().UTC()
+		resp.Webhook, resp.Etag = w.proto(), etag.Format(w.Version)
+		return updateWebhook(ctx, tx, w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.wakeDeliveries()
+	return resp, nil
+}
+
+// DeleteWebhook ends deliveries too.
+func (s *server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookRequest) (*budgetv1.DeleteWebhookResponse, error) {
+	var id uuid.UUID
+	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		w, err := s.lockedWebhook(ctx, tx, req.GetId(), req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		id = w.ID
+		return deleteWebhook(ctx, tx, w.UserID, w.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.DeleteWebhookResponse{Id: id.String()}, nil
+}
+
+// RotateWebhookSecret leaves receivers a day to learn the new one. A second rotation on that day ends the oldest at once.
+func (s *server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWebhookSecretRequest) (*budgetv1.RotateWebhookSecretResponse, error) {
+	if _, err := parseWebhookID(req.GetId()); err != nil {
+		return nil, err
+	}
+	resp := &budgetv1.RotateWebhookSecretResponse{}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		w, err := s.lockedWebhook(ctx, tx, req.GetId(), "")
+		if err != nil {
+			return err
+		}
+		w.PreviousSecret, w.PreviousUntil = w.Secret, new(s.now().UTC().Add(secretLife))
+		if resp.Secret, err = s.newSecret(&w); err != nil {
+			return err
+		}
+		resp.PreviousSecretUntil = w.PreviousUntil.Format(timestamp)
+		w.UpdatedAt = s.now().UTC()
+		return updateWebhook(ctx, tx, w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp.Replayed = replayed
+	return resp, nil
+}
+
+// newSecret gives the webhook one, and returns it in the form that its user gets.
+func (s *server) newSecret(w *webhook) (string, error) {
+	bits := make([]byte, 32)
+	if _, err := rand.Read(bits); err != nil {
+		return "", fmt.Errorf("making a secret: %w", err)
+	}
+	secret := "whsec_" + base64.RawURLEncoding.EncodeToString(bits)
+	sealed, err := s.sealer.Seal([]byte(secret), w.ID.String())
+	if err != nil {
+		return "", fmt.Errorf("sealing a secret: %w", err)
+	}
+	w.Secret = sealed
+	return secret, nil
+}
+
+func (s *server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhook, error) {
+	parsed, err := parseWebhookID(id)
+	if err != nil {
+		return webhook{}, err
+	}
+	w, err := selectWebhook(ctx, q, caller.ID(ctx), parsed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return webhook{}, errWebhookNotFound
+	}
+	return w, err
+}
+
+func (s *server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch string) (webhook, error) {
+	parsed, err := parseWebhookID(id)
+	if err != nil {
+		return webhook{}, err
+	}
+	if err := lockWebhook(ctx, tx, caller.ID(ctx), parsed); err != nil {
+		return webhook{}, err
+	}
+	w, err := s.webhookOf(ctx, tx, id)
+	if err == nil && !etag.Matches(ifMatch, w.Version) {
+		return webhook{}, apierr.VersionMismatch
+	}
+	return w, err
+}
+
+func parseWebhookID(s string) (uuid.UUID, error) {
+	id, ok := text.ID(s)
+	if !ok {
+		return uuid.Nil, errInvalidWebhookID
+	}
+	return id, nil
+}
+
+// parseURL refuses early what can be told from the text. What a name means is known only when it is connected to.
+func parseURL(p *apierr.Problems, s string) string {
+	if problem := urlProblem(s); problem != "" {
+		p.Add(errInvalidWebhookURL.With("url", problem))
+	}
+	return s
+}
+
+func urlProblem(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case len(s) > maxURL:
+		return "must be at most 2048 characters"
+	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
+		return "must be an https URL"
+	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
+		return "must be without user and fragment"
+	case u.Port() != "":
+		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+			return "must have a port that can be connected to"
+		}
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	addr, err := netip.ParseAddr(host)
+	if err == nil && !public(addr) || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return "must be an address of the internet"
+	}
+	return ""
+}
+
+// parsePatterns refuses a pattern that no event has, for it would be a mistake that nobody notices.
+func parsePatterns(p *apierr.Problems, patterns []string) []string {
+	if len(patterns) > maxPatterns {
+		p.Field(&apierr.Field{Name: "events", Message: "must be at most 50"})
+		return nil
+	}
+	for i, pattern := range patterns {
+		if !slices.ContainsFunc(outbox.Types(), func(t string) bool { return matches(pattern, t) }) {
+			p.Field(&apierr.Field{Name: fmt.Sprintf("events[%d]", i), Message: "must be the type of an event, with * for any one part"})
+		}
+	}
+	return append([]string{}, patterns...)
+}
+
+// matches compares part by part.
+func matches(pattern, eventType string) bool {
+	wanted, parts := strings.Split(pattern, "."), strings.Split(eventType, ".")
+	return slices.EqualFunc(wanted, parts, func(want, part string) bool { return want == "*" || want == part })
+}
+
+// wants tells whether the webhook gets events of a type.
+func (w webhook) wants(eventType string) bool {
+	return len(w.Events) == 0 || slices.ContainsFunc(w.Events, func(p string) bool { return matches(p, eventType) })
+}
+
+func (w webhook) proto() *budgetv1.Webhook {
+	return &budgetv1.Webhook{
+		Id:        w.ID.String(),
+		Url:       w.URL,
+		Events:    w.Events,
+		Enabled:   w.Enabled,
+		CreatedAt: w.CreatedAt.UTC().Format(timestamp),
+		UpdatedAt: w.UpdatedAt.UTC().Format(timestamp),
+	}
+}

@@ -1,0 +1,209 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"pgregory.net/rapid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+func (b *bundle) webhook(t *testing.T, who person, url string, events ...string) *budgetv1.CreateWebhookResponse {
+	t.Helper()
+	resp, err := b.CreateWebhook(who.ctx, &budgetv1.CreateWebhookRequest{Url: url, Events: events})
+	require.NoError(t, err)
+	return resp
+}
+
+func TestOnlyHTTPSAddressesOfTheInternetAreTaken(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		"https://example.com", "https://example.com:8443/hook?key=value", "https://1.1.1.1/x", "https://[2606:4700::1111]/", "HTTPS://EXAMPLE.com/",
+		"https://example.com/" + strings.Repeat("x", maxURL-20),
+	} {
+		require.Empty(t, urlProblem(good), good)
+	}
+	for _, bad := range []string{
+		"", "example.com", "http://example.com", "ftp://example.com", "https://", "https:///x", "https:example.com", "//example.com",
+		"https://user@example.com", "https://user:secret@example.com", "https://example.com/#x", "https://example.com/#", "https://example.com:0/",
+		"https://example.com:99999999/", "https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://127.0.0.1/",
+		"https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest", "https://[fe80::1%25eth0]/", "https://exa mple.com/",
+		"https://example.com/\x00", "https://example.com/" + strings.Repeat("x", maxURL),
+	} {
+		require.NotEmpty(t, urlProblem(bad), bad)
+	}
+}
+
+func FuzzURL(f *testing.F) {
+	f.Add("https://example.com/hook")
+	f.Add("https://[::ffff:127.0.0.1%25x]:1/")
+	f.Fuzz(func(t *testing.T, s string) {
+		if urlProblem(s) == "" {
+			require.True(t, strings.EqualFold(s[:8], "https://"), s)
+			require.LessOrEqual(t, len(s), maxURL)
+		}
+	})
+}
+
+func TestAPatternMatchesPartByPart(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, outbox.Types(), "ledger.v1.transaction.created")
+	require.Contains(t, outbox.Types(), "budget.v1.budget.threshold_reached")
+	require.Contains(t, outbox.Types(), "auth.v1.user.updated")
+	rapid.Check(t, func(t *rapid.T) {
+		eventType := rapid.SampledFrom(outbox.Types()).Draw(t, "type")
+		parts := strings.Split(eventType, ".")
+		for i := range parts {
+			if rapid.Bool().Draw(t, "wild") {
+				parts[i] = "*"
+			}
+		}
+		require.True(t, matches(strings.Join(parts, "."), eventType))
+		parts[rapid.IntRange(0, len(parts)-1).Draw(t, "part")] = "x"
+		require.False(t, matches(strings.Join(parts, "."), eventType))
+		require.False(t, matches(eventType+".x", eventType))
+		require.False(t, matches("*", eventType))
+	})
+}
+
+func TestAWebhookIsItsOwnersAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, other := b.person(t, "Owner"), b.person(t, "Other")
+	made := b.webhook(t, owner, "https://example.com/hook", "budget.v1.*.*")
+	id := made.GetWebhook().GetId()
+	require.Regexp(t, `^whsec_[A-Za-z0-9_-]{43}$`, made.GetSecret())
+	require.Equal(t, `"1"`, made.GetEtag())
+	var stored []byte
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT secret FROM webhooks`).Scan(&stored))
+	require.NotContains(t, string(stored), made.GetSecret())
+
+	calls := func(ctx context.Context, id string) map[string]func() error {
+		return map[string]func() error{
+			"get": func() error { _, err := b.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: id}); return err },
+			"update": func() error {
+				_, err := b.UpdateWebhook(ctx, &budgetv1.UpdateWebhookRequest{Id: id, Enabled: new(false)})
+				return err
+			},
+			"delete": func() error { _, err := b.DeleteWebhook(ctx, &budgetv1.DeleteWebhookRequest{Id: id}); return err },
+			"rotate": func() error {
+				_, err := b.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: id})
+				return err
+			},
+			"deliveries": func() error {
+				_, err := b.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id})
+				return err
+			},
+			"redeliver": func() error {
+				_, err := b.RedeliverWebhookEvent(ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()})
+				return err
+			},
+		}
+	}
+	for _, call := range calls(other.ctx, id) {
+		b.refuses(t, codes.NotFound, "WEBHOOK_NOT_FOUND", call)
+	}
+	for _, call := range calls(owner.ctx, "x") {
+		b.refuses(t, codes.InvalidArgument, "INVALID_WEBHOOK_ID", call)
+	}
+	list, err := b.ListWebhooks(other.ctx, &budgetv1.ListWebhooksRequest{})
+	require.NoError(t, err)
+	require.Empty(t, list.GetWebhooks())
+}
+
+func TestAWebhookCanBeChangedAndDeleted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId()
+	update := &budgetv1.UpdateWebhookRequest{
+		Id: id, Url: new("https://example.org/"), Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false), IfMatch: `"1"`,
+	}
+	updated, err := b.UpdateWebhook(owner.ctx, update)
+	require.NoError(t, err)
+	require.Equal(t, `"2"`, updated.GetEtag())
+	got, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+	require.NoError(t, err)
+	require.Equal(t, updated.GetWebhook().String(), got.GetWebhook().String())
+	require.Equal(t, "https://example.org/", got.GetWebhook().GetUrl())
+	require.Equal(t, []string{"auth.v1.*.*"}, got.GetWebhook().GetEvents())
+	require.False(t, got.GetWebhook().GetEnabled())
+
+	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error { _, err := b.UpdateWebhook(owner.ctx, update); return err })
+	b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
+		_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id})
+		return err
+	})
+	e := b.refuses(t, codes.InvalidArgument, "INVALID_WEBHOOK_URL", func() error {
+		_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id, Url: new("http://example.com")})
+		return err
+	})
+	require.Equal(t, []apierr.Field{{Name: "url", Message: "must be an https URL"}}, e.Fields)
+	e = b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id, Events: &budgetv1.EventTypes{Values: []string{"*.v1.*.*", "ledger.v1.transactions.created"}}})
+		return err
+	})
+	require.Equal(t, "events[1]", e.Fields[0].Name)
+
+	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := b.DeleteWebhook(owner.ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`})
+		return err
+	})
+	_, err = b.DeleteWebhook(owner.ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"2"`})
+	require.NoError(t, err)
+	b.refuses(t, codes.NotFound, "WEBHOOK_NOT_FOUND", func() error {
+		_, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+		return err
+	})
+}
+
+func TestSimultaneousCreationsDoNotPassTheLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	for range maxWebhooks - 1 {
+		b.webhook(t, owner, "https://example.com/hook")
+	}
+	errs := make([]error, racers)
+	var racing sync.WaitGroup
+	for i := range errs {
+		racing.Go(func() {
+			_, errs[i] = b.CreateWebhook(owner.ctx, &budgetv1.CreateWebhookRequest{Url: fmt.Sprintf("https://example.com/%d", i)})
+		})
+	}
+	racing.Wait()
+	requireWinners(t, 1, errWebhookLimitReached, errs)
+	b.webhook(t, b.person(t, "Other"), "https://example.com/hook")
+}
+
+func TestTheSameKeyGivesTheSameSecret(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	req := &budgetv1.CreateWebhookRequest{Url: "https://example.com/hook", IdempotencyKey: "k"}
+	first, err := b.CreateWebhook(owner.ctx, req)
+	require.NoError(t, err)
+	again, err := b.CreateWebhook(owner.ctx, req)
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	require.Equal(t, first.GetSecret(), again.GetSecret())
+
+	rotate := &budgetv1.RotateWebhookSecretRequest{Id: first.GetWebhook().GetId(), IdempotencyKey: "r"}
+	rotated, err := b.RotateWebhookSecret(owner.ctx, rotate)
+	require.NoError(t, err)
+	require.NotEqual(t, first.GetSecret(), rotated.GetSecret())
+	require.Equal(t, today.Add(24*time.Hour).Format(timestamp), rotated.GetPreviousSecretUntil())
+	replayed, err := b.RotateWebhookSecret(owner.ctx, rotate)
+	require.NoError(t, err)
+	require.Equal(t, rotated.GetSecret(), replayed.GetSecret())
+}

@@ -1,0 +1,118 @@
+package test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func (p *person) webhook(url string, events ...string) string {
+	return p.post("/api/v1/webhooks", object{"url": url, "events": events}).created("WEBHOOK_CREATED").text("webhook.id")
+}
+
+func TestAWebhookIsMadeReadListedChangedAndDeleted(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	made := p.post("/api/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{"budget.v1.*.*"}, "id": "x", "secret": "mine"}).created("WEBHOOK_CREATED")
+	require.True(t, strings.HasPrefix(made.text("secret"), "whsec_"))
+	require.Equal(t, true, made.at("webhook.enabled"))
+	path := "/api/v1/webhooks/" + made.text("webhook.id")
+	got := p.get(path).ok("WEBHOOK_FETCHED")
+	require.Equal(t, made.at("webhook"), got.at("webhook"))
+	require.NotContains(t, string(got.raw), "whsec_")
+	second := p.webhook("https://example.com/other")
+	list := p.get("/api/v1/webhooks?limit=1").ok("WEBHOOKS_FETCHED")
+	require.Equal(t, second, list.text("webhooks.0.id"))
+	list = p.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).ok("WEBHOOKS_FETCHED")
+	require.Equal(t, made.text("webhook.id"), list.text("webhooks.0.id"))
+
+	changed := p.patch(path, object{"enabled": false, "events": []string{}, "url": "https://example.org"}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
+	require.Equal(t, object{
+		"id": made.text("webhook.id"), "url": "https://example.org", "events": []any{}, "enabled": false,
+		"createdAt": made.text("webhook.createdAt"), "updatedAt": changed.text("webhook.updatedAt"),
+	}, changed.at("webhook"))
+	p.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+	p.del(path, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+	p.patch(path, object{"secret": "mine"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+	require.NotEqual(t, made.text("secret"), p.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
+	p.del(path).ok("WEBHOOK_DELETED")
+	p.get(path).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
+}
+
+func TestAWebhookThatIsWrongIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	path := "/api/v1/webhooks/" + p.webhook("https://example.com")
+	for _, url := range []string{"", "http://example.com", "https://localhost", "https://127.0.0.1", "https://[::1]", "https://169.254.169.254/latest/meta-data", "https://a:b@example.com"} {
+		p.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+		p.patch(path, object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+	}
+	for _, event := range []string{"", "*", "ledger", "ledger.v1.transaction.exploded", "ledger.v2.*.*"} {
+		p.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("events[0]")
+	}
+	for range 19 {
+		p.webhook("https://example.com")
+	}
+	p.post("/api/v1/webhooks", object{"url": "https://example.com"}).fails(http.StatusConflict, "WEBHOOK_LIMIT_REACHED")
+}
+
+func TestAWebhookOfAnotherDoesNotExist(t *testing.T) {
+	t.Parallel()
+	p, stranger := newPerson(t), newPerson(t)
+	id := p.webhook("https://example.com")
+	for _, c := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", "", nil},
+		{"PATCH", "", object{"enabled": false}},
+		{"DELETE", "", nil},
+		{"POST", "/secret", object{}},
+		{"GET", "/deliveries", nil},
+		{"POST", "/deliveries/" + uuid.NewString() + "/redeliver", object{}},
+	} {
+		stranger.call(c.method, "/api/v1/webhooks/"+id+c.path, c.body).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
+		p.call(c.method, "/api/v1/webhooks/1"+c.path, c.body).fails(http.StatusBadRequest, "INVALID_WEBHOOK_ID")
+	}
+	require.Equal(t, true, p.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").at("webhook.enabled"))
+}
+
+// TestADeliveryIsLoggedAndCanBeRepeated has an address that nothing can be delivered to: the name means this machine.
+func TestADeliveryIsLoggedAndCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	path := "/api/v1/webhooks/" + p.webhook("https://localhost.localdomain.:1/", "ledger.v1.wallet.*")
+	p.wallet("EUR", "0")
+	var log answer
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		log = p.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
+		require.Len(c, log.list("deliveries"), 1)
+		require.NotEqual(c, json.Number("0"), log.at("deliveries.0.attempts"))
+	}, 20*time.Second, 50*time.Millisecond)
+	require.Equal(t, "ledger.v1.wallet.created", log.text("deliveries.0.type"))
+	require.Equal(t, "pending", log.text("deliveries.0.status"))
+	require.Contains(t, []string{"address_not_public", "dns"}, log.text("deliveries.0.error"))
+	require.NotEmpty(t, log.text("deliveries.0.nextAttemptAt"))
+
+	id := log.text("deliveries.0.id")
+	again := p.post(path+"/deliveries/"+id+"/redeliver", nil).created("WEBHOOK_REDELIVERY_CREATED")
+	require.Equal(t, log.text("deliveries.0.eventId"), again.text("delivery.eventId"))
+	require.NotEqual(t, id, again.text("delivery.id"))
+	require.Len(t, p.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"), 2)
+	require.Empty(t, p.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"))
+	p.get(path+"/deliveries?status=lost").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("status")
+	key := []string{"Idempotency-Key", uuid.NewString()}
+	p.post(path+"/deliveries/"+id+"/redeliver", nil, key...).created("WEBHOOK_REDELIVERY_CREATED")
+	require.Equal(t, "true", p.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
+	p.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	p.post(path+"/secret", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+
+	p.post(path+"/deliveries/1/redeliver", object{}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_DELIVERY_ID")
+	p.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).fails(http.StatusNotFound, "WEBHOOK_DELIVERY_NOT_FOUND")
+}

@@ -28,7 +28,7 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 	require.NotEmpty(t, called)
 	for _, overlay := range overlays {
 		policies := manifests[*networkingv1.NetworkPolicy](t, overlay)
-		into, outOf := map[string]bool{}, map[string]bool{}
+		into, outOf, outside := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		denied := false
 		for _, p := range policies {
 			if len(p.Spec.PodSelector.MatchLabels) == 0 {
@@ -42,12 +42,18 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 				}
 			}
 			for _, rule := range p.Spec.Egress {
+				if slices.ContainsFunc(rule.To, func(p networkingv1.NetworkPolicyPeer) bool { return p.IPBlock != nil }) {
+					outside[self] = true
+					requireInternet(t, rule.To)
+					continue
+				}
 				for _, peer := range named(t, rule.To) {
 					add(outOf, self, peer, rule.Ports)
 				}
 			}
 		}
 		require.True(t, denied, "everything is denied first")
+		require.Equal(t, map[string]bool{"budget": true}, outside, "webhooks alone leave the cluster")
 		want := called
 		if overlay == "production" {
 			want = slices.Sorted(slices.Values(slices.Concat(called, replicas)))
@@ -96,6 +102,21 @@ func named(t *testing.T, peers []networkingv1.NetworkPolicyPeer) []string {
 		}
 	}
 	return names
+}
+
+// requireInternet requires that nothing private is among the addresses.
+func requireInternet(t *testing.T, peers []networkingv1.NetworkPolicyPeer) {
+	t.Helper()
+	for _, p := range peers {
+		require.NotNil(t, p.IPBlock)
+		if p.IPBlock.CIDR == "2000::/3" {
+			continue
+		}
+		require.Equal(t, "0.0.0.0/0", p.IPBlock.CIDR)
+		require.ElementsMatch(t, []string{
+			"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+		}, p.IPBlock.Except)
+	}
 }
 
 func add(edges map[string]bool, from, to string, ports []networkingv1.NetworkPolicyPort) {

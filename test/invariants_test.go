@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBalancesAndDashboardFollowRandomHistories does what people do in any order and adds up afterwards.
-func TestBalancesAndDashboardFollowRandomHistories(t *testing.T) {
+// TestBalancesDashboardAndBudgetsFollowRandomHistories does what people do in any order and adds up afterwards.
+func TestBalancesDashboardAndBudgetsFollowRandomHistories(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	categories := []string{p.category("A"), p.category("B")}
@@ -25,11 +25,16 @@ func TestBalancesAndDashboardFollowRandomHistories(t *testing.T) {
 			id := p.wallet("EUR", balance)
 			wallets, opening[id] = append(wallets, id), balance
 		}
+		// A window of the budget is the second half of February and the first of March.
+		budgeted := wallets[rapid.IntRange(0, 1).Draw(r, "budgeted")]
+		plan := aBudget("Plan "+uuid.NewString(), budgeted, categories[0])
+		plan["startDate"], plan["limit"] = "2026-01-16", 10
+		budget := p.post("/api/v1/budgets", plan).created("BUDGET_CREATED").text("budget.id")
 		for range rapid.IntRange(1, 10).Draw(r, "writes") {
 			body := expense(rapid.SampledFrom(wallets).Draw(r, "wallet"), rapid.SampledFrom(categories).Draw(r, "category"),
 				fmt.Sprintf("%d.%02d", rapid.IntRange(1, 40).Draw(r, "euros"), rapid.IntRange(0, 99).Draw(r, "cents")))
 			body["type"] = rapid.SampledFrom([]string{"expense", "income"}).Draw(r, "type")
-			body["date"] = fmt.Sprintf("2026-%02d-15", rapid.IntRange(2, 3).Draw(r, "month"))
+			body["date"] = fmt.Sprintf("2026-%02d-%02d", rapid.IntRange(2, 3).Draw(r, "month"), rapid.IntRange(14, 17).Draw(r, "day"))
 			switch what := rapid.IntRange(0, 3).Draw(r, "what"); {
 			case what < 2 || len(made) == 0:
 				made = append(made, p.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id"))
@@ -43,13 +48,18 @@ func TestBalancesAndDashboardFollowRandomHistories(t *testing.T) {
 			}
 		}
 		march := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+		spent := new(big.Rat)
 		for _, wallet := range wallets {
 			balance, moved := rat(opening[wallet]), new(big.Rat)
 			for _, tr := range p.get("/api/v1/transaction?limit=200&walletId=" + wallet).ok("TRANSACTIONS_FETCHED").list("transactions") {
 				amount := rat(tr.(object)["amount"].(json.Number).String())
 				balance.Add(balance, amount)
-				if tr.(object)["date"].(string) >= "2026-03-01" {
+				date := tr.(object)["date"].(string)
+				if date >= "2026-03-01" {
 					moved.Add(moved, amount)
+				}
+				if wallet == budgeted && tr.(object)["categoryId"] == categories[0] && date >= "2026-02-16" && date < "2026-03-16" {
+					spent.Sub(spent, amount)
 				}
 			}
 			require.Equal(r, balance.FloatString(2), p.balance(wallet))
@@ -59,6 +69,9 @@ func TestBalancesAndDashboardFollowRandomHistories(t *testing.T) {
 				}
 			}
 		}
+		progress := p.get("/api/v1/budgets/" + budget + "?at=2026-03-01").ok("BUDGET_FETCHED")
+		require.Equal(r, "2026-02-16 2026-03-15", progress.text("budget.progress.windowStart")+" "+progress.text("budget.progress.windowEnd"))
+		require.Equal(r, spent.FloatString(2), progress.text("budget.progress.spent"))
 	})
 }
 

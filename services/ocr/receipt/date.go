@@ -22,7 +22,7 @@ var monthOf = map[string]int{
 
 var (
 	yearFirst = regexp.MustCompile(`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
-	numeric   = regexp.MustCompile(`(?:^|[^\d/.])(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?((?:19|20)\d\d|\d\d)(?:[^\d]|$)`)
+	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?((?:19|20)\d\d|\d\d)(?:[^\d]|$)`)
 	// A slash is lost, or read as a one or a seven: "2405/2022", "24/0512022".
 	lostSlash  = regexp.MustCompile(`(?:^|\D)([0-3]\d)[/17]?([01]\d)[/17]?(20[0-4]\d)(?:\D|$)`)
 	dayMonth   = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{0,3}(?:de |di )?(` + monthNames + `)[-/.,' ]{0,3}(?:de |del )?((?:19|20)\d\d|\d\d)(?:\D|$)`)
@@ -30,7 +30,7 @@ var (
 	yearMonth  = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
 	compact    = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
 	clock      = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
-	dateWords  = phraseList(`date,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
+	dateWords  = phraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
 	otherDates = phraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
 		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
 	usWords = phraseList(`sales tax,zip,usa,gratuity`)

@@ -129,6 +129,13 @@ func IsUnavailable(err error) bool {
 	return strings.HasPrefix(s, "08") || strings.HasPrefix(s, "57P") || s == "53300" || errors.Is(err, net.ErrClosed)
 }
 
+// IsRefused reports that Postgres refused a statement for the data in it, so that nothing of it was done: data exceptions
+// and violated constraints.
+func IsRefused(err error) bool {
+	s := state(err)
+	return strings.HasPrefix(s, "22") || strings.HasPrefix(s, "23")
+}
+
 // IsAborted reports a serialization failure or deadlock.
 func IsAborted(err error) bool {
 	s := state(err)

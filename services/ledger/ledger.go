@@ -42,12 +42,13 @@ type Config struct {
 type server struct {
 	ledgerv1.UnsafeLedgerServiceServer
 
-	db      *pgxpool.Pool
-	ocr     ocrv1.OCRServiceClient
-	cursors page.Cursors
-	log     *slog.Logger
-	now     func() time.Time
-	newID   func() uuid.UUID
+	db       *pgxpool.Pool
+	gatherer *gatherer
+	ocr      ocrv1.OCRServiceClient
+	cursors  page.Cursors
+	log      *slog.Logger
+	now      func() time.Time
+	newID    func() uuid.UUID
 }
 
 var _ ledgerv1.LedgerServiceServer = (*server)(nil)
@@ -86,15 +87,21 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
+	gatherer := newGatherer(db)
+	// It outlives the order to stop: what is in flight is finished first.
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	gatherer.run(writing)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, &server{
-		db:      db,
-		ocr:     ocrv1.NewOCRServiceClient(ocrConn),
-		cursors: page.NewCursors(config.ServiceKey),
-		log:     log,
-		now:     time.Now,
-		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+		db:       db,
+		gatherer: gatherer,
+		ocr:      ocrv1.NewOCRServiceClient(ocrConn),
+		cursors:  page.NewCursors(config.ServiceKey),
+		log:      log,
+		now:      time.Now,
+		newID:    func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	})
 	return srv.Serve(ctx, lis, db.Ping)
 }

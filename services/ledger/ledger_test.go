@@ -24,8 +24,11 @@ var today = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
 func setup(t testing.TB) *server {
 	t.Helper()
+	db := pgtest.New(t, Migrations)
+	gatherer := newGatherer(db)
+	gatherer.run(t.Context())
 	return &server{
-		db: pgtest.New(t, Migrations), cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
+		db: db, gatherer: gatherer, cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
 		now: func() time.Time { return today }, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 }

@@ -23,7 +23,7 @@ const (
 	income  = "income"
 )
 
-// CreateTransaction books an amount. Without an idempotency key it is one statement, and so one round trip and commit.
+// CreateTransaction books an amount. Without an idempotency key it shares its statement and commit with others.
 func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	t, err := parseTransaction(req)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	t.UpdatedAt = t.CreatedAt
 	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.proto(), Etag: etag.Format(t.Version)}
 	if req.GetIdempotencyKey() == "" {
-		err = pg.Retry(func() error { return s.createTransactions(ctx, s.db, []transaction{t}) })
+		err = s.bookTransaction(ctx, t)
 	} else {
 		call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 		resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
@@ -46,12 +46,37 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	return resp, nil
 }
 
+// bookTransaction finds out what was wrong when nothing was written.
+func (s *server) bookTransaction(ctx context.Context, t transaction) error {
+	written, err := s.gatherer.book(ctx, t, s.created(t))
+	if err != nil {
+		return unbookable(err)
+	}
+	if written {
+		return nil
+	}
+	return s.unwritten(ctx, s.db, t)
+}
+
+// unwritten is why a transaction's wallet and category did not let it be written.
+func (s *server) unwritten(ctx context.Context, q pg.Querier, t transaction) error {
+	if _, err := checkOwn(ctx, q, t.OwnerID, t.WalletID, t.CategoryID); err != nil {
+		return err
+	}
+	// They have come into being in between.
+	return apierr.Unavailable
+}
+
+func (s *server) created(t transaction) outbox.Event {
+	return s.event(t.OwnerID, &ledgerv1.TransactionCreated{OwnerId: t.OwnerID.String(), Transaction: t.proto()})
+}
+
 // createTransactions books transactions of one owner. More than one must be in a database transaction, which an error
 // must end: those whose wallet and category are the owner's are written.
 func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction) error {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
-		events[i] = s.event(t.OwnerID, &ledgerv1.TransactionCreated{OwnerId: t.OwnerID.String(), Transaction: t.proto()})
+		events[i] = s.created(t)
 	}
 	rows, err := outbox.Encode(events...)
 	if err != nil {
@@ -62,14 +87,9 @@ func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []tran
 		return unbookable(err)
 	}
 	for _, t := range ts {
-		if written[t.ID] {
-			continue
+		if !written[t.ID] {
+			return s.unwritten(ctx, q, t)
 		}
-		if _, err := checkOwn(ctx, q, t.OwnerID, t.WalletID, t.CategoryID); err != nil {
-			return err
-		}
-		// They have come into being in between.
-		return apierr.Unavailable
 	}
 	return nil
 }

@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"context"
+	"hash/maphash"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+const (
+	// writers is how many statements that book transactions run at once.
+	writers = 8
+	// maxGroup bounds a statement, and with it how long its last request waits.
+	maxGroup = 128
+	// maxQueued is how many requests may wait for one writer; more are turned away at once.
+	maxQueued = 512
+	// writeTime bounds a statement that nobody may be waiting for any more.
+	writeTime = 10 * time.Second
+)
+
+// gatherer books the transactions of simultaneous requests in common statements: under load, many share one commit. A free
+// writer takes what has queued up, one request or many, and never waits for company. The requests for one wallet have one
+// writer, so statements never wait for each other's balances.
+type gatherer struct {
+	db     *pgxpool.Pool
+	seed   maphash.Seed
+	queues [writers]chan *booked
+}
+
+// booked is a request's transaction on its way.
+type booked struct {
+	// ctx is the request's: one that has ended before its turn is not written.
+	ctx   context.Context //nolint:containedctx // The request waits while its transaction is in the queue.
+	t     transaction
+	event outbox.Event
+	// done gets the outcome; it has room for it, so that no writer waits.
+	done chan outcome
+}
+
+type outcome struct {
+	// written is false when wallet or category are not the owner's.
+	written bool
+	err     error
+}
+
+func newGatherer(db *pgxpool.Pool) *gatherer {
+	g := &gatherer{db: db, seed: maphash.MakeSeed()}
+	for i := range g.queues {
+		g.queues[i] = make(chan *booked, maxQueued)
+	}
+	return g
+}
+
+// run writes until ctx ends.
+func (g *gatherer) run(ctx context.Context) {
+	for _, queue := range g.queues {
+		go func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case first := <-queue:
+					g.write(ctx, gathered(first, queue))
+				}
+			}
+		}()
+	}
+}
+
+// book returns when the transaction is committed, with its event, balance and totals, or will never be; when ctx ends
+// before that, nobody knows. It reports false when the wallet or the category is not the owner's.
+func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event) (bool, error) {
+	b := &booked{ctx: ctx, t: t, event: event, done: make(chan outcome, 1)}
+	select {
+	case g.queues[maphash.Bytes(g.seed, t.WalletID[:])%writers] <- b:
+	default:
+		return false, apierr.Unavailable
+	}
+	select {
+	case out := <-b.done:
+		return out.written, out.err
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// gathered is first and what else is there by now.
+func gathered(first *booked, queue <-chan *booked) []*booked {
+	group := make([]*booked, 0, len(queue)+1)
+	for b := first; ; {
+		if b.ctx.Err() == nil {
+			group = append(group, b)
+		}
+		if len(group) == maxGroup {
+			return group
+		}
+		select {
+		case b = <-queue:
+		default:
+			return group
+		}
+	}
+}
+
+// write books a group in one statement. What Postgres refuses for one of them must not fail the others: then each has its
+// own. After any other error nobody knows whether it was committed, and nothing is tried again.
+func (g *gatherer) write(ctx context.Context, group []*booked) {
+	if len(group) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	ts, events := make([]transaction, len(group)), make([]outbox.Event, len(group))
+	for i, b := range group {
+		ts[i], events[i] = b.t, b.event
+	}
+	rows, err := outbox.Encode(events...)
+	if err != nil {
+		fail(group, err)
+		return
+	}
+	var written map[uuid.UUID]bool
+	err = pg.Retry(func() error {
+		written, err = insertTransactions(ctx, g.db, ts, rows)
+		return err
+	})
+	switch {
+	case err == nil:
+		for _, b := range group {
+			b.done <- outcome{written: written[b.t.ID]}
+		}
+	case len(group) > 1 && pg.IsRefused(err):
+		for _, b := range group {
+			g.write(ctx, []*booked{b})
+		}
+	default:
+		fail(group, err)
+	}
+}
+
+func fail(group []*booked, err error) {
+	for _, b := range group {
+		b.done <- outcome{err: err}
+	}
+}

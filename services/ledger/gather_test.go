@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// book queues a transaction of the person.
+func (p person) book(ctx context.Context, amountMinor int64, change ...func(*transaction)) (transaction, bool, error) {
+	t := transaction{
+		ID: p.newID(), OwnerID: p.id, AmountMinor: amountMinor, Date: today, Currency: "EUR", WalletID: p.wallet, CategoryID: p.category,
+		Version: 1, CreatedAt: today, UpdatedAt: today,
+	}
+	for _, c := range change {
+		c(&t)
+	}
+	written, err := p.gatherer.book(ctx, t, p.created(t))
+	return t, written, err
+}
+
+func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	idle := newGatherer(s.db)
+	var waiting sync.WaitGroup
+	for i := range 50 {
+		waiting.Go(func() {
+			tr := transaction{
+				ID: p.newID(), OwnerID: p.id, AmountMinor: int64(i + 1), Date: today, Currency: "EUR", WalletID: p.wallet,
+				CategoryID: p.category, Version: 1, CreatedAt: today, UpdatedAt: today,
+			}
+			written, err := idle.book(t.Context(), tr, p.created(tr))
+			require.NoError(t, err)
+			require.True(t, written)
+		})
+	}
+	require.Eventually(t, func() bool {
+		queued := 0
+		for _, q := range idle.queues {
+			queued += len(q)
+		}
+		return queued == 50
+	}, 10*time.Second, time.Millisecond)
+	idle.run(t.Context())
+	waiting.Wait()
+	var commits int
+	require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
+	require.Equal(t, 1, commits)
+	s.requireConsistent(t)
+}
+
+func TestABadTransactionDoesNotFailItsNeighbours(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	const most = 9_000_000_000_000_000_000
+	bad := map[string]func(*transaction){
+		"a wallet of another":   func(tr *transaction) { tr.WalletID = other.wallet },
+		"a category of another": func(tr *transaction) { tr.CategoryID = other.category },
+		"an unknown wallet":     func(tr *transaction) { tr.WalletID = uuid.New() },
+		"more than a balance":   func(tr *transaction) { tr.AmountMinor = most },
+	}
+	var booking sync.WaitGroup
+	var booked atomic.Int64
+	for range 20 {
+		for name, spoil := range bad {
+			booking.Go(func() {
+				_, written, err := p.book(t.Context(), 1, spoil)
+				require.False(t, written && err == nil, name)
+			})
+			booking.Go(func() {
+				_, written, err := p.book(t.Context(), 1)
+				require.NoError(t, err)
+				require.True(t, written)
+				booked.Add(1)
+			})
+		}
+	}
+	booking.Wait()
+	resp, err := p.GetWallet(p.ctx, &ledgerv1.GetWalletRequest{Id: p.wallet.String()})
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("0.%02d", booked.Load()), resp.GetWallet().GetBalance())
+	s.requireConsistent(t)
+}
+
+func TestARequestThatGaveUpBeforeItsTurnIsNotWritten(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	p.gatherer = newGatherer(s.db)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	tr, _, err := p.book(gone, -5)
+	require.ErrorIs(t, err, context.Canceled)
+	p.gatherer.run(t.Context())
+	_, written, err := p.book(t.Context(), -7)
+	require.NoError(t, err)
+	require.True(t, written)
+	_, err = selectTransaction(t.Context(), s.db, tr.ID)
+	require.Error(t, err)
+	s.requireConsistent(t)
+}
+
+func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	p.gatherer = newGatherer(s.db)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range maxQueued {
+		_, _, err := p.book(gone, -5)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	_, _, err := p.book(t.Context(), -5)
+	require.ErrorIs(t, err, apierr.Unavailable)
+}
+
+// What was acknowledged before, while and after Postgres ends connections is there once; what was not, whole or not at all.
+func TestWhatIsAcknowledgedSurvivesEndedConnections(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	people := make([]person, 6)
+	for i := range people {
+		people[i] = newPerson(t.Context(), t, s)
+	}
+	killer := s.db
+	named := killer.Config()
+	named.ConnConfig.RuntimeParams["application_name"] = t.Name()
+	victim, err := pgxpool.NewWithConfig(t.Context(), named)
+	require.NoError(t, err)
+	defer victim.Close()
+	for i := range people {
+		people[i].gatherer = newGatherer(victim)
+		people[i].gatherer.run(t.Context())
+	}
+	var acknowledged sync.Map
+	var tried, failed atomic.Int64
+	done := make(chan struct{})
+	var booking sync.WaitGroup
+	for _, p := range people {
+		booking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				tried.Add(1)
+				tr, written, err := p.book(t.Context(), -1)
+				if err == nil && written {
+					acknowledged.Store(tr.ID, true)
+				} else {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	for range 15 {
+		time.Sleep(20 * time.Millisecond)
+		_, err := killer.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE application_name = $1 AND state = 'active'`, t.Name())
+		require.NoError(t, err)
+	}
+	close(done)
+	booking.Wait()
+	require.Positive(t, failed.Load())
+	acknowledged.Range(func(id, _ any) bool {
+		_, err := selectTransaction(t.Context(), s.db, id.(uuid.UUID))
+		require.NoError(t, err)
+		return true
+	})
+	s.requireConsistent(t)
+}
+
+func BenchmarkBooking(b *testing.B) {
+	for _, gathered := range []bool{false, true} {
+		b.Run(fmt.Sprint("gathered ", gathered), func(b *testing.B) {
+			s := setup(b)
+			people := make([]person, 32)
+			for i := range people {
+				people[i] = newPerson(b.Context(), b, s)
+			}
+			var next atomic.Int64
+			b.SetParallelism(16)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				p := people[next.Add(1)%int64(len(people))]
+				for pb.Next() {
+					if gathered {
+						_, written, err := p.book(b.Context(), -1)
+						if err != nil || !written {
+							b.Error(err)
+						}
+						continue
+					}
+					tr := transaction{
+						ID: p.newID(), OwnerID: p.id, AmountMinor: -1, Date: today, Currency: "EUR", WalletID: p.wallet, CategoryID: p.category,
+						Version: 1, CreatedAt: today, UpdatedAt: today,
+					}
+					rows, err := outbox.Encode(p.created(tr))
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := insertTransactions(b.Context(), s.db, []transaction{tr}, rows); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -26,25 +26,19 @@ type Consumer struct {
 	Name string
 	// Subjects of events, as ledger.v1.transaction.created; * stands for one part.
 	Subjects []string
-	// Apply makes the events' effects in tx, all or none. It must not depend on their order, and must not call another
-	// service. When it fails for several it is asked again for each alone.
+	// Apply makes the events' effects in tx, all or none. An event may come more than once, also twice in one call, and with
+	// several replicas after a younger one of the same user: keys that the effects have by nature make that harmless. It must
+	// not call another service. When it fails for several events it is asked again for each alone.
 	Apply func(ctx context.Context, tx pgx.Tx, events []Received) error
 	// Applied, if set, is called after effects were committed.
 	Applied func()
 }
 
-// Consume has each event applied exactly once in effect, until ctx ends: what Apply writes commits together with the
-// events' ids, in this table of the service's schema:
-//
-//	CREATE TABLE consumed_events (
-//	    consumer    text        NOT NULL,
-//	    id          uuid        NOT NULL,
-//	    consumed_at timestamptz NOT NULL DEFAULT now(),
-//	    CONSTRAINT consumed_events_pkey PRIMARY KEY (consumer, id)
-//	);
-//
-// An event may come more than once and, with several replicas, after a younger one of the same user.
+// Consume has each event applied at least once, until ctx ends.
 func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
+	stop := b.observe("coffer.events.lag", "Events that a consumer has not applied yet.", attribute.NewSet(attribute.String("consumer", c.Name)),
+		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) })
+	defer stop()
 	for ctx.Err() == nil {
 		if err := b.consume(ctx, pool, c); err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "consuming events", "consumer", c.Name, "error", err)
@@ -62,7 +56,7 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 		Durable:        c.Name,
 		FilterSubjects: filters,
 		AckPolicy:      jetstream.AckExplicitPolicy,
-		// What a killed consumer held comes again after this; an Apply that takes longer is done twice, harmlessly.
+		// What a killed consumer held comes again after this; an Apply that takes longer is done twice.
 		AckWait:       ackWait,
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
@@ -118,7 +112,7 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 	if len(events) == 0 {
 		return
 	}
-	err := c.apply(ctx, pool, events)
+	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error { return c.Apply(ctx, tx, events) })
 	switch {
 	case err == nil:
 		for _, m := range readable {
@@ -139,55 +133,10 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 	}
 }
 
-func (c Consumer) apply(ctx context.Context, pool *pgxpool.Pool, events []Received) error {
-	ids := make([]uuid.UUID, len(events))
-	for i, e := range events {
-		ids[i] = e.ID
-	}
-	return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		type row struct{ ID uuid.UUID }
-		// Sorted, so that two consumers of the same events wait for each other and not in a circle.
-		fresh, err := pg.All[row](ctx, tx, `
-			INSERT INTO consumed_events (consumer, id)
-			SELECT $1, id FROM unnest($2::uuid[]) AS e (id) GROUP BY id ORDER BY id
-			ON CONFLICT DO NOTHING
-			RETURNING id`, c.Name, ids)
-		if err != nil {
-			return fmt.Errorf("recording events: %w", err)
-		}
-		unseen := make(map[uuid.UUID]bool, len(fresh))
-		for _, r := range fresh {
-			unseen[r.ID] = true
-		}
-		var todo []Received
-		for _, e := range events {
-			if unseen[e.ID] {
-				delete(unseen, e.ID)
-				todo = append(todo, e)
-			}
-		}
-		if len(todo) == 0 {
-			return nil
-		}
-		return c.Apply(ctx, tx, todo)
-	})
-}
-
 func backoff(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {
 		return time.Second
 	}
 	return min(time.Minute, 100*time.Millisecond<<min(meta.NumDelivered, 10))
-}
-
-// SweepConsumed forgets events that the stream no longer holds, hourly until ctx ends.
-func (b *Bus) SweepConsumed(ctx context.Context, pool *pgxpool.Pool) {
-	for ctx.Err() == nil {
-		_, err := pool.Exec(ctx, `DELETE FROM consumed_events WHERE consumed_at < now() - $1::interval`, 2*Retention)
-		if err != nil && ctx.Err() == nil {
-			b.log.WarnContext(ctx, "forgetting old events", "error", err)
-		}
-		pause(ctx, time.Hour)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel/attribute"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -35,6 +36,9 @@ type entry struct {
 // Relay publishes the events of the pool's schema until ctx ends, whenever NATS and Postgres are both there. One of a
 // service's replicas does the work, the others wait for its lock.
 func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
+	stop := b.observe("coffer.outbox.age", "How long the oldest event has waited to be published, in milliseconds.",
+		attribute.NewSet(attribute.String("service", b.service)), waiting(pool))
+	defer stop()
 	for ctx.Err() == nil {
 		err := b.EnsureStream(ctx)
 		if err == nil {

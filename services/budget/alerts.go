@@ -20,9 +20,9 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// How an alert comes about: the consumer of the ledger's events notes which budgets must be checked (noteSpending), in the
-// transaction that records the event. A worker asks the ledger what was spent by now, and raises what was reached
-// (raiseAlerts). Many events cost one check, and what was spent is never counted twice, for nothing is counted here.
+// How an alert comes about: the consumer of the ledger's events notes which budgets must be checked (noteSpending). A worker
+// asks the ledger what was spent by now, and raises what was reached (raiseAlerts). Many events cost one check, and what was
+// spent is never counted twice, for nothing is counted here.
 
 const (
 	checkBatch = 100

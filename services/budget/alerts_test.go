@@ -303,10 +303,15 @@ func TestWhateverDiesNoThresholdIsMissedOrDoubled(t *testing.T) {
 		b.replicas(t, url, ledgerDB, time.Duration(20+random.IntN(200))*time.Millisecond, func() bool { return false })
 	}
 	writers.Wait()
+	watcher, err := outbox.Connect(outbox.Config{NATSURL: url}, "test", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer watcher.Close()
 	b.replicas(t, url, ledgerDB, time.Minute, func() bool {
-		var left int
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT $1 - count(*) + (SELECT count(*) FROM alert_checks) FROM consumed_events`, owners*each).Scan(&left))
-		return left == 0
+		var told, left int
+		require.NoError(t, ledgerDB.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&told))
+		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
+		lag, err := watcher.Lag(t.Context(), "budget-alerts")
+		return err == nil && lag == 0 && told == 0 && left == 0
 	})
 	var want []string
 	for i, made := range budgets {

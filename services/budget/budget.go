@@ -121,7 +121,6 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: s.noteSpending, Applied: s.wakeAlerts})
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subjects: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
-	go bus.SweepConsumed(ctx, db)
 	go s.raiseAlerts(ctx)
 	go s.sweepNotifications(ctx)
 	for range deliveryWorkers {

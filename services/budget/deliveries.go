@@ -119,8 +119,12 @@ func (s *server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 		if err != nil {
 			return err
 		}
+		repeats, err := countRepeats(ctx, tx, d)
+		if err != nil {
+			return err
+		}
 		again := delivery{
-			ID: s.newID(), UserID: d.UserID, WebhookID: d.WebhookID, EventID: d.EventID, Type: d.Type, Body: d.Body,
+			ID: s.newID(), UserID: d.UserID, WebhookID: d.WebhookID, EventID: d.EventID, Repeat: repeats + 1, Type: d.Type, Body: d.Body,
 			Status: waiting, NextAttemptAt: s.now().UTC(), CreatedAt: s.now().UTC(),
 		}
 		resp.Delivery = again.proto()

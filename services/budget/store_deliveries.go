@@ -26,7 +26,9 @@ type delivery struct {
 	UserID    uuid.UUID `db:"user_id"`
 	WebhookID uuid.UUID `db:"webhook_id"`
 	EventID   uuid.UUID `db:"event_id"`
-	Type      string
+	// Repeat counts the times that the user asked for the event again.
+	Repeat int32
+	Type   string
 	// Body is the event as it is sent.
 	Body           []byte
 	Status         deliveryStatus
@@ -38,9 +40,10 @@ type delivery struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
+const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
 	d.last_attempt_at, d.response_status, d.error, d.created_at`
 
+// insertDeliveries leaves out what is there already.
 func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -48,16 +51,20 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 	var ids, users, webhooks, events []uuid.UUID
 	var types []string
 	var bodies [][]byte
+	var repeats []int32
 	var times []time.Time
 	for _, d := range deliveries {
 		ids, users, webhooks, events = append(ids, d.ID), append(users, d.UserID), append(webhooks, d.WebhookID), append(events, d.EventID)
 		types, bodies, times = append(types, d.Type), append(bodies, d.Body), append(times, d.CreatedAt)
+		repeats = append(repeats, d.Repeat)
 	}
 	_, err := q.Exec(ctx, `
-		INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
-		SELECT id, user_id, webhook_id, event_id, type, body, created_at, created_at
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bytea[], $7::timestamptz[])
-			AS d (id, user_id, webhook_id, event_id, type, body, created_at)`, ids, users, webhooks, events, types, bodies, times)
+		INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, repeat, type, body, next_attempt_at, created_at)
+		SELECT id, user_id, webhook_id, event_id, repeat, type, body, created_at, created_at
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::integer[], $6::text[], $7::bytea[], $8::timestamptz[])
+			AS d (id, user_id, webhook_id, event_id, repeat, type, body, created_at)
+		ON CONFLICT (user_id, webhook_id, event_id, repeat) DO NOTHING`,
+		ids, users, webhooks, events, repeats, types, bodies, times)
 	if err != nil {
 		return fmt.Errorf("inserting deliveries: %w", err)
 	}
@@ -108,6 +115,22 @@ func selectDelivery(ctx context.Context, q pg.Querier, user, webhookID, id uuid.
 		return delivery{}, fmt.Errorf("selecting delivery %s: %w", id, err)
 	}
 	return d, nil
+}
+
+// countRepeats makes other redeliveries of the event wait until the transaction ends.
+func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
+	type row struct{ Max int32 }
+	if err := lockWebhook(ctx, tx, d.UserID, d.WebhookID); err != nil {
+		return 0, err
+	}
+	r, err := pg.One[row](ctx, tx, `
+		SELECT max(repeat)
+		FROM webhook_deliveries
+		WHERE user_id = $1 AND webhook_id = $2 AND event_id = $3`, d.UserID, d.WebhookID, d.EventID)
+	if err != nil {
+		return 0, fmt.Errorf("counting deliveries of event %s: %w", d.EventID, err)
+	}
+	return r.Max, nil
 }
 
 // claimWebhook leases the webhook whose delivery is due the longest, and pgx.ErrNoRows when none is.

@@ -37,11 +37,3 @@ CREATE TABLE notifications (
 -- A user's list: unread first, then newest first.
 CREATE INDEX notifications_unread_first ON notifications (user_id, (read_at IS NULL) DESC, id DESC);
 CREATE INDEX notifications_created_at ON notifications (created_at);
-
-CREATE TABLE consumed_events (
-    consumer    text        NOT NULL,
-    id          uuid        NOT NULL,
-    consumed_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT consumed_events_pkey PRIMARY KEY (consumer, id)
-);
-CREATE INDEX consumed_events_consumed_at ON consumed_events (consumed_at);

@@ -25,6 +25,8 @@ CREATE TABLE webhook_deliveries (
     user_id         uuid        NOT NULL,
     webhook_id      uuid        NOT NULL,
     event_id        uuid        NOT NULL,
+    -- 0, and one more for each time that the user asked for it again.
+    repeat          integer     NOT NULL DEFAULT 0,
     type            text        NOT NULL,
     body            bytea       NOT NULL,
     status          text        NOT NULL DEFAULT 'pending' CONSTRAINT webhook_deliveries_status_known CHECK (status IN
@@ -38,5 +40,7 @@ CREATE TABLE webhook_deliveries (
     CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (user_id, webhook_id, id),
     CONSTRAINT webhook_deliveries_webhook_fkey FOREIGN KEY (user_id, webhook_id) REFERENCES webhooks (user_id, id) ON DELETE CASCADE
 );
+-- An event that comes twice is delivered once.
+CREATE UNIQUE INDEX webhook_deliveries_event ON webhook_deliveries (user_id, webhook_id, event_id, repeat);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_created_at ON webhook_deliveries (created_at);

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,9 +78,22 @@ func main() {
 	rounds := flag.Int("rounds", 3, "rounds of each measurement; the median counts")
 	length := flag.Duration("length", 5*time.Second, "how long a round takes")
 	clients := flag.String("clients", "8,64,256", "numbers of clients")
+	profile := flag.String("cpuprofile", "", "write where Coffer's time went to this file, for go tool pprof")
 	flag.Parse()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	if err := run(context.Background(), *rounds, *length, strings.Split(*clients, ",")); err != nil {
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(file)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
+	err := run(context.Background(), *rounds, *length, strings.Split(*clients, ","))
+	pprof.StopCPUProfile()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

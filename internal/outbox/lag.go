@@ -1,0 +1,60 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// lagTime bounds the questions that a scrape of the metrics asks.
+const lagTime = time.Second
+
+// Lag is how many events of the stream a consumer has not applied yet.
+func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
+	c, err := b.js.Consumer(ctx, streamName, consumer)
+	if err != nil {
+		return 0, fmt.Errorf("finding consumer %s: %w", consumer, err)
+	}
+	info := c.CachedInfo()
+	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // A stream of 2^63 events is out of the question.
+}
+
+// observe publishes gauges whose value f gives, until stop is called; while there is none they are left out.
+func (b *Bus) observe(name, description string, attributes attribute.Set, f func(ctx context.Context) (int64, error)) (stop func()) {
+	meter := otel.Meter("github.com/coffer-budget/coffer/internal/outbox")
+	gauge, err := meter.Int64ObservableGauge(name, metric.WithDescription(description))
+	if err != nil {
+		b.log.Error("setting up a metric", "metric", name, "error", err)
+		return func() {}
+	}
+	registered, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		ctx, cancel := context.WithTimeout(ctx, lagTime)
+		defer cancel()
+		if n, err := f(ctx); err == nil {
+			o.ObserveInt64(gauge, n, metric.WithAttributeSet(attributes))
+		}
+		return nil
+	}, gauge)
+	if err != nil {
+		b.log.Error("setting up a metric", "metric", name, "error", err)
+		return func() {}
+	}
+	return func() { _ = registered.Unregister() }
+}
+
+// waiting is how old the oldest event in the outbox is, in milliseconds; 0 when it is empty.
+func waiting(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
+	return func(ctx context.Context) (int64, error) {
+		type row struct{ Age int64 }
+		r, err := pg.One[row](ctx, pool, `
+			SELECT coalesce((SELECT (extract(epoch FROM now() - created_at) * 1000)::bigint FROM outbox ORDER BY seq LIMIT 1), 0) AS age`)
+		return r.Age, err
+	}
+}

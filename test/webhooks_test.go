@@ -32,9 +32,9 @@ func TestAWebhookIsMadeReadListedChangedAndDeleted(t *testing.T) {
 	list = p.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).ok("WEBHOOKS_FETCHED")
 	require.Equal(t, made.text("webhook.id"), list.text("webhooks.0.id"))
 
-	changed := p.patch(path, object{"enabled": false, "events": []string{}, "url": "https://example.org"}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
+	changed := p.patch(path, object{"enabled": false, "events": []string{}, "url": "https://example.org", "description": " Ours "}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
 	require.Equal(t, object{
-		"id": made.text("webhook.id"), "url": "https://example.org", "events": []any{}, "enabled": false,
+		"id": made.text("webhook.id"), "url": "https://example.org", "description": "Ours", "events": []any{}, "enabled": false,
 		"createdAt": made.text("webhook.createdAt"), "updatedAt": changed.text("webhook.updatedAt"),
 	}, changed.at("webhook"))
 	p.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
@@ -56,6 +56,9 @@ func TestAWebhookThatIsWrongIsRefused(t *testing.T) {
 	for _, event := range []string{"", "*", "ledger", "ledger.v1.transaction.exploded", "ledger.v2.*.*"} {
 		p.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("events[0]")
 	}
+	long := strings.Repeat("x", 1001)
+	p.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
+	p.patch(path, object{"description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
 	for range 19 {
 		p.webhook("https://example.com")
 	}

@@ -200,7 +200,7 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	if err != nil {
 		return err
 	}
-	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, durable: !config.ephemeral}
+	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS}
 	if err := s.start(ctx, n); err != nil {
 		return err
 	}

@@ -56,7 +56,6 @@ const natsUser = "coffer"
 
 type natsServer struct {
 	addr, dir, password string
-	durable             bool
 	server              *server.Server
 }
 
@@ -77,8 +76,8 @@ func (n *natsServer) start(ctx context.Context) error {
 	s, err := server.NewServer(&server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
 		JetStream: true, StoreDir: n.dir, NoSigs: true,
-		// An event that was acknowledged is on disk.
-		SyncAlways: n.durable,
+		// The outbox keeps an event for longer than that.
+		SyncInterval: time.Second,
 	})
 	if err != nil {
 		return fmt.Errorf("setting up NATS: %w", err)

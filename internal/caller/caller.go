@@ -112,7 +112,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, apierr.Unauthorized
 	}
 	user, err := uuid.Parse(claims.Subject)
-	if err != nil || claims.SessionID == uuid.Nil {
+	// Nobody is uuid.Nil: what belongs to nobody must not have an owner.
+	if err != nil || user == uuid.Nil || claims.SessionID == uuid.Nil {
 		return Identity{}, apierr.Unauthorized
 	}
 	kid, _ := parsed.Header["kid"].(string)

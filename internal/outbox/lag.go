@@ -49,7 +49,7 @@ func (b *Bus) observe(name, description string, attributes attribute.Set, f func
 	return func() { _ = registered.Unregister() }
 }
 
-// waiting is how old the oldest event in the outbox is, in milliseconds; 0 when it is empty.
+// waiting is how old the oldest event in the outbox is, in milliseconds; 0 when it is empty. Some seconds are usual.
 func waiting(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
 		type row struct{ Age int64 }

@@ -13,8 +13,7 @@
 //	);
 //
 // A row is written after the rows that it tells of are locked, so of two changes to one thing the earlier one has the
-// lower seq and is visible whenever the later one is. Publishing in the order of seq and deleting what JetStream
-// acknowledged is therefore enough; no row can be skipped.
+// lower seq and is visible whenever the later one is. Publishing what is there in the order of seq is therefore in order.
 package outbox
 
 import (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -295,5 +296,49 @@ func TestTheRelayWorksOnceNATSIsThere(t *testing.T) {
 	user := uuid.Must(uuid.NewV7())
 	add(t, pool, user, 1)
 	natstest.Start(t, addr)
+	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
+}
+
+// A number that was taken early may appear late, behind others that were sent long ago.
+func TestAnEventThatAppearsLateIsNotSkipped(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { bus.Relay(ctx, pool) })
+	defer running.Wait()
+	defer cancel()
+	late, prompt := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: late, Subject: subjects[0], Data: wrapperspb.Int64(1)}))
+	for i := range int64(10) {
+		add(t, pool, prompt, i)
+		time.Sleep(100 * time.Millisecond)
+	}
+	follow(t, bus, prompt, 0, 10)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.EqualValues(t, 1, n(follow(t, bus, late, 0, 1)[0]))
+}
+
+// NATS comes back without what it had acknowledged a moment ago.
+func TestWhatNATSHadNotWrittenToDiskIsSentAgain(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, schema)
+	first, stop := natstest.Start(t, "127.0.0.1:-1")
+	bus, err := Connect(Config{NATSURL: first, NATSReplicas: 1}, "ledger", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(bus.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { bus.Relay(ctx, pool) })
+	defer running.Wait()
+	defer cancel()
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 1)
+	follow(t, bus, user, 0, 1)
+	stop()
+	natstest.Start(t, strings.TrimPrefix(first, "nats://"))
 	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
 }

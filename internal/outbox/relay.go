@@ -2,7 +2,9 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +24,9 @@ const (
 	relayPause     = 100 * time.Millisecond
 	relayRetry     = time.Second
 	publishTimeout = 5 * time.Second
+	// settleTime is how long an event stays in the outbox after NATS took it. NATS writes to disk every second
+	// (sync_interval); to have it do so for every message costs the database's commits, which share the disk, a fifth.
+	settleTime = 3 * time.Second
 )
 
 type entry struct {
@@ -36,7 +41,7 @@ type entry struct {
 // Relay publishes the events of the pool's schema until ctx ends, whenever NATS and Postgres are both there. One of a
 // service's replicas does the work, the others wait for its lock.
 func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
-	stop := b.observe("coffer.outbox.age", "How long the oldest event has waited to be published, in milliseconds.",
+	stop := b.observe("coffer.outbox.age", "Age of the oldest event in the outbox, in milliseconds; some seconds are usual.",
 		attribute.NewSet(attribute.String("service", b.service)), waiting(pool))
 	defer stop()
 	for ctx.Err() == nil {
@@ -64,8 +69,9 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil || !held {
 		return err
 	}
+	w := window{sent: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
 	for ctx.Err() == nil {
-		n, err := b.relayOnce(ctx, conn)
+		n, err := b.relayOnce(ctx, conn, &w)
 		if err != nil {
 			return err
 		}
@@ -76,22 +82,106 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn) (int, error) {
+// window is what the relay remembers of the outbox.
+type window struct {
+	// sent holds when NATS took the events that are still in the outbox.
+	sent map[int64]time.Time
+	// seen: all events up to it were sent, and no other will appear.
+	seen int64
+	// complete: no event up to it will appear that is not there by now.
+	complete int64
+	// next is what complete will be once all transactions before xid have ended.
+	next, xid int64
+	emptied   time.Time
+	// reconnects of the connection: NATS may have come back without what it had not written to disk.
+	reconnects uint64
+}
+
+var errReconnected = errors.New("connected to NATS anew")
+
+func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int, error) {
+	// All that is in the outbox goes out again, and NATS drops what it has.
+	if b.conn.Stats().Reconnects != w.reconnects {
+		return 0, errReconnected
+	}
+	if err := w.look(ctx, conn); err != nil {
+		return 0, err
+	}
 	entries, err := pg.All[entry](ctx, conn, `
 		SELECT seq, id, user_id, subject, data, created_at
 		FROM outbox
+		WHERE seq > $1 AND seq <> ALL($2)
 		ORDER BY seq
-		LIMIT $1`, relayBatch)
+		LIMIT $3`, w.seen, w.sentAbove(w.seen), relayBatch)
 	if err != nil {
 		return 0, fmt.Errorf("reading the outbox: %w", err)
 	}
-	done, publishErr := b.publish(ctx, entries)
-	if len(done) > 0 {
-		if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, done); err != nil {
-			return 0, fmt.Errorf("emptying the outbox: %w", err)
+	done, err := b.publish(ctx, entries)
+	for _, seq := range done {
+		w.sent[seq] = time.Now()
+	}
+	if err != nil {
+		return 0, err
+	}
+	w.seen = max(w.seen, w.complete)
+	if len(entries) == relayBatch {
+		w.seen = min(w.seen, entries[relayBatch-1].Seq)
+	}
+	return len(done), w.empty(ctx, conn)
+}
+
+// look moves complete. Events do not appear in the order of their numbers: a number is taken when a row is written, and the
+// row appears when its transaction ends. Once all transactions that ran at some moment have ended, no number that was taken
+// by then is still to appear.
+func (w *window) look(ctx context.Context, conn *pgxpool.Conn) error {
+	type row struct{ Last, Oldest, Newest int64 }
+	r, err := pg.One[row](ctx, conn, `
+		SELECT coalesce((SELECT max(seq) FROM outbox), 0) AS last,
+			pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
+			pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS newest`)
+	if err != nil {
+		return fmt.Errorf("looking for transactions in flight: %w", err)
+	}
+	if r.Oldest >= w.xid {
+		w.complete, w.next, w.xid = w.next, max(w.next, r.Last), r.Newest
+	}
+	return nil
+}
+
+func (w *window) sentAbove(seq int64) []int64 {
+	above := []int64{}
+	for s := range w.sent {
+		if s > seq {
+			above = append(above, s)
 		}
 	}
-	return len(done), publishErr
+	return above
+}
+
+// empty deletes what NATS has written to disk by now.
+func (w *window) empty(ctx context.Context, conn *pgxpool.Conn) error {
+	now := time.Now()
+	if now.Sub(w.emptied) < relayRetry {
+		return nil
+	}
+	w.emptied = now
+	var settled []int64
+	for seq, at := range w.sent {
+		if now.Sub(at) >= settleTime {
+			settled = append(settled, seq)
+		}
+	}
+	if len(settled) == 0 {
+		return nil
+	}
+	slices.Sort(settled)
+	if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, settled); err != nil {
+		return fmt.Errorf("emptying the outbox: %w", err)
+	}
+	for _, seq := range settled {
+		delete(w.sent, seq)
+	}
+	return nil
 }
 
 // publish sends the entries in order, several at a time, and returns the leading ones that JetStream has stored.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
@@ -16,9 +18,10 @@ const (
 )
 
 // parseEmail trims and lower-cases an e-mail address, and refuses what no mail could be sent to from anywhere: one with
-// a display name, a comment, a quoted local part, or a domain that is not a name with a dot.
+// a display name, a comment, a quoted local part, or a domain that is not a name with a dot. Keyboards that send one letter
+// in different ways mean one account (RFC 6532, 3.1).
 func parseEmail(s string) (string, *apierr.Field) {
-	s = strings.ToLower(strings.TrimSpace(s))
+	s = norm.NFC.String(strings.ToLower(strings.TrimSpace(s)))
 	if s == "" {
 		return "", &apierr.Field{Name: "email", Message: "is required"}
 	}

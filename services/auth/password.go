@@ -30,8 +30,8 @@ const (
 	argonSalt    = 16
 	argonKey     = 32
 
-	// maxWaiting bounds the queue for the hasher; at some 30 ms each, those further back would time out anyway.
-	maxWaiting = 512
+	// waitingPerSlot bounds the queue for the hasher: at some 30 ms each, who is further back would wait for over 4 seconds.
+	waitingPerSlot = 128
 )
 
 //go:embed well_known_passwords.txt
@@ -78,7 +78,7 @@ func checkGivenPassword(field, password string) *apierr.Field {
 	return nil
 }
 
-// hasher runs argon2id for a few callers at a time, so that sign-ins leave memory and processors to the rest.
+// hasher runs argon2id for a few callers at a time, so that sign-ins leave memory and a processor to the rest.
 type hasher struct {
 	slots   chan struct{}
 	waiting chan struct{}
@@ -95,9 +95,10 @@ func newHasher() (*hasher, error) {
 	if err != nil {
 		return nil, err
 	}
+	slots := max(1, runtime.GOMAXPROCS(0)-1)
 	return &hasher{
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)),
-		waiting: make(chan struct{}, maxWaiting),
+		slots:   make(chan struct{}, slots),
+		waiting: make(chan struct{}, slots*waitingPerSlot),
 		dummy:   dummy,
 	}, nil
 }

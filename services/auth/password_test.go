@@ -90,7 +90,7 @@ func TestAMalformedHashIsAnErrorAndNoMatch(t *testing.T) {
 	}
 }
 
-func TestNoMoreHashersRunAtOnceThanThereAreProcessors(t *testing.T) {
+func TestHashersLeaveAProcessorToTheRest(t *testing.T) {
 	t.Parallel()
 	h, err := newHasher()
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestNoMoreHashersRunAtOnceThanThereAreProcessors(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.LessOrEqual(t, int(most.Load()), runtime.GOMAXPROCS(0))
+	require.LessOrEqual(t, int(most.Load()), max(1, runtime.GOMAXPROCS(0)-1))
 	require.Empty(t, h.waiting)
 	require.Empty(t, h.slots)
 }
@@ -137,6 +137,7 @@ func TestEmailsAreTidiedOrRefused(t *testing.T) {
 		"a@b.c":                                  "a@b.c",
 		"1@1.22":                                 "1@1.22",
 		"jürgen@bücher.example":                  "jürgen@bücher.example",
+		"ju\u0308rgen@bu\u0308cher.example":      "jürgen@bücher.example",
 		"a@xn--bcher-kva.example":                "a@xn--bcher-kva.example",
 		strings.Repeat("a", 64) + "@example.com": strings.Repeat("a", 64) + "@example.com",
 	} {

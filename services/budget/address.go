@@ -1,6 +1,15 @@
 package budget
 
-import "net/netip"
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+const maxURL = 2048
 
 // ipv6Internet is what of IPv6 is routed between strangers. Everything else is local, multicast, or an IPv4 address in
 // disguise.
@@ -11,6 +20,8 @@ var ipv6Internet = netip.MustParsePrefix("2000::/3")
 var notInternet = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),
+	// Azure's answers to its machines.
+	netip.MustParsePrefix("168.63.129.16/32"),
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"),
@@ -39,4 +50,34 @@ func public(addr netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// parseURL refuses early what can be told from the text. What a name means is known only when it is connected to.
+func parseURL(p *apierr.Problems, s string) string {
+	if problem := urlProblem(s); problem != "" {
+		p.Add(errInvalidWebhookURL.With("url", problem))
+	}
+	return s
+}
+
+func urlProblem(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case len(s) > maxURL:
+		return "must be at most 2048 characters"
+	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
+		return "must be an https URL"
+	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
+		return "must be without user and fragment"
+	case u.Port() != "":
+		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+			return "must have a port that can be connected to"
+		}
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	addr, err := netip.ParseAddr(host)
+	if err == nil && !public(addr) || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return "must be an address of the internet"
+	}
+	return ""
 }

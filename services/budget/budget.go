@@ -7,6 +7,7 @@ import (
 	"embed"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,6 +56,8 @@ type server struct {
 	spent chan struct{}
 	// queued wakes a worker that delivers events.
 	queued chan struct{}
+	// claiming lets one worker at a time look for a webhook, so that each knows what of a user the others hold.
+	claiming sync.Mutex
 	// sealer keeps the webhooks' secrets from whoever reads the database.
 	sealer seal.Key
 	client deliveryClient

@@ -27,15 +27,14 @@ import (
 const (
 	deliveryWorkers = 8
 	// turnLength is how many deliveries one webhook gets before others have their turn.
-	turnLength   = 5
+	turnLength = 5
+	// turnsPerUser is how many of a user's webhooks one replica serves at a time, so that whose addresses are slow does not
+	// keep others waiting.
+	turnsPerUser = 2
 	attemptTime  = 10 * time.Second
 	turnLease    = turnLength*attemptTime + time.Minute
 	deliveryPoll = 5 * time.Second
-	// deliveryLife is how long a delivery is tried.
-	deliveryLife = 24 * time.Hour
 	deliveryLog  = 30 * 24 * time.Hour
-	firstBackoff = 10 * time.Second
-	lastBackoff  = 2 * time.Hour
 	// maxAnswer is how much of an answer is read, so that the connection can be used again. Nothing of it is kept.
 	maxAnswer = 1 << 10
 )
@@ -108,16 +107,17 @@ func (s *server) wakeDeliveries() {
 // deliveryTurn serves one webhook, oldest event first, and reports whether there was one to serve. A worker that dies
 // leaves its delivery to the next one: a receiver may see an event twice.
 func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
-	w, err := claimWebhook(ctx, s.db, s.now(), s.now().Add(turnLease))
+	until := s.now().Add(turnLease)
+	w, err := s.claim(ctx, until)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	recording := context.WithoutCancel(ctx)
+	recording, paused := context.WithoutCancel(ctx), s.now()
 	defer func() {
-		if err := releaseWebhook(recording, s.db, w); err != nil {
+		if err := releaseWebhook(recording, s.db, w, until, paused); err != nil {
 			s.log.WarnContext(ctx, "the webhook waits for its lease to end", "webhook", w.ID, "error", err)
 		}
 	}()
@@ -128,22 +128,33 @@ func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, d := range due {
+		began := s.now()
 		responseStatus, problem := s.attempt(ctx, w, d)
-		if ctx.Err() != nil {
+		if responseStatus == 0 && ctx.Err() != nil {
+			// It was cut short by our own end.
 			return false, nil
 		}
-		d = d.after(s.now().UTC(), responseStatus, problem, rand.Float64()) //nolint:gosec // Jitter is no secret.
+		now := s.now().UTC()
+		d = d.after(now, responseStatus, problem, rand.Float64()) //nolint:gosec // Jitter is no secret.
+		d.DurationMS = new(int32(now.Sub(began).Milliseconds()))
 		if err := updateDelivery(recording, s.db, d); err != nil {
 			return false, err
 		}
-		if responseStatus == http.StatusGone {
-			return true, disableWebhook(recording, s.db, w, s.now().UTC())
+		w, paused = w.after(now, problem)
+		if reason, hopeless := w.hopeless(now, responseStatus); hopeless {
+			return true, disableWebhook(recording, s.db, w, reason, now)
 		}
 		if problem != "" {
 			return true, nil
 		}
 	}
 	return true, nil
+}
+
+func (s *server) claim(ctx context.Context, until time.Time) (webhook, error) {
+	s.claiming.Lock()
+	defer s.claiming.Unlock()
+	return claimWebhook(ctx, s.db, s.now(), until, turnsPerUser)
 }
 
 // attempt sends an event, and returns the answer's status, 0 without one, and what went wrong, if anything did.
@@ -160,6 +171,7 @@ func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int
 	req.Header.Set("Content-Type", "application/cloudevents+json")
 	req.Header.Set("User-Agent", "Coffer-Webhooks/1")
 	req.Header.Set("Coffer-Signature", signature)
+	req.Header.Set("Coffer-Event-Id", d.EventID.String())
 	req.Header.Set("Coffer-Delivery-Id", d.ID.String())
 	resp, err := s.client.Do(req)
 	if err != nil {
@@ -219,34 +231,6 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 		signature += ",v1=" + hex.EncodeToString(m.Sum(nil))
 	}
 	return signature, nil
-}
-
-// after is the delivery after an attempt. chance, from 0 to 1, spreads the retries of many.
-func (d delivery) after(now time.Time, responseStatus int, problem string, chance float64) delivery {
-	d.Attempts++
-	d.LastAttemptAt, d.ResponseStatus, d.Error = &now, nil, nil
-	if responseStatus != 0 {
-		d.ResponseStatus = new(int32(responseStatus))
-	}
-	if problem == "" {
-		d.Status = delivered
-		return d
-	}
-	d.Error = &problem
-	d.NextAttemptAt = now.Add(retryAfter(d.Attempts, chance))
-	if responseStatus == http.StatusGone || d.NextAttemptAt.After(d.CreatedAt.Add(deliveryLife)) {
-		d.Status = failed
-	}
-	return d
-}
-
-// retryAfter doubles from try to try, up to a limit, and takes between half and all of that.
-func retryAfter(attempts int32, chance float64) time.Duration {
-	wait := lastBackoff
-	if shift := attempts - 1; shift < 16 {
-		wait = min(lastBackoff, firstBackoff<<shift)
-	}
-	return wait/2 + time.Duration(chance*float64(wait/2))
 }
 
 // sweepDeliveries gives up on old deliveries and forgets older ones, hourly until ctx ends.

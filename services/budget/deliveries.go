@@ -147,6 +147,7 @@ func (d delivery) proto() *budgetv1.WebhookDelivery {
 		Attempts:       d.Attempts,
 		ResponseStatus: d.ResponseStatus,
 		Error:          d.Error,
+		DurationMs:     d.DurationMS,
 		CreatedAt:      d.CreatedAt.UTC().Format(timestamp),
 	}
 	if d.Status == waiting {

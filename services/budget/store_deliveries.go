@@ -37,11 +37,13 @@ type delivery struct {
 	LastAttemptAt  *time.Time `db:"last_attempt_at"`
 	ResponseStatus *int32     `db:"response_status"`
 	Error          *string
-	CreatedAt      time.Time `db:"created_at"`
+	// DurationMS is how long the last attempt took.
+	DurationMS *int32    `db:"duration_ms"`
+	CreatedAt  time.Time `db:"created_at"`
 }
 
 const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
-	d.last_attempt_at, d.response_status, d.error, d.created_at`
+	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
 
 // insertDeliveries leaves out what is there already.
 func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) error {
@@ -133,15 +135,36 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 	return r.Max, nil
 }
 
-// claimWebhook leases the webhook whose delivery is due the longest, and pgx.ErrNoRows when none is.
-func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time) (webhook, error) {
+// claimWebhook leases the webhook whose delivery is due the longest, and returns pgx.ErrNoRows when none is. A user of whom
+// most webhooks are leased already waits. It steps from webhook to webhook through the index, because there may be any number
+// of deliveries that wait for one that is paused, and few webhooks.
+func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, most int) (webhook, error) {
 	w, err := pg.One[webhook](ctx, q, `
-		WITH due AS (
+		WITH RECURSIVE first AS (
+			(
+				SELECT user_id, webhook_id, next_attempt_at
+				FROM webhook_deliveries
+				WHERE status = 'pending'
+				ORDER BY user_id, webhook_id, next_attempt_at
+				LIMIT 1
+			)
+			UNION ALL
+			SELECT d.user_id, d.webhook_id, d.next_attempt_at
+			FROM first f
+			CROSS JOIN LATERAL (
+				SELECT user_id, webhook_id, next_attempt_at
+				FROM webhook_deliveries
+				WHERE status = 'pending' AND (user_id, webhook_id) > (f.user_id, f.webhook_id)
+				ORDER BY user_id, webhook_id, next_attempt_at
+				LIMIT 1
+			) d
+		), due AS (
 			SELECT w.user_id, w.id
-			FROM webhook_deliveries d
-			JOIN webhooks w ON w.user_id = d.user_id AND w.id = d.webhook_id
-			WHERE d.status = 'pending' AND d.next_attempt_at <= @now AND w.enabled AND w.leased_until <= @now
-			ORDER BY d.next_attempt_at
+			FROM first f
+			JOIN webhooks w ON w.user_id = f.user_id AND w.id = f.webhook_id
+			WHERE f.next_attempt_at <= @now AND w.enabled AND w.leased_until <= @now AND w.paused_until <= @now
+				AND (SELECT count(*) FROM webhooks o WHERE o.user_id = w.user_id AND o.leased_until > @now) < @most
+			ORDER BY f.next_attempt_at
 			LIMIT 1
 			FOR NO KEY UPDATE OF w SKIP LOCKED
 		)
@@ -149,28 +172,33 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time) (webh
 		SET leased_until = @until
 		FROM due
 		WHERE w.user_id = due.user_id AND w.id = due.id
-		RETURNING `+webhookColumns, pgx.NamedArgs{"now": now, "until": until})
+		RETURNING `+webhookColumns, pgx.NamedArgs{"now": now, "until": until, "most": most})
 	if err != nil {
 		return webhook{}, fmt.Errorf("claiming a webhook: %w", err)
 	}
 	return w, nil
 }
 
-func releaseWebhook(ctx context.Context, q pg.Querier, w webhook) error {
-	_, err := q.Exec(ctx, `UPDATE webhooks SET leased_until = '-infinity' WHERE user_id = $1 AND id = $2`, w.UserID, w.ID)
+// releaseWebhook ends the lease until a time, and records how the webhook did. A lease that somebody else has by now stays.
+func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE webhooks
+		SET leased_until = '-infinity', failures = @failures, failing_since = @since, paused_until = @paused
+		WHERE user_id = @user AND id = @id AND leased_until = @until`,
+		pgx.NamedArgs{"failures": w.Failures, "since": w.FailingSince, "paused": pausedUntil, "user": w.UserID, "id": w.ID, "until": until})
 	if err != nil {
 		return fmt.Errorf("releasing webhook %s: %w", w.ID, err)
 	}
 	return nil
 }
 
-// selectDue returns what of a webhook is due, the oldest first.
+// selectDue returns what of a webhook is due, the longest due first.
 func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
 		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.status = 'pending' AND d.next_attempt_at <= $3
-		ORDER BY d.id
+		ORDER BY d.next_attempt_at, d.id
 		LIMIT $4`, w.UserID, w.ID, now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting due deliveries of webhook %s: %w", w.ID, err)
@@ -183,11 +211,11 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhook_deliveries
 		SET status = @status, attempts = @attempts, next_attempt_at = @next, last_attempt_at = @last,
-			response_status = @response, error = @error
+			response_status = @response, error = @error, duration_ms = @duration
 		WHERE user_id = @user AND webhook_id = @webhook AND id = @id`,
 		pgx.NamedArgs{
 			"status": d.Status, "attempts": d.Attempts, "next": d.NextAttemptAt, "last": d.LastAttemptAt,
-			"response": d.ResponseStatus, "error": d.Error, "user": d.UserID, "webhook": d.WebhookID, "id": d.ID,
+			"response": d.ResponseStatus, "error": d.Error, "duration": d.DurationMS, "user": d.UserID, "webhook": d.WebhookID, "id": d.ID,
 		})
 	if err != nil {
 		return fmt.Errorf("recording delivery %s: %w", d.ID, err)

@@ -16,25 +16,41 @@ type webhook struct {
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
 	URL    string
+	// Description is the user's own.
+	Description string
 	// Events are patterns of types; none: all.
 	Events  []string
 	Enabled bool
+	// DisabledReason is why it was switched off, when its user did not.
+	DisabledReason *disabledReason `db:"disabled_reason"`
 	// Secret is sealed, like PreviousSecret, which signs too until PreviousUntil.
 	Secret         []byte
 	PreviousSecret []byte     `db:"previous_secret"`
 	PreviousUntil  *time.Time `db:"previous_until"`
-	Version        int64
-	CreatedAt      time.Time `db:"created_at"`
-	UpdatedAt      time.Time `db:"updated_at"`
+	// Failures counts the tries that failed since FailingSince, when one did last not.
+	Failures     int32
+	FailingSince *time.Time `db:"failing_since"`
+	Version      int64
+	CreatedAt    time.Time `db:"created_at"`
+	UpdatedAt    time.Time `db:"updated_at"`
 }
 
-const webhookColumns = `w.id, w.user_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_until, w.version,
-	w.created_at, w.updated_at`
+// disabledReason is why Coffer switched a webhook off.
+type disabledReason string
+
+const (
+	gone    disabledReason = "gone"
+	failing disabledReason = "failing"
+)
+
+const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabled, w.disabled_reason, w.secret, w.previous_secret,
+	w.previous_until, w.failures, w.failing_since, w.version, w.created_at, w.updated_at`
 
 func (w webhook) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
-		"id": w.ID, "user": w.UserID, "url": w.URL, "events": w.Events, "enabled": w.Enabled, "secret": w.Secret,
-		"previous": w.PreviousSecret, "until": w.PreviousUntil, "version": w.Version, "created": w.CreatedAt, "updated": w.UpdatedAt,
+		"id": w.ID, "user": w.UserID, "url": w.URL, "description": w.Description, "events": w.Events, "enabled": w.Enabled,
+		"reason": w.DisabledReason, "secret": w.Secret, "previous": w.PreviousSecret, "until": w.PreviousUntil, "version": w.Version,
+		"created": w.CreatedAt, "updated": w.UpdatedAt,
 	}
 }
 
@@ -53,8 +69,8 @@ func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error
 
 func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO webhooks (id, user_id, url, events, enabled, secret, version, created_at, updated_at)
-		VALUES (@id, @user, @url, @events, @enabled, @secret, @version, @created, @updated)`, w.args())
+		INSERT INTO webhooks (id, user_id, url, description, events, enabled, secret, version, created_at, updated_at)
+		VALUES (@id, @user, @url, @description, @events, @enabled, @secret, @version, @created, @updated)`, w.args())
 	if err != nil {
 		return fmt.Errorf("inserting a webhook: %w", err)
 	}
@@ -95,11 +111,13 @@ func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	return nil
 }
 
+// updateWebhook forgets failures too: whatever its user changed may be the cure.
 func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
-		SET url = @url, events = @events, enabled = @enabled, secret = @secret, previous_secret = @previous,
-			previous_until = @until, version = @version, updated_at = @updated
+		SET url = @url, description = @description, events = @events, enabled = @enabled, disabled_reason = @reason, secret = @secret,
+			previous_secret = @previous, previous_until = @until, failures = 0, failing_since = NULL, paused_until = '-infinity',
+			version = @version, updated_at = @updated
 		WHERE user_id = @user AND id = @id`, w.args())
 	if err != nil {
 		return fmt.Errorf("updating webhook %s: %w", w.ID, err)
@@ -115,12 +133,12 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 	return nil
 }
 
-// disableWebhook is for an address that says it is gone for good.
-func disableWebhook(ctx context.Context, q pg.Querier, w webhook, at time.Time) error {
+// disableWebhook leaves a webhook alone that has another address by now.
+func disableWebhook(ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
-		SET enabled = false, version = version + 1, updated_at = $3
-		WHERE user_id = $1 AND id = $2 AND url = $4`, w.UserID, w.ID, at, w.URL)
+		SET enabled = false, disabled_reason = $5, version = version + 1, updated_at = $3
+		WHERE user_id = $1 AND id = $2 AND url = $4 AND enabled`, w.UserID, w.ID, at, w.URL, reason)
 	if err != nil {
 		return fmt.Errorf("disabling webhook %s: %w", w.ID, err)
 	}

@@ -6,10 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +26,6 @@ import (
 
 const (
 	maxWebhooks = 20
-	maxURL      = 2048
 	maxPatterns = 50
 	// secretLife is how long a secret that was rotated away still signs.
 	secretLife = 24 * time.Hour
@@ -41,6 +37,7 @@ func (s *server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 	w.UpdatedAt = w.CreatedAt
 	var p apierr.Problems
 	w.URL = parseURL(&p, req.GetUrl())
+	w.Description = parseDescription(&p, req.GetDescription())
 	w.Events = parsePatterns(&p, req.GetEvents())
 	if req.Enabled != nil {
 		w.Enabled = req.GetEnabled()
@@ -112,22 +109,11 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
-	if req.Url == nil && req.GetEvents() == nil && req.Enabled == nil {
+	if req.Url == nil && req.Description == nil && req.GetEvents() == nil && req.Enabled == nil {
 		return nil, apierr.EmptyUpdate
 	}
 	var p apierr.Problems
-	change := func(w *webhook) {
-		if req.Url != nil {
-			w.URL = parseURL(&p, req.GetUrl())
-		}
-		if req.GetEvents() != nil {
-			w.Events = parsePatterns(&p, req.GetEvents().GetValues())
-		}
-		if req.Enabled != nil {
-			w.Enabled = req.GetEnabled()
-		}
-	}
-	if change(&webhook{}); p.Err() != nil {
+	if (&webhook{}).change(&p, req); p.Err() != nil {
 		return nil, p.Err()
 	}
 	resp := &budgetv1.UpdateWebhookResponse{}
@@ -136,7 +122,7 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 		if err != nil {
 			return err
 		}
-		change(&w)
+		w.change(&p, req)
 		w.Version++
 		w.UpdatedAt = s.now().UTC()
 		resp.Webhook, resp.Etag = w.proto(), etag.Format(w.Version)
@@ -147,6 +133,22 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	}
 	s.wakeDeliveries()
 	return resp, nil
+}
+
+// change sets the fields that the request has.
+func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest) {
+	if req.Url != nil {
+		w.URL = parseURL(p, req.GetUrl())
+	}
+	if req.Description != nil {
+		w.Description = parseDescription(p, req.GetDescription())
+	}
+	if req.GetEvents() != nil {
+		w.Events = parsePatterns(p, req.GetEvents().GetValues())
+	}
+	if req.Enabled != nil {
+		w.Enabled, w.DisabledReason = req.GetEnabled(), nil
+	}
 }
 
 // DeleteWebhook ends deliveries too.
@@ -243,34 +245,10 @@ func parseWebhookID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseURL refuses early what can be told from the text. What a name means is known only when it is connected to.
-func parseURL(p *apierr.Problems, s string) string {
-	if problem := urlProblem(s); problem != "" {
-		p.Add(errInvalidWebhookURL.With("url", problem))
-	}
-	return s
-}
-
-func urlProblem(s string) string {
-	u, err := url.Parse(s)
-	switch {
-	case len(s) > maxURL:
-		return "must be at most 2048 characters"
-	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
-		return "must be an https URL"
-	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
-		return "must be without user and fragment"
-	case u.Port() != "":
-		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
-			return "must have a port that can be connected to"
-		}
-	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	addr, err := netip.ParseAddr(host)
-	if err == nil && !public(addr) || host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return "must be an address of the internet"
-	}
-	return ""
+func parseDescription(p *apierr.Problems, s string) string {
+	description, problem := text.Description("description", s)
+	p.Field(problem)
+	return description
 }
 
 // parsePatterns refuses a pattern that no event has, for it would be a mistake that nobody notices.
@@ -299,12 +277,17 @@ func (w webhook) wants(eventType string) bool {
 }
 
 func (w webhook) proto() *budgetv1.Webhook {
-	return &budgetv1.Webhook{
-		Id:        w.ID.String(),
-		Url:       w.URL,
-		Events:    w.Events,
-		Enabled:   w.Enabled,
-		CreatedAt: w.CreatedAt.UTC().Format(timestamp),
-		UpdatedAt: w.UpdatedAt.UTC().Format(timestamp),
+	m := &budgetv1.Webhook{
+		Id:          w.ID.String(),
+		Url:         w.URL,
+		Description: w.Description,
+		Events:      w.Events,
+		Enabled:     w.Enabled,
+		CreatedAt:   w.CreatedAt.UTC().Format(timestamp),
+		UpdatedAt:   w.UpdatedAt.UTC().Format(timestamp),
 	}
+	if w.DisabledReason != nil {
+		m.DisabledReason = new(string(*w.DisabledReason))
+	}
+	return m
 }

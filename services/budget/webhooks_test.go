@@ -127,7 +127,7 @@ func TestAWebhookCanBeChangedAndDeleted(t *testing.T) {
 	owner := b.person(t, "Owner")
 	id := b.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId()
 	update := &budgetv1.UpdateWebhookRequest{
-		Id: id, Url: new("https://example.org/"), Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false), IfMatch: `"1"`,
+		Id: id, Url: new("https://example.org/"), Description: new(" New "), Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false), IfMatch: `"1"`,
 	}
 	updated, err := b.UpdateWebhook(owner.ctx, update)
 	require.NoError(t, err)
@@ -136,6 +136,7 @@ func TestAWebhookCanBeChangedAndDeleted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, updated.GetWebhook().String(), got.GetWebhook().String())
 	require.Equal(t, "https://example.org/", got.GetWebhook().GetUrl())
+	require.Equal(t, "New", got.GetWebhook().GetDescription())
 	require.Equal(t, []string{"auth.v1.*.*"}, got.GetWebhook().GetEvents())
 	require.False(t, got.GetWebhook().GetEnabled())
 

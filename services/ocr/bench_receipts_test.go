@@ -29,7 +29,7 @@ func TestBenchReceipts(t *testing.T) {
 	every, _ := strconv.Atoi(os.Getenv("RECEIPTS_EVERY"))
 	r := newTestReader()
 	if program := os.Getenv("RECEIPTS_TESSERACT"); program != "" {
-		r.engine = newTesseract(Config{Tesseract: program, Timeout: time.Minute})
+		r.engine = local{engine: newTesseract(Config{Tesseract: program, Timeout: time.Minute}), now: time.Now}
 	}
 	var mu sync.Mutex
 	var out bytes.Buffer
@@ -81,5 +81,5 @@ func predict(t *testing.T, r reader, file []byte) map[string]any {
 
 func newTestReader() reader {
 	config := Config{Tesseract: "tesseract", Timeout: 20 * time.Second}
-	return reader{pdf: newPoppler(config), engine: newTesseract(config), now: time.Now}
+	return reader{pdf: newPoppler(config), engine: local{engine: newTesseract(config), now: time.Now}, now: time.Now}
 }

@@ -41,16 +41,20 @@ type Config struct {
 	Workers int `env:"OCR_WORKERS" envDefault:"0"`
 	// Queue is how many more may wait.
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
+	// Vision is the engine used instead of Tesseract when it is configured.
+	Vision VisionConfig
 }
 
 type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
-	db      *pgxpool.Pool
-	reader  reader
-	gate    gate
-	metrics metrics
-	log     *slog.Logger
+	db     *pgxpool.Pool
+	reader reader
+	// recogniser is what results are remembered under.
+	recogniser int
+	gate       gate
+	metrics    metrics
+	log        *slog.Logger
 }
 
 var _ ocrv1.OCRServiceServer = (*server)(nil)
@@ -84,15 +88,39 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	if workers <= 0 {
 		workers = runtime.NumCPU()
 	}
-	s := &server{
-		db:     db,
-		reader: reader{pdf: newPoppler(config), engine: newTesseract(config), now: time.Now},
-		gate:   newGate(workers, config.Queue),
-		log:    log,
+	reader, err := newReader(config)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	s := &server{
+		db:         db,
+		reader:     reader,
+		recogniser: recogniserLocal,
+		gate:       newGate(workers, config.Queue),
+		log:        log,
+	}
+	if config.Vision.URL != "" {
+		s.recogniser = recogniserVision
+	}
 	s.metrics, err = newMetrics(s.gate)
 	return s, err
+}
+
+func newReader(config Config) (reader, error) {
+	onboard := local{engine: newTesseract(config), now: time.Now}
+	r := reader{pdf: newPoppler(config), engine: onboard, now: time.Now}
+	if config.Vision.URL == "" {
+		return r, nil
+	}
+	v, err := newVision(config.Vision)
+	if err != nil {
+		return reader{}, err
+	}
+	r.engine = v
+	if config.Vision.Fallback {
+		r.spare = onboard
+	}
+	return r, nil
 }
 
 // Recognize implements the RPC. A file that this user has shown before is not read again.
@@ -113,15 +141,24 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 		return nil, err
 	}
 	receipt := found.proto()
-	stored, err := proto.Marshal(receipt)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a receipt: %w", err)
+	if found.spared {
+		// The engine may do better the next time.
+		s.log.WarnContext(ctx, "the engine failed; the spare one read a receipt")
+		return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
 	}
 	// The memory saves work; a receipt that could not be remembered is read all the same.
-	if err := insertResult(ctx, s.db, userID, digest[:], stored); err != nil {
+	if err := s.remember(ctx, userID, digest[:], receipt); err != nil {
 		s.log.WarnContext(ctx, "remembering a receipt", "error", err)
 	}
 	return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
+}
+
+func (s *server) remember(ctx context.Context, userID uuid.UUID, digest []byte, receipt *ocrv1.Receipt) error {
+	stored, err := proto.Marshal(receipt)
+	if err != nil {
+		return fmt.Errorf("encoding a receipt: %w", err)
+	}
+	return insertResult(ctx, s.db, userID, digest, s.recogniser, stored)
 }
 
 func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
@@ -140,7 +177,7 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 
 // recall returns nil for a file that is new, and when what is remembered of it cannot be had.
 func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*ocrv1.RecognizeResponse, error) {
-	stored, err := selectResult(ctx, s.db, userID, digest)
+	stored, err := selectResult(ctx, s.db, userID, digest, s.recogniser)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

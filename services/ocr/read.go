@@ -11,11 +11,18 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
+// engine reads the pictures of a receipt's pages. Its own failures are errEngine.
+type engine interface {
+	read(ctx context.Context, pictures []*image.Gray) (reading, error)
+}
+
 // reader turns a file into a receipt.
 type reader struct {
 	pdf    poppler
-	engine tesseract
-	now    func() time.Time
+	engine engine
+	// spare reads what the engine fails on; nil when nothing should.
+	spare engine
+	now   func() time.Time
 }
 
 // warnPagesSkipped: the file has more pages than are read.
@@ -25,6 +32,8 @@ const warnPagesSkipped receipt.Warning = "PAGES_SKIPPED"
 type reading struct {
 	receipt.Receipt
 	pages []frame
+	// spared: the engine failed, and this is what the spare one read.
+	spared bool
 }
 
 // read returns errParse, errResponse or the context's error.
@@ -63,176 +72,13 @@ func (r reader) recognise(ctx context.Context, file []byte) (reading, error) {
 	return out, nil
 }
 
-// pass is one way to have a picture read.
-type pass struct {
-	mode     segmentation
-	language string
-	// grow is by how much the picture is enlarged beyond its prepared size.
-	grow float64
-}
-
-// pictures reads the pages once, and again in other ways while that leaves doubts.
 func (r reader) pictures(ctx context.Context, pictures []*image.Gray) (reading, error) {
-	var pages []prepared
-	var first []receipt.Page
-	for _, img := range pictures {
-		p, words, err := r.uprightPage(ctx, img)
-		if err != nil {
-			return reading{}, err
-		}
-		pages = append(pages, p)
-		first = append(first, p.straight(words))
+	out, err := r.engine.read(ctx, pictures)
+	if r.spare != nil && errors.Is(err, errEngine) && ctx.Err() == nil {
+		out, err = r.spare.read(ctx, pictures)
+		out.spared = true
 	}
-	out := reading{}
-	for _, p := range pages {
-		out.pages = append(out.pages, frame{p.page, p.angle})
-	}
-	readings := []receipt.Reading{receipt.Read(first)}
-	out.Receipt = receipt.Join(r.now(), readings...)
-	for i, again := range r.passes(first) {
-		// A third look costs more time than the lines alone are worth.
-		if out.Sure() || i > 0 && !out.Doubtful() {
-			break
-		}
-		read, err := r.pass(ctx, pages, again)
-		if err != nil {
-			return reading{}, err
-		}
-		readings = append(readings, receipt.Read(read))
-		out.Receipt = receipt.Join(r.now(), readings...)
-	}
-	return r.closer(ctx, pages, out, readings)
-}
-
-const (
-	// sureDate and sureSum: below them, the rows of the date and of the sums are looked at once more, by themselves.
-	sureDate = 0.8
-	sureSum  = 0.8
-)
-
-// closer looks again at the rows that decide what is still in doubt.
-func (r reader) closer(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
-	last := readings[len(readings)-1]
-	if c := out.Confidence["total"]; c > 0 && c < sureSum {
-		rows, err := r.lookAtRows(ctx, pages, last.SumPlaces())
-		if err != nil {
-			return reading{}, err
-		}
-		readings = append(readings, receipt.ReadSums(rows))
-	}
-	if out.Total != "" && out.Confidence["date"] < sureDate {
-		rows, err := r.lookAtRows(ctx, pages, last.DatePlaces())
-		if err != nil {
-			return reading{}, err
-		}
-		readings = append(readings, receipt.ReadDates(rows))
-	}
-	out.Receipt = receipt.Join(r.now(), readings...)
-	return out, nil
-}
-
-// lookAtRows reads single rows, from edge to edge, in large: what stood between other things is often missed.
-func (r reader) lookAtRows(ctx context.Context, pages []prepared, places []receipt.Place) ([]receipt.Page, error) {
-	out := make([]receipt.Page, len(pages))
-	for i, p := range pages {
-		out[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
-	}
-	for _, place := range places {
-		p := pages[place.Page-1].enlarged(rowGrowth)
-		row := p.row(place.Box)
-		words, err := r.engine.words(ctx, row.picture(), pass{mode: singleRow, language: mainLanguage})
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range row.straight(words).Words {
-			w.Box.Y += place.Box.Y
-			out[place.Page-1].Words = append(out[place.Page-1].Words, w)
-		}
-	}
-	return out, nil
-}
-
-// rowGrowth: a single row may have capitals of 35 pixels, at little cost.
-const rowGrowth = 1.6
-
-func (r reader) passes(first []receipt.Page) []pass {
-	if receipt.Blank(first) {
-		return nil
-	}
-	language := receipt.Language(first)
-	return []pass{
-		{mode: block, language: language, grow: 1.36},
-		{mode: columns, language: language, grow: 1.36},
-		{mode: block, language: language, grow: 1},
-	}
-}
-
-func (r reader) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.Page, error) {
-	var out []receipt.Page
-	for _, p := range pages {
-		p = p.enlarged(how.grow)
-		words, err := r.engine.words(ctx, p.picture(), how)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p.straight(words))
-	}
-	return out, nil
-}
-
-// uprightPage reads a page as it came, and turned by quarters when hardly a word comes out of it.
-func (r reader) uprightPage(ctx context.Context, img *image.Gray) (prepared, []receipt.Word, error) {
-	turns := []int{0, 2}
-	if sideways(img) {
-		turns = []int{0, 1, 3, 2}
-	}
-	var best prepared
-	var words []receipt.Word
-	most := -1.0
-	for _, quarters := range turns {
-		p := prepare(turn(img, quarters)).enlarged(1)
-		w, err := r.engine.words(ctx, p.picture(), pass{mode: columns, language: mainLanguage, grow: 1})
-		if err != nil {
-			return prepared{}, nil, err
-		}
-		if n := legible(w); n > most {
-			best, words, most = p, w, n
-		}
-		if most >= rightWayUp {
-			break
-		}
-	}
-	return best, words, nil
-}
-
-// rightWayUp: the share of legible words from which a page is not turned any more.
-const rightWayUp = 0.35
-
-// legible is the share of what was found that is surely words: on its side or upside down, a page yields scraps.
-func legible(words []receipt.Word) float64 {
-	sure, all := 0.0, 0.0
-	for _, w := range words {
-		n := float64(len([]rune(w.Text)))
-		all += n
-		if w.Confidence > 0.7 && n >= 3 {
-			sure += n
-		}
-	}
-	if all < 20 {
-		return 0
-	}
-	return sure / all
-}
-
-// straight brings words to the size of the upright page, but leaves them straight: rows are told by their height.
-func (p prepared) straight(words []receipt.Word) receipt.Page {
-	out := receipt.Page{Width: p.page.X, Height: p.page.Y}
-	for _, w := range words {
-		b := w.Box
-		w.Box = receipt.Box{X: int(float64(b.X) / p.scale), Y: int(float64(b.Y) / p.scale), W: int(float64(b.W) / p.scale), H: int(float64(b.H) / p.scale)}
-		out.Words = append(out.Words, w)
-	}
-	return out
+	return out, err
 }
 
 // frame is a page that evidence lies on: its size, and by how much it was straightened.

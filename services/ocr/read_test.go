@@ -91,13 +91,13 @@ func TestABrokenEngineIsNotTheFilesFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newTestReader()
-			r.engine = newTesseract(Config{Tesseract: program(t, script), Timeout: time.Second})
+			r.engine = local{engine: newTesseract(Config{Tesseract: program(t, script), Timeout: time.Second}), now: time.Now}
 			_, err := r.read(t.Context(), picture)
 			require.ErrorIs(t, err, errResponse)
 		})
 	}
 	r := newTestReader()
-	r.engine = newTesseract(Config{Tesseract: "no-such-engine", Timeout: time.Second})
+	r.engine = local{engine: newTesseract(Config{Tesseract: "no-such-engine", Timeout: time.Second}), now: time.Now}
 	_, err := r.read(t.Context(), picture)
 	require.ErrorIs(t, err, errResponse)
 }
@@ -105,7 +105,7 @@ func TestABrokenEngineIsNotTheFilesFault(t *testing.T) {
 func TestARequestThatEndsStopsTheEngine(t *testing.T) {
 	t.Parallel()
 	r := newTestReader()
-	r.engine = newTesseract(Config{Tesseract: program(t, "sleep 30"), Timeout: 20 * time.Second})
+	r.engine = local{engine: newTesseract(Config{Tesseract: program(t, "sleep 30"), Timeout: 20 * time.Second}), now: time.Now}
 	picture := asJPEG(t, printed(t, "Total 1.00", 24))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()

@@ -8,8 +8,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// recogniser is the version of the rules: raise it when they read better, and files are read anew.
-const recogniser = 1
+// The recognisers that results are remembered of: raise one when it reads better, and files are read anew.
+const (
+	recogniserLocal  = 2
+	recogniserVision = 1001
+)
 
 // result is what a file was read as, serialized.
 type result struct {
@@ -17,7 +20,7 @@ type result struct {
 }
 
 // selectResult returns pgx.ErrNoRows for a file that this user has not shown before.
-func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte) (result, error) {
+func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recogniser int) (result, error) {
 	return pg.One[result](ctx, q, `
 		SELECT receipt
 		FROM results
@@ -27,7 +30,7 @@ func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []
 }
 
 // insertResult keeps the first of two that were recognised at the same time.
-func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256, receipt []byte) error {
+func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recogniser int, receipt []byte) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO results (user_id, file_sha256, recogniser, receipt)
 		VALUES ($1, $2, $3, $4)

@@ -14,25 +14,22 @@ import (
 // New starts a server that stops with the test, and returns its URL.
 func New(t testing.TB) string {
 	t.Helper()
-	return start(t, "127.0.0.1", server.RANDOM_PORT)
+	url, _ := Start(t, "127.0.0.1:-1")
+	return url
 }
 
-// Start is New at an address of the test's choice, host:port.
-func Start(t testing.TB, addr string) string {
+// Start is New at an address of the test's choice, host:port, with nothing stored yet. stop ends it before the test does.
+func Start(t testing.TB, addr string) (url string, stop func()) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(addr)
 	require.NoError(t, err)
 	n, err := strconv.Atoi(port)
 	require.NoError(t, err)
-	return start(t, host, n)
-}
-
-func start(t testing.TB, host string, port int) string {
-	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: host, Port: port, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	s, err := server.NewServer(&server.Options{Host: host, Port: n, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	require.NoError(t, err)
 	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	stop = func() { s.Shutdown(); s.WaitForShutdown() }
+	t.Cleanup(stop)
 	require.True(t, s.ReadyForConnections(10*time.Second), "NATS did not start")
-	return s.ClientURL()
+	return s.ClientURL(), stop
 }

@@ -4,6 +4,8 @@
 // because fuel and weighed goods are priced in them, and leave as decimal strings with a point.
 package receipt
 
+import "strings"
+
 // Word is a word as it was recognised. Confidence is the engine's own, 0 to 1.
 type Word struct {
 	Text       string
@@ -95,15 +97,36 @@ type Place struct {
 // maxPlaces bounds how many rows are worth a second look.
 const maxPlaces = 3
 
-// DatePlaces are the rows on which the date is printed, or must be: beside the time, or the word for date.
-func (r Reading) DatePlaces() []Place {
-	var out []Place
-	for _, l := range r.lines {
-		if len(out) < maxPlaces && (saysDate(l.tokens) || clock.MatchString(l.text) || len(datesOn(l)) > 0) {
-			out = append(out, Place{Page: l.page, Box: l.evidence("", 0, 0).Box})
+// DatePlaces are the rows on which the date is printed, or must be: beside the time, or the word for date. What any of
+// the readings found counts, likeliest first.
+func DatePlaces(readings ...Reading) []Place {
+	var likely, possible []Place
+	for _, r := range readings {
+		for _, l := range r.lines {
+			place := Place{Page: l.page, Box: l.evidence("", 0, 0).Box}
+			switch dates := len(datesOn(l)) > 0; {
+			case l.height == 0:
+			case dates && (saysDate(l.tokens) || timeOfDay.MatchString(l.text)):
+				likely = addPlace(likely, place)
+			case dates || timeOfDay.MatchString(l.text) || saysDate(l.tokens) && hasDigits(l.text):
+				possible = addPlace(possible, place)
+			}
 		}
 	}
-	return out
+	for _, p := range possible {
+		likely = addPlace(likely, p)
+	}
+	return likely[:min(len(likely), maxPlaces)]
+}
+
+// addPlace leaves out a row that is there already.
+func addPlace(places []Place, p Place) []Place {
+	for _, have := range places {
+		if top, bottom := max(have.Box.Y, p.Box.Y), min(have.Box.Y+have.Box.H, p.Box.Y+p.Box.H); have.Page == p.Page && 2*(bottom-top) > min(have.Box.H, p.Box.H) {
+			return places
+		}
+	}
+	return append(places, p)
 }
 
 // SumPlaces are the rows on which total, payment and what leads to them are printed.
@@ -120,6 +143,8 @@ func (r Reading) SumPlaces() []Place {
 	// The last ones are nearest to the total.
 	return out[max(0, len(out)-2*maxPlaces):]
 }
+
+func hasDigits(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
 // ReadSums analyses a second look at rows with sums, for nothing else.
 func ReadSums(pages []Page) Reading {

@@ -27,6 +27,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/app"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -36,7 +37,7 @@ const (
 )
 
 // yardstick is the work of one create: ownership, row, balance, totals, event. The ids are those of prepare.
-const yardstick = `\set n random(1, 64)
+const yardstick = `\set n random(1, %d)
 WITH item AS MATERIALIZED (
 	SELECT gen_random_uuid() AS id, o.id AS owner_id, o.id AS wallet_id, o.id AS category_id
 	FROM (SELECT lpad(to_hex(:n::bigint), 32, '0')::uuid AS id) AS o
@@ -67,9 +68,10 @@ INSERT INTO ledger.categories (owner_id, id, name, created_at, updated_at)
 SELECT id, id, 'Food', now(), now() FROM (SELECT lpad(to_hex(n::bigint), 32, '0')::uuid AS id FROM generate_series(1, 64) n) AS o;`
 
 const sendInTurn = `
-n = math.random(#requests)
+wallets = tonumber(os.getenv("WALLETS"))
+n = math.random(wallets)
 request = function()
-	n = n % #requests + 1
+	n = n % wallets + 1
 	return wrk.format("POST", nil, {["Content-Type"] = "application/json", ["Authorization"] = requests[n][1]}, requests[n][2])
 end
 `
@@ -81,6 +83,7 @@ func main() {
 	profile := flag.String("cpuprofile", "", "write where Coffer's time went to this file, for go tool pprof")
 	flag.Parse()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
+	app.RelaxGC()
 	if *profile != "" {
 		file, err := os.Create(*profile)
 		if err == nil {
@@ -120,17 +123,17 @@ func run(ctx context.Context, rounds int, length time.Duration, clients []string
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	fmt.Println("| clients | Coffer, creates/s | p99 | pgbench, creates/s | ratio |\n|---|---|---|---|---|")
+	fmt.Println("| clients | wallets | Coffer, creates/s | p99 | pgbench, creates/s | ratio |\n|---|---|---|---|---|---|")
 	for _, c := range clients {
 		n, err := strconv.Atoi(c)
 		if err != nil {
 			return fmt.Errorf("-clients: %w", err)
 		}
-		if err := b.compare(ctx, rounds, n); err != nil {
+		if err := b.compare(ctx, rounds, n, users); err != nil {
 			return err
 		}
 	}
-	return nil
+	return b.compare(ctx, rounds, users, 1)
 }
 
 type bench struct {
@@ -141,28 +144,30 @@ type bench struct {
 	script string
 }
 
-// compare runs both in turn, so that whatever else the machine does meets both.
-func (b *bench) compare(ctx context.Context, rounds, clients int) error {
+// compare runs both in turn, so that whatever else the machine does meets both. wallets is how many users they write for.
+func (b *bench) compare(ctx context.Context, rounds, clients, wallets int) error {
 	var ours, theirs, slow, ratios []float64
 	for range rounds {
-		rate, p99, err := b.creates(ctx, clients)
+		rate, p99, err := b.creates(ctx, clients, wallets)
 		if err != nil {
 			return err
 		}
-		raw, err := b.pgbench(ctx, clients)
+		raw, err := b.pgbench(ctx, clients, wallets)
 		if err != nil {
 			return err
 		}
 		ours, theirs, slow, ratios = append(ours, rate), append(theirs, raw), append(slow, p99), append(ratios, rate/raw)
 	}
-	fmt.Printf("| %d | %.0f | %.1f ms | %.0f | %.2f |\n", clients, median(ours), median(slow), median(theirs), median(ratios))
+	fmt.Printf("| %d | %d | %.0f | %.1f ms | %.0f | %.2f |\n", clients, wallets, median(ours), median(slow), median(theirs), median(ratios))
 	return nil
 }
 
 // creates lets wrk post transactions of many users over as many connections, each as fast as it is answered.
-func (b *bench) creates(ctx context.Context, clients int) (rate, p99 float64, err error) {
-	out, err := exec.CommandContext(ctx, "wrk", "-t", "2", "-c", strconv.Itoa(clients), "-d", b.length.String(), "--latency",
-		"-s", b.script, b.stack.URL+"/api/v1/transaction").CombinedOutput()
+func (b *bench) creates(ctx context.Context, clients, wallets int) (rate, p99 float64, err error) {
+	wrk := exec.CommandContext(ctx, "wrk", "-t", "2", "-c", strconv.Itoa(clients), "-d", b.length.String(), "--latency",
+		"-s", b.script, b.stack.URL+"/api/v1/transaction")
+	wrk.Env = append(os.Environ(), "WALLETS="+strconv.Itoa(wallets))
+	out, err := wrk.CombinedOutput()
 	if err != nil {
 		return 0, 0, fmt.Errorf("wrk: %w\n%s", err, out)
 	}
@@ -185,7 +190,7 @@ var (
 
 var tps = regexp.MustCompile(`tps = ([0-9.]+)`)
 
-func (b *bench) pgbench(ctx context.Context, clients int) (float64, error) {
+func (b *bench) pgbench(ctx context.Context, clients, wallets int) (float64, error) {
 	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: &ledgerv1.Transaction{
 		Id: someID, Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T00:00:00.000Z", Currency: "EUR", WalletId: someID,
 		CategoryId: someID, Type: "expense", CreatedAt: "2026-03-14T00:00:00.000Z", UpdatedAt: "2026-03-14T00:00:00.000Z",
@@ -198,7 +203,7 @@ func (b *bench) pgbench(ctx context.Context, clients int) (float64, error) {
 		return 0, err
 	}
 	script := filepath.Join(b.dir, "create.sql")
-	if err := os.WriteFile(script, fmt.Appendf(nil, yardstick, data), 0o600); err != nil {
+	if err := os.WriteFile(script, fmt.Appendf(nil, yardstick, wallets, data), 0o600); err != nil {
 		return 0, err
 	}
 	out, err := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-f", script, "-c", strconv.Itoa(min(clients, 90)), "-j", "2",

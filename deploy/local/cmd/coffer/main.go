@@ -28,6 +28,7 @@ func main() {
 }
 
 func run() error {
+	app.RelaxGC()
 	config, err := env.ParseAs[local.Config]()
 	if err != nil {
 		return err

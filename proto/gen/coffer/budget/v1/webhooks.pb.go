@@ -34,14 +34,19 @@ type Webhook struct {
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	// Types of events, with * for any one part, as budget.v1.*.*; empty: all.
 	Events []string `protobuf:"bytes,3,rep,name=events,proto3" json:"events,omitempty"`
-	// False: nothing is sent. An address that answers 410 Gone is switched off.
+	// False: nothing is sent.
 	Enabled bool `protobuf:"varint,4,opt,name=enabled,proto3" json:"enabled,omitempty"`
 	// RFC 3339 UTC.
 	CreatedAt string `protobuf:"bytes,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// RFC 3339 UTC.
-	UpdatedAt     string `protobuf:"bytes,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	UpdatedAt string `protobuf:"bytes,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// For its user; empty when it has none.
+	Description string `protobuf:"bytes,7,opt,name=description,proto3" json:"description,omitempty"`
+	// Why Coffer switched it off: gone, for an address that answered 410, or failing, for one that nothing got through to in
+	// five days.
+	DisabledReason *string `protobuf:"bytes,8,opt,name=disabled_reason,json=disabledReason,proto3,oneof" json:"disabled_reason,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Webhook) Reset() {
@@ -116,6 +121,20 @@ func (x *Webhook) GetUpdatedAt() string {
 	return ""
 }
 
+func (x *Webhook) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Webhook) GetDisabledReason() string {
+	if x != nil && x.DisabledReason != nil {
+		return *x.DisabledReason
+	}
+	return ""
+}
+
 // WebhookDelivery is one event on its way to one webhook.
 type WebhookDelivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -140,6 +159,8 @@ type WebhookDelivery struct {
 	NextAttemptAt *string `protobuf:"bytes,10,opt,name=next_attempt_at,json=nextAttemptAt,proto3,oneof" json:"next_attempt_at,omitempty"`
 	// RFC 3339 UTC.
 	LastAttemptAt *string `protobuf:"bytes,11,opt,name=last_attempt_at,json=lastAttemptAt,proto3,oneof" json:"last_attempt_at,omitempty"`
+	// How long the last try took, in milliseconds.
+	DurationMs    *int32 `protobuf:"varint,12,opt,name=duration_ms,json=durationMs,proto3,oneof" json:"duration_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -251,6 +272,13 @@ func (x *WebhookDelivery) GetLastAttemptAt() string {
 	return ""
 }
 
+func (x *WebhookDelivery) GetDurationMs() int32 {
+	if x != nil && x.DurationMs != nil {
+		return *x.DurationMs
+	}
+	return 0
+}
+
 type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// https, without user and fragment, at most 2048 characters.
@@ -260,8 +288,10 @@ type CreateWebhookRequest struct {
 	// True when absent.
 	Enabled        *bool  `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// At most 1000 characters.
+	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateWebhookRequest) Reset() {
@@ -318,6 +348,13 @@ func (x *CreateWebhookRequest) GetEnabled() bool {
 func (x *CreateWebhookRequest) GetIdempotencyKey() string {
 	if x != nil {
 		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *CreateWebhookRequest) GetDescription() string {
+	if x != nil {
+		return x.Description
 	}
 	return ""
 }
@@ -646,9 +683,11 @@ type UpdateWebhookRequest struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Url   *string                `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
 	// Replaces the list; absent: unchanged.
-	Events        *EventTypes `protobuf:"bytes,3,opt,name=events,proto3" json:"events,omitempty"`
-	Enabled       *bool       `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	IfMatch       string      `protobuf:"bytes,5,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	Events  *EventTypes `protobuf:"bytes,3,opt,name=events,proto3" json:"events,omitempty"`
+	Enabled *bool       `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	IfMatch string      `protobuf:"bytes,5,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// At most 1000 characters.
+	Description   *string `protobuf:"bytes,6,opt,name=description,proto3,oneof" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -714,6 +753,13 @@ func (x *UpdateWebhookRequest) GetEnabled() bool {
 func (x *UpdateWebhookRequest) GetIfMatch() string {
 	if x != nil {
 		return x.IfMatch
+	}
+	return ""
+}
+
+func (x *UpdateWebhookRequest) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
 	}
 	return ""
 }
@@ -1344,7 +1390,7 @@ var File_coffer_budget_v1_webhooks_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
-	"\x1fcoffer/budget/v1/webhooks.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x9b\x01\n" +
+	"\x1fcoffer/budget/v1/webhooks.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xff\x01\n" +
 	"\aWebhook\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
@@ -1353,7 +1399,10 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x05 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x06 \x01(\tR\tupdatedAt\"\xab\x03\n" +
+	"updated_at\x18\x06 \x01(\tR\tupdatedAt\x12 \n" +
+	"\vdescription\x18\a \x01(\tR\vdescription\x12,\n" +
+	"\x0fdisabled_reason\x18\b \x01(\tH\x00R\x0edisabledReason\x88\x01\x01B\x12\n" +
+	"\x10_disabled_reason\"\xe1\x03\n" +
 	"\x0fWebhookDelivery\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -1368,16 +1417,20 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"created_at\x18\t \x01(\tR\tcreatedAt\x12+\n" +
 	"\x0fnext_attempt_at\x18\n" +
 	" \x01(\tH\x02R\rnextAttemptAt\x88\x01\x01\x12+\n" +
-	"\x0flast_attempt_at\x18\v \x01(\tH\x03R\rlastAttemptAt\x88\x01\x01B\x12\n" +
+	"\x0flast_attempt_at\x18\v \x01(\tH\x03R\rlastAttemptAt\x88\x01\x01\x12$\n" +
+	"\vduration_ms\x18\f \x01(\x05H\x04R\n" +
+	"durationMs\x88\x01\x01B\x12\n" +
 	"\x10_response_statusB\b\n" +
 	"\x06_errorB\x12\n" +
 	"\x10_next_attempt_atB\x12\n" +
-	"\x10_last_attempt_at\"\xaf\x01\n" +
+	"\x10_last_attempt_atB\x0e\n" +
+	"\f_duration_ms\"\xd1\x01\n" +
 	"\x14CreateWebhookRequest\x12\x16\n" +
 	"\x03url\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x03url\x12\x16\n" +
 	"\x06events\x18\x02 \x03(\tR\x06events\x12\x1d\n" +
 	"\aenabled\x18\x03 \x01(\bH\x00R\aenabled\x88\x01\x01\x12<\n" +
-	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\n" +
+	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12 \n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescriptionB\n" +
 	"\n" +
 	"\b_enabled\"\xe6\x01\n" +
 	"\x15CreateWebhookResponse\x12\x12\n" +
@@ -1404,16 +1457,18 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x123\n" +
 	"\awebhook\x18\x03 \x01(\v2\x19.coffer.budget.v1.WebhookR\awebhook\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xcf\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x86\x02\n" +
 	"\x14UpdateWebhookRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x15\n" +
 	"\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01\x124\n" +
 	"\x06events\x18\x03 \x01(\v2\x1c.coffer.budget.v1.EventTypesR\x06events\x12\x1d\n" +
 	"\aenabled\x18\x04 \x01(\bH\x01R\aenabled\x88\x01\x01\x12'\n" +
-	"\bif_match\x18\x05 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\x06\n" +
+	"\bif_match\x18\x05 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12%\n" +
+	"\vdescription\x18\x06 \x01(\tH\x02R\vdescription\x88\x01\x01B\x06\n" +
 	"\x04_urlB\n" +
 	"\n" +
-	"\b_enabled\"$\n" +
+	"\b_enabledB\x0e\n" +
+	"\f_description\"$\n" +
 	"\n" +
 	"EventTypes\x12\x16\n" +
 	"\x06values\x18\x01 \x03(\tR\x06values\"\x98\x01\n" +
@@ -1557,6 +1612,7 @@ func file_coffer_budget_v1_webhooks_proto_init() {
 	if File_coffer_budget_v1_webhooks_proto != nil {
 		return
 	}
+	file_coffer_budget_v1_webhooks_proto_msgTypes[0].OneofWrappers = []any{}
 	file_coffer_budget_v1_webhooks_proto_msgTypes[1].OneofWrappers = []any{}
 	file_coffer_budget_v1_webhooks_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_budget_v1_webhooks_proto_msgTypes[4].OneofWrappers = []any{}

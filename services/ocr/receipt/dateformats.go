@@ -1,0 +1,188 @@
+package receipt
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const monthNames = `jan(?:uary|uar|vier|v)?|januar|ene(?:ro)?|gen(?:naio)?|feb(?:ruary|ruar|rero|braio)?|fev(?:r(?:ier)?)?|mar(?:ch|s|zo)?|maart|mrt|maerz|mrz|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|` +
+	`may|mai|mayo|mag(?:gio)?|mei|jun(?:e|i|io)?|juin|giu(?:gno)?|jul(?:y|i|io)?|juil(?:let)?|lug(?:lio)?|aug(?:ust)?|aout|ago(?:sto)?|ogos|` +
+	`sept?(?:ember|embre|iembre)?|set(?:tembre)?|oct(?:ober|obre|ubre)?|okt(?:ober)?|ott(?:obre)?|nov(?:ember|embre|iembre)?|dec(?:ember|embre)?|dez(?:ember)?|dic(?:embre|iembre)?|dis`
+
+// monthOf goes by the first three letters, which is enough in all the languages.
+var monthOf = map[string]int{
+	"jan": 1, "ene": 1, "gen": 1, "feb": 2, "fev": 2, "mar": 3, "mae": 3, "mrz": 3, "maa": 3, "mrt": 3, "apr": 4, "avr": 4, "abr": 4, "may": 5, "mai": 5, "mag": 5, "mei": 5,
+	"jun": 6, "giu": 6, "jul": 7, "lug": 7, "aug": 8, "aou": 8, "ago": 8, "ogo": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "ott": 10,
+	"nov": 11, "dec": 12, "dez": 12, "dic": 12, "dis": 12,
+}
+
+var (
+	yearFirst = regexp.MustCompile(`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
+	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?((?:19|20)\d\d|\d\d)(?:[^\d]|$)`)
+	// A slash is lost, or read as a one, a seven or a letter: "2405/2022", "24/0512022", "24M05/2022".
+	lostSlash = regexp.MustCompile(`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
+	// anyMonth is three letters where the name of a month must stand; one of them may be misread.
+	anyMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d|\d\d)(?:\D|$)`)
+	dayMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{0,3}(?:de |di )?(` + monthNames + `)[-/.,' ]{0,3}(?:de |del )?((?:19|20)\d\d|\d\d)(?:\D|$)`)
+	monthDay  = regexp.MustCompile(`(?:^|[^a-z])(` + monthNames + `)[-/.,' ]{0,3}(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{1,3}((?:19|20)\d\d|\d\d)(?:\D|$)`)
+	yearMonth = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
+	compact   = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
+	clock     = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
+	// timeOfDay is surer than clock: prices have points too.
+	timeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)
+	hourFollows = regexp.MustCompile(`^\s?:\s?\d\d`)
+	dateWords   = phraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
+	otherDates  = phraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
+		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
+	usWords = phraseList(`sales tax,zip,usa,gratuity`)
+	usZip   = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)
+)
+
+// datesOn reads every date on a line, in every order that receipts print.
+func datesOn(l *line) []printedDate {
+	text := fold(dateDigits(l.text))
+	var out []printedDate
+	for _, m := range yearFirst.FindAllStringSubmatch(text, -1) {
+		out = append(out, printedDate{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: 0.7})
+	}
+	out = append(out, numericDates(text)...)
+	for _, m := range dayMonth.FindAllStringSubmatch(text, -1) {
+		out = append(out, printedDate{year: century(m[3]), a: atoi(m[1]), b: monthOf[m[2][:3]], ordered: true, score: 0.8})
+	}
+	for _, m := range monthDay.FindAllStringSubmatch(text, -1) {
+		out = append(out, printedDate{year: century(m[3]), a: atoi(m[2]), b: monthOf[m[1][:3]], ordered: true, score: 0.8})
+	}
+	for _, m := range yearMonth.FindAllStringSubmatch(text, -1) {
+		out = append(out, printedDate{year: century(m[1]), a: atoi(m[3]), b: monthOf[m[2][:3]], ordered: true, score: 0.7})
+	}
+	if len(out) == 0 {
+		out = append(out, compactDates(text)...)
+	}
+	if len(out) == 0 {
+		out = append(out, misreadMonths(text)...)
+	}
+	return out
+}
+
+// misreadMonths takes "25/Fen/2017" for February, when no other month is as near.
+func misreadMonths(text string) []printedDate {
+	var out []printedDate
+	for _, m := range anyMonth.FindAllStringSubmatch(text, -1) {
+		month := 0
+		for name, n := range monthOf {
+			if distance(name, m[2]) > 1 || n == month {
+				continue
+			}
+			if month != 0 {
+				month = -1
+				break
+			}
+			month = n
+		}
+		if month > 0 {
+			out = append(out, printedDate{year: century(m[3]), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
+		}
+	}
+	return out
+}
+
+// numericDates looks from every place on: of "07- 24/05/2022" the first three numbers are no date.
+func numericDates(text string) []printedDate {
+	var out []printedDate
+	for from := 0; from < len(text); {
+		at := numeric.FindStringSubmatchIndex(text[from:])
+		if at == nil {
+			break
+		}
+		m := make([]string, 6)
+		for i := range m {
+			m[i] = text[from+at[2*i] : from+at[2*i+1]]
+		}
+		// Of "15.04. 16:14" the last two digits are the hour.
+		hour := len(m[5]) == 2 && hourFollows.MatchString(text[from+at[11]:])
+		from += at[3]
+		if !hour {
+			out = append(out, numericDate(m)...)
+		}
+	}
+	return out
+}
+
+// numericDate takes the groups of numeric: day and month in either order, and the year.
+func numericDate(m []string) []printedDate {
+	short := len(m[5]) == 2
+	d := printedDate{year: century(m[5]), a: atoi(m[1]), b: atoi(m[3])}
+	switch twoDigits := len(m[1])+len(m[3]) == 4; {
+	case m[2] == "," && m[4] == ",", m[2] != m[4] && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
+		return nil
+	case m[2] != m[4]:
+		// One of the points has a tail.
+		d.score = -0.6
+	case !short:
+		d.score = 0.5
+	case m[2] == "." && !twoDigits:
+		// More likely a number of chapters, or a price with a speck.
+		d.score = -1.5
+	}
+	// A point makes a German or French date, never an American one.
+	d.ordered = m[2] == "." && !short
+	out := []printedDate{d}
+	if m[2] == m[4] && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
+		out = append(out, printedDate{year: century(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: -0.4})
+	}
+	return out
+}
+
+func pointOrComma(s string) bool { return s == "." || s == "," }
+
+// compactDates are the last resort: eight digits are more often a number of something.
+func compactDates(text string) []printedDate {
+	var out []printedDate
+	for _, m := range compact.FindAllStringSubmatch(text, -1) {
+		out = append(out, printedDate{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: -1.5})
+	}
+	for _, m := range lostSlash.FindAllStringSubmatch(text, -1) {
+		m[1], m[2] = strings.ReplaceAll(m[1], "o", "0"), strings.ReplaceAll(m[2], "o", "0")
+		out = append(out, printedDate{year: atoi(m[3]), a: atoi(m[1]), b: atoi(m[2]), ordered: true, score: -0.8})
+	}
+	return out
+}
+
+func century(s string) int {
+	n := atoi(s)
+	if len(s) == 2 {
+		return 2000 + n
+	}
+	return n
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+var (
+	datelike = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTz]{2,4}`)
+	// dateDigit also maps what is read for digits only between slashes.
+	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7")
+)
+
+// dateDigits repairs letters in the place of digits inside what is a date otherwise.
+func dateDigits(text string) string {
+	return datelike.ReplaceAllStringFunc(text, func(s string) string {
+		digits, others := 0, 0
+		for i := range len(s) {
+			switch {
+			case isDigit(s[i]):
+				digits++
+			case s[i] != '-' && s[i] != '/' && s[i] != '.':
+				others++
+			}
+		}
+		if digits < others*2 {
+			return s
+		}
+		return dateDigit.Replace(s)
+	})
+}

@@ -1,0 +1,193 @@
+package ocr
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the schema
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+const (
+	// visionPixels is what such models look at anyway; more is only slower.
+	visionPixels = 3_000_000
+	// maxAnswer is far more than the longest receipt takes.
+	maxAnswer = 1 << 20
+	// answerTokens lets a receipt of some hundred lines be answered.
+	answerTokens = 8192
+)
+
+// visionSchema is what an answer must look like. It is sent along, and what comes back is checked against it.
+//
+//go:embed vision.schema.json
+var visionSchema []byte
+
+const visionPrompt = `You read receipts. Answer with what is printed, nothing else: never compute or guess an amount. ` +
+	`Amounts are decimals with a point. "tax" only when it is added to the lines' prices. ` +
+	`"discount" is a discount on the whole receipt, as a positive amount; a discount on one item is a line with a negative amount. ` +
+	`When the pictures show no receipt, every field is null and there are no lines.`
+
+// vision has receipts read by a model behind an OpenAI-compatible endpoint. Pictures leave the machine, without the
+// file's metadata; nothing that comes back is believed unchecked.
+type vision struct {
+	config VisionConfig
+	schema *jsonschema.Schema
+	client *http.Client
+	now    func() time.Time
+}
+
+// VisionConfig is off while URL is empty.
+type VisionConfig struct {
+	// URL is the API's root, e.g. https://host/v1; /chat/completions is added.
+	URL string `env:"OCR_VISION_URL"`
+	// Model is the model's name there.
+	Model string `env:"OCR_VISION_MODEL"`
+	// Key is sent as a bearer token, when there is one.
+	Key string `env:"OCR_VISION_KEY,unset"`
+	// Timeout bounds one request, from connecting to the last byte.
+	Timeout time.Duration `env:"OCR_VISION_TIMEOUT" envDefault:"30s"`
+	// Fallback has Tesseract read what the endpoint fails on.
+	Fallback bool `env:"OCR_VISION_FALLBACK" envDefault:"false"`
+}
+
+func newVision(config VisionConfig) (vision, error) {
+	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
+		return vision{}, errors.New("OCR_VISION_URL needs http or https, and OCR_VISION_MODEL")
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(visionSchema))
+	if err != nil {
+		return vision{}, fmt.Errorf("vision schema: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("vision.schema.json", doc); err != nil {
+		return vision{}, fmt.Errorf("vision schema: %w", err)
+	}
+	schema, err := compiler.Compile("vision.schema.json")
+	if err != nil {
+		return vision{}, fmt.Errorf("vision schema: %w", err)
+	}
+	// A redirect could send the picture and the key anywhere.
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return vision{config: config, schema: schema, client: client, now: time.Now}, nil
+}
+
+// read implements engine.
+func (v vision) read(ctx context.Context, pictures []*image.Gray) (reading, error) {
+	body, err := v.request(pictures)
+	if err != nil {
+		return reading{}, err
+	}
+	answer, err := v.ask(ctx, body)
+	if err != nil {
+		return reading{}, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	claim, err := v.parse(answer)
+	if err != nil {
+		return reading{}, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	out := reading{Receipt: claim.Check(v.now())}
+	for _, img := range pictures {
+		out.pages = append(out.pages, frame{size: img.Bounds().Size()})
+	}
+	return out, nil
+}
+
+func (v vision) request(pictures []*image.Gray) ([]byte, error) {
+	type object = map[string]any
+	var content []object
+	for _, img := range pictures {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, shrinkTo(img, visionPixels), &jpeg.Options{Quality: 85}); err != nil {
+			return nil, fmt.Errorf("encoding a picture: %w", err)
+		}
+		url := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
+		content = append(content, object{"type": "image_url", "image_url": object{"url": url}})
+	}
+	return json.Marshal(object{
+		"model": v.config.Model, "temperature": 0, "max_tokens": answerTokens,
+		"response_format": object{"type": "json_schema", "json_schema": object{"name": "receipt", "strict": true, "schema": json.RawMessage(visionSchema)}},
+		"messages":        []object{{"role": "system", "content": visionPrompt}, {"role": "user", "content": content}},
+	})
+}
+
+func (v vision) ask(ctx context.Context, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.config.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(v.config.URL, "/")+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if v.config.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+v.config.Key)
+	}
+	resp, err := v.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the endpoint answered %d", resp.StatusCode)
+	}
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(answer) > maxAnswer {
+		return nil, errOutput
+	}
+	return answer, nil
+}
+
+// completion is the part of an answer that counts.
+type completion struct {
+	Choices []struct {
+		FinishReason string `json:"finish_reason"`
+		Message      struct {
+			Content string `json:"content"`
+		} `json:"message"`
+	} `json:"choices"`
+}
+
+// parse takes the receipt out of an answer. Its errors quote nothing of it: answers hold what people bought.
+func (v vision) parse(answer []byte) (receipt.Claim, error) {
+	var c completion
+	if json.Unmarshal(answer, &c) != nil || len(c.Choices) == 0 {
+		return receipt.Claim{}, errors.New("the endpoint answered no completion")
+	}
+	if reason := c.Choices[0].FinishReason; reason != "stop" {
+		return receipt.Claim{}, errors.New("the model did not finish its answer")
+	}
+	content := []byte(c.Choices[0].Message.Content)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	if err != nil {
+		return receipt.Claim{}, errors.New("the model answered no JSON")
+	}
+	if v.schema.Validate(doc) != nil {
+		return receipt.Claim{}, errors.New("the model's answer is not as the schema says")
+	}
+	var r struct {
+		Merchant, Date, Currency                      string
+		Subtotal, Tax, Tip, Discount, Rounding, Total string
+		Lines                                         []receipt.Item
+	}
+	if json.Unmarshal(content, &r) != nil {
+		return receipt.Claim{}, errors.New("the model answered no receipt")
+	}
+	return receipt.Claim{
+		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal, Tax: r.Tax, Tip: r.Tip,
+		Discount: r.Discount, Rounding: r.Rounding, Total: r.Total, Items: r.Lines,
+	}, nil
+}

@@ -1,0 +1,241 @@
+package ocr
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image/jpeg"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+const visionAnswer = `{"merchant": "Corner Shop", "date": "2024-05-06", "currency": "EUR", "subtotal": null, "tax": "0.50", "tip": null,
+	"discount": null, "rounding": null, "total": "6.00", "lines": [
+	{"description": "Bread", "quantity": "2", "unitPrice": "1.25", "amount": "2.50"},
+	{"description": "Milk", "quantity": null, "unitPrice": null, "amount": "3.00"}]}`
+
+// endpoint stands in for an OpenAI-compatible one; the configuration points at it.
+func endpoint(t *testing.T, answer http.HandlerFunc) Config {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return Config{
+		Tesseract: "tesseract", Timeout: 20 * time.Second,
+		Vision: VisionConfig{URL: server.URL + "/v1", Model: "reader-1", Key: "secret", Timeout: 2 * time.Second},
+	}
+}
+
+func completed(content, reason string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"finish_reason": reason, "message": map[string]any{"role": "assistant", "content": content}}},
+		})
+	}
+}
+
+func visionReader(t *testing.T, c Config) reader {
+	t.Helper()
+	r, err := newReader(c)
+	require.NoError(t, err)
+	return r
+}
+
+func TestAVisionEndpointIsAskedForTheSchemaAndItsAnswerBecomesTheReceipt(t *testing.T) {
+	t.Parallel()
+	var asked struct {
+		Model          string
+		ResponseFormat struct {
+			JSONSchema struct{ Schema map[string]any } `json:"json_schema"`
+		} `json:"response_format"`
+		Messages []struct{ Content any }
+	}
+	config := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer secret" || json.NewDecoder(r.Body).Decode(&asked) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		completed(visionAnswer, "stop")(w, r)
+	})
+	img := printed(t, "CORNER SHOP\nTotal 6.00", 24)
+	r, err := visionReader(t, config).read(t.Context(), asJPEG(t, img))
+	require.NoError(t, err)
+	require.Equal(t, "reader-1", asked.Model)
+	require.Contains(t, asked.ResponseFormat.JSONSchema.Schema, "required")
+	url := asked.Messages[1].Content.([]any)[0].(map[string]any)["image_url"].(map[string]any)["url"].(string)
+	picture, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(url, "data:image/jpeg;base64,"))
+	require.NoError(t, err)
+	sent, err := jpeg.DecodeConfig(strings.NewReader(string(picture)))
+	require.NoError(t, err)
+	require.Equal(t, img.Bounds().Dx(), sent.Width)
+
+	p := r.proto()
+	require.Equal(t, "Corner Shop", p.GetMerchant())
+	require.Equal(t, "6.00", p.GetTotal())
+	require.Equal(t, "0.50", p.GetTax())
+	require.Equal(t, "1.25", p.GetLines()[0].GetUnitPrice())
+	require.GreaterOrEqual(t, p.GetConfidence()["total"], 0.9, "the lines come out at it")
+	require.Empty(t, p.GetWarnings())
+}
+
+// misbehaviours are answers that are none, by what is wrong with them.
+func misbehaviours() map[string]http.HandlerFunc {
+	whole, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"content": visionAnswer}}}})
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	body := func(b string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(b)) }
+	}
+	return map[string]http.HandlerFunc{
+		"slow": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"slow body": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = w.Write(whole[:20])
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		},
+		"500": status(500), "429": status(429), "401": status(401), "204": status(204),
+		"empty":      body(""),
+		"no JSON":    body("<html>"),
+		"no choices": body(`{"choices": []}`),
+		"truncated": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
+			_, _ = w.Write(whole[:len(whole)/2])
+		},
+		"huge": func(w http.ResponseWriter, _ *http.Request) {
+			for range 40 {
+				if _, err := w.Write([]byte(strings.Repeat(" ", 1<<20))); err != nil {
+					return
+				}
+			}
+		},
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
+		},
+		"hangs up":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"cut off":       completed(visionAnswer, "length"),
+		"refuses":       completed("", "content_filter"),
+		"prose":         completed("The total is 6.00.", "stop"),
+		"two answers":   completed(visionAnswer+visionAnswer, "stop"),
+		"fields amiss":  completed(`{"total": "6.00"}`, "stop"),
+		"field of more": completed(strings.Replace(visionAnswer, "{", `{"iban": "x", `, 1), "stop"),
+		"number":        completed(strings.Replace(visionAnswer, `"6.00"`, `6.00`, 1), "stop"),
+		"comma":         completed(strings.Replace(visionAnswer, `"6.00"`, `"6,00"`, 1), "stop"),
+		"enormous":      completed(strings.Replace(visionAnswer, `"6.00"`, `"600000000000.00"`, 1), "stop"),
+		"a day's name":  completed(strings.Replace(visionAnswer, `"2024-05-06"`, `"Monday"`, 1), "stop"),
+		"a list":        completed("["+visionAnswer+"]", "stop"),
+	}
+}
+
+func TestAVisionEndpointThatMisbehavesIsTheEnginesFailure(t *testing.T) {
+	t.Parallel()
+	picture := asJPEG(t, printed(t, "Total 6.00", 24))
+	for name, answer := range misbehaviours() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			_, err := visionReader(t, endpoint(t, answer)).read(t.Context(), picture)
+			require.ErrorIs(t, err, errResponse)
+			require.NotContains(t, err.Error(), "6.00", "errors are logged, and say nothing of what was bought")
+			require.Less(t, time.Since(start), 10*time.Second)
+		})
+	}
+}
+
+func TestARedirectOfAVisionEndpointIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(other.Close)
+	config := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusPermanentRedirect)
+	})
+	_, err := visionReader(t, config).read(t.Context(), asJPEG(t, printed(t, "Total 6.00", 24)))
+	require.ErrorIs(t, err, errResponse)
+	require.Zero(t, elsewhere.Load())
+}
+
+func TestAVisionEndpointThatIsAwayFails(t *testing.T) {
+	t.Parallel()
+	config := endpoint(t, func(http.ResponseWriter, *http.Request) {})
+	config.Vision.URL = "http://127.0.0.1:1/v1"
+	_, err := visionReader(t, config).read(t.Context(), asJPEG(t, printed(t, "Total 6.00", 24)))
+	require.ErrorIs(t, err, errResponse)
+}
+
+func TestWhatAVisionEndpointSeesNoReceiptOnIsTheFilesFault(t *testing.T) {
+	t.Parallel()
+	nothing := `{"merchant": null, "date": null, "currency": null, "subtotal": null, "tax": null, "tip": null, "discount": null, "rounding": null, "total": null, "lines": []}`
+	_, err := visionReader(t, endpoint(t, completed(nothing, "stop"))).read(t.Context(), asJPEG(t, printed(t, "a cat", 24)))
+	require.ErrorIs(t, err, errParse)
+}
+
+func TestLinesOfAVisionEndpointThatDoNotAddUpAreNotBelieved(t *testing.T) {
+	t.Parallel()
+	config := endpoint(t, completed(strings.Replace(visionAnswer, `"3.00"`, `"3.10"`, 1), "stop"))
+	r, err := visionReader(t, config).read(t.Context(), asJPEG(t, printed(t, "Total 6.00", 24)))
+	require.NoError(t, err)
+	require.Less(t, r.Confidence["total"], 0.9)
+	require.Equal(t, "LINES_NOT_RECONCILED", r.proto().GetWarnings()[0].GetCode())
+}
+
+func TestTesseractStandsInForAVisionEndpointWhenToldSo(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	config := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	config.Vision.Fallback = true
+	s := newTestServer(t, config)
+	text, want := goldenText(t, "en_us")
+	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, text, 26)), UserId: uuid.NewString()}
+	for n := range 2 {
+		resp, err := s.Recognize(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
+		require.Equal(t, int32(n+1), calls.Load(), "what the spare engine read is not remembered")
+	}
+}
+
+func TestARequestThatEndsStopsWaitingForAVisionEndpoint(t *testing.T) {
+	t.Parallel()
+	config := endpoint(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	config.Vision.Timeout, config.Vision.Fallback = time.Minute, true
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := visionReader(t, config).read(ctx, asJPEG(t, printed(t, "Total 6.00", 24)))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestAVisionEndpointNeedsAnAddressAndAModel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []VisionConfig{{URL: "https://host/v1"}, {URL: "host/v1", Model: "m"}, {URL: "file:///etc", Model: "m"}} {
+		_, err := newReader(Config{Vision: c})
+		require.Error(t, err)
+	}
+}
+
+func FuzzAVisionEndpointsAnswer(f *testing.F) {
+	whole, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"content": visionAnswer}}}})
+	f.Add(whole)
+	f.Add([]byte(`{"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}`))
+	v, err := newVision(VisionConfig{URL: "http://host", Model: "m"})
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		claim, err := v.parse(answer)
+		if err != nil {
+			return
+		}
+		_ = claim.Check(time.Now())
+	})
+}

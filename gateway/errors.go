@@ -13,6 +13,7 @@ var (
 	errRouteNotFound       = apierr.New(codes.NotFound, "ROUTE_NOT_FOUND", "Route not found")
 	errMethodNotAllowed    = apierr.New(codes.Unimplemented, "METHOD_NOT_ALLOWED", "Method not allowed")
 	errMediaType           = apierr.New(codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE", "Unsupported media type")
+	errRateLimited         = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many requests, try again later")
 	errReceiptFileRequired = apierr.New(codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "Exactly one non-empty file is required in the field receipt")
 
 	errInvalidJSON      = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request body is not valid JSON")

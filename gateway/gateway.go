@@ -38,6 +38,9 @@ type Config struct {
 	AllowedOrigins []string `env:"CORS_ALLOWED_ORIGINS"`
 	// TrustProxyHops is how many proxies in front of the gateway append to X-Forwarded-For; 0: the header is ignored.
 	TrustProxyHops int `env:"TRUST_PROXY_HOPS" envDefault:"0"`
+	// RateLimit is how many requests a second a user may make, or an address without a user, and 5 times that at once; 0: no
+	// limit. Each instance counts for itself.
+	RateLimit float64 `env:"RATE_LIMIT" envDefault:"50"`
 }
 
 // Run serves the REST API on lis until ctx ends, then finishes what is in flight.

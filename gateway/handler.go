@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzhttp"
@@ -25,6 +26,7 @@ type front struct {
 	config   Config
 	table    *table
 	verifier *caller.Verifier
+	limits   *rateLimit
 	log      *slog.Logger
 }
 
@@ -35,7 +37,11 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	if err != nil {
 		return nil, err
 	}
-	f := &front{config: config, verifier: verifier, log: log}
+	limits, err := newRateLimit(config.RateLimit, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	f := &front{config: config, verifier: verifier, limits: limits, log: log}
 	own := f.pages(conns)
 	paths := make([]string, 0, len(own))
 	for _, p := range own {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -141,7 +142,7 @@ func (f *front) tidyPath(next http.Handler) http.Handler {
 	})
 }
 
-// admit is the mux's middleware: the route is known now. It checks in the order token, media type, size, and hands
+// admit is the mux's middleware: the route is known now. It checks in the order rate, token, media type, size, and hands
 // grpc-gateway a request with no body, no query and no headers but the token, for decoding reads the original.
 func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
@@ -157,13 +158,13 @@ func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 		x.outer.Pattern = x.route.template
 		ctx, cancel := x.route.within(r.Context())
 		defer cancel()
+		var unknown error
 		if x.route.access == restv1.Access_ACCESS_UNSPECIFIED {
-			user, err := f.authenticate(ctx, r)
-			if err != nil {
-				f.fail(ctx, w, err)
-				return
-			}
-			x.user = user
+			x.user, unknown = f.authenticate(ctx, r)
+		}
+		if err := cmp.Or(f.limit(x, r), unknown); err != nil {
+			f.fail(ctx, w, err)
+			return
 		}
 		if err := limitBody(w, r, x.route); err != nil {
 			f.fail(ctx, w, err)

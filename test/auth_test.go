@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,27 @@ func TestARefreshTokenWorksOnceAndItsReuseEndsTheFamily(t *testing.T) {
 	nobody.post("/api/v1/auth/refresh", object{"refreshToken": second.text("refreshToken")}).fails(401, "INVALID_REFRESH_TOKEN")
 	nobody.post("/api/v1/auth/refresh", object{"refreshToken": "x"}).fails(401, "INVALID_REFRESH_TOKEN")
 	nobody.post("/api/v1/auth/refresh", object{}).fails(400, "VALIDATION_ERROR").blames("refreshToken")
+}
+
+func TestAPersonSeesWhatHappenedToTheirAccount(t *testing.T) {
+	t.Parallel()
+	owner, p := newPerson(t), newPerson(t)
+	(&person{t: t}).post("/api/v1/auth/login", object{"email": p.email, "password": "not it"}, "User-Agent", "guesser").fails(401, "INVALID_CREDENTIALS")
+	budget := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
+	owner.post("/api/v1/budgets/"+budget+"/share", object{"email": p.email}).is(http.StatusCreated, "BUDGET_SHARED")
+	var types []string
+	require.Eventually(t, func() bool {
+		types = nil
+		for _, e := range p.get("/api/v1/auth/audit").ok("AUDIT_FETCHED").list("entries") {
+			types = append(types, e.(object)["type"].(string))
+		}
+		return len(types) >= 4
+	}, 10*time.Second, 50*time.Millisecond)
+	require.ElementsMatch(t, []string{"registered", "login_succeeded", "login_failed", "invitation_sent"}, types)
+	page := p.get("/api/v1/auth/audit?limit=1").ok("AUDIT_FETCHED")
+	require.NotEmpty(t, page.text("pagination.nextCursor"))
+	p.get("/api/v1/auth/audit?cursor=x").fails(400, "INVALID_CURSOR")
+	p.get("/api/v1/auth/audit?limit=-1").fails(400, "VALIDATION_ERROR").blames("limit")
 }
 
 func TestAPersonLooksAfterTheirAccount(t *testing.T) {

@@ -45,7 +45,7 @@ func run(m *testing.M) (code int, err error) {
 	if baseURL = os.Getenv("BASE_URL"); baseURL != "" {
 		return m.Run(), nil
 	}
-	stack, err = local.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), nil)
+	stack, err = local.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
 	if err != nil {
 		return 0, fmt.Errorf("starting a stack: %w", err)
 	}

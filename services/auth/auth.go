@@ -108,6 +108,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
+	go bus.Consume(ctx, db, outbox.Consumer{Name: "auth-audit", Subjects: sharingSubjects, Apply: s.noteSharing})
 	go s.sweep(ctx, log)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
@@ -162,5 +163,6 @@ func (s *server) sweepOnce(ctx context.Context) error {
 	return errors.Join(
 		deleteSessions(ctx, s.db, now.Add(-s.config.AccessTTL-revokedMargin)),
 		deleteRefreshTokens(ctx, s.db, now),
-		deleteFailures(ctx, s.db, now))
+		deleteFailures(ctx, s.db, now),
+		deleteAudit(ctx, s.db, now.Add(-auditKept)))
 }

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+
+	"github.com/coffer-budget/coffer/internal/pg"
 )
 
 const (
@@ -24,13 +27,17 @@ const (
 type attempt struct {
 	account []byte
 	address []byte
+	// email and failed are what the audit trail says when it fails.
+	email  string
+	failed auditEntry
 }
 
 // newAttempt is the same for e-mails with and without an account.
-func newAttempt(email string, address netip.Addr) attempt {
+func newAttempt(email string, address netip.Addr, failed auditEntry) attempt {
+	failed.Outcome = failure
 	account := sha256.Sum256([]byte("account\x00" + email))
 	from := sha256.Sum256([]byte("address\x00" + network(address)))
-	return attempt{account: account[:], address: from[:]}
+	return attempt{account: account[:], address: from[:], email: email, failed: failed}
 }
 
 // network is what one client has for itself: an IPv4 address, or 64 bits of IPv6.
@@ -62,7 +69,12 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 // fail counts the attempt.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
-	return countFailures(ctx, s.db, [][]byte{a.account, a.address}, now, now.Add(failureWindow))
+	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		if err := countFailures(ctx, tx, [][]byte{a.account, a.address}, now, now.Add(failureWindow)); err != nil {
+			return err
+		}
+		return countAudit(ctx, tx, a.email, a.failed, a.failed.At.Truncate(auditHour), auditAddresses)
+	})
 }
 
 // prove compares a password with a hash. It returns errInvalidCredentials, or errTooManyFailures.

@@ -67,7 +67,7 @@ func TestAnAddressThatTriesManyAccountsIsShutOut(t *testing.T) {
 	attacker := from(t.Context(), "2001:db8:1:2::1")
 	// As if so many guesses had failed; each would cost a hash.
 	for i := range failuresPerAddress {
-		try := newAttempt(fmt.Sprintf("user%d@example.com", i), netip.MustParseAddr(fmt.Sprintf("2001:db8:1:2::%x", i)))
+		try := newAttempt(fmt.Sprintf("user%d@example.com", i), netip.MustParseAddr(fmt.Sprintf("2001:db8:1:2::%x", i)), auditEntry{})
 		require.NoError(t, b.fail(t.Context(), try))
 	}
 	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error { return b.attempt(attacker, "ada@example.com", goodPassword) })
@@ -96,7 +96,7 @@ func TestGuessesSentAllAtOnceExceedTheLimitByNoMoreThanRunAtOnce(t *testing.T) {
 func TestFailuresAreCountedExactlyHoweverManyComeAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := newAttempt("ada@example.com", netip.MustParseAddr("203.0.113.7"))
+	a := newAttempt("ada@example.com", netip.MustParseAddr("203.0.113.7"), auditEntry{})
 	var all sync.WaitGroup
 	var failed atomic.Int32
 	for range 50 {

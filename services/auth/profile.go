@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -44,10 +45,19 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
+	id, _ := caller.From(ctx)
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		before := u
 		u, err = updateUser(ctx, tx, u.ID, name, email, s.now().UTC())
 		if err != nil {
 			return taken(err)
+		}
+		kind := auditProfileChanged
+		if u.Email != before.Email {
+			kind = auditEmailChanged
+		}
+		if err := insertAudit(ctx, tx, s.entry(kind, u.ID, id.SessionID, newClient(ctx, req.GetUserAgent()))); err != nil {
+			return err
 		}
 		return outbox.Add(ctx, tx, outbox.Event{
 			ID: s.newID(), UserID: u.ID, Subject: "auth.v1.user.updated", Data: &authv1.UserUpdated{User: u.proto()},
@@ -68,7 +78,9 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	if err := parseChangePassword(req, u.Email); err != nil {
 		return nil, err
 	}
-	try := newAttempt(u.Email, clientAddress(ctx))
+	id, _ := caller.From(ctx)
+	from := newClient(ctx, req.GetUserAgent())
+	try := newAttempt(u.Email, clientAddress(ctx), s.entry(auditPasswordChangeFailed, u.ID, id.SessionID, from))
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
@@ -79,7 +91,6 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	if err != nil {
 		return nil, err
 	}
-	id, _ := caller.From(ctx)
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		now := s.now().UTC()
 		changed, err := updatePassword(ctx, tx, u, hash, now)
@@ -89,7 +100,17 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 		if !changed {
 			return errInvalidCredentials
 		}
-		return revokeOtherSessions(ctx, tx, u.ID, id.SessionID, now)
+		entries := []auditEntry{s.entry(auditPasswordChanged, u.ID, id.SessionID, from)}
+		ended, err := revokeOtherSessions(ctx, tx, u.ID, id.SessionID, now)
+		if err != nil {
+			return err
+		}
+		if ended > 0 {
+			e := s.entry(auditSessionEnded, u.ID, uuid.Nil, from)
+			e.Times = ended
+			entries = append(entries, e)
+		}
+		return insertAudit(ctx, tx, entries...)
 	})
 	if err != nil {
 		return nil, err

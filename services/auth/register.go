@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -37,6 +38,9 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		if err := insertUser(ctx, tx, u); err != nil {
 			return taken(err)
+		}
+		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, newClient(ctx, req.GetUserAgent()))); err != nil {
+			return err
 		}
 		resp.User = u.proto()
 		return outbox.Add(ctx, tx, outbox.Event{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"net/netip"
 	"strings"
 	"time"
 	"unicode"
@@ -17,8 +16,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const (
@@ -39,7 +38,8 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 		return nil, err
 	}
 	address := clientAddress(ctx)
-	try := newAttempt(email, address)
+	from := clientOf(address, req.GetUserAgent())
+	try := newAttempt(email, address, s.entry(auditLoginFailed, uuid.Nil, uuid.Nil, from))
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 		return nil, err
 	}
 	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		u, t, err := s.startSession(ctx, tx, u, req.GetUserAgent(), address)
+		u, t, err := s.startSession(ctx, tx, u, from)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.Lo
 
 // startSession refuses when the password was changed since it was proved: that change has ended all sessions but one,
 // and must not miss this one.
-func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, agent string, address netip.Addr) (user, tokens, error) {
+func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from client) (user, tokens, error) {
 	u, err := lockPassword(ctx, tx, proved.ID, proved.PasswordHash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return user{}, tokens{}, errInvalidCredentials
@@ -102,12 +102,12 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, agent
 	now := s.now().UTC()
 	started := session{
 		ID: s.newID(), UserID: u.ID, CreatedAt: now, LastUsedAt: now, ExpiresAt: now.Add(s.config.RefreshTTL),
-		UserAgent: cleanUserAgent(agent),
-	}
-	if address.IsValid() {
-		started.IPAddress = address.String()
+		UserAgent: from.agent, IPAddress: from.address,
 	}
 	if err := insertSession(ctx, tx, started); err != nil {
+		return user{}, tokens{}, err
+	}
+	if err := insertAudit(ctx, tx, s.entry(auditLoginSucceeded, u.ID, started.ID, from)); err != nil {
 		return user{}, tokens{}, err
 	}
 	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: started.ID}, now)
@@ -152,7 +152,7 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	if errors.Is(err, errInvalidRefreshToken) {
 		// One of the two who had the token stole it, and there is no telling which. A used token stays used, so that this
 		// need not share the transaction that was rolled back with the refusal.
-		if err := revokeSessionOfUsedToken(ctx, s.db, hash, s.now().UTC()); err != nil {
+		if err := s.endReusedSession(ctx, hash, newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
 	}
@@ -161,6 +161,21 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	}
 	resp.Replayed = replayed
 	return resp, nil
+}
+
+func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
+	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e := s.entry(auditRefreshReused, ended.UserID, ended.ID, from)
+		e.Outcome = failure
+		return insertAudit(ctx, tx, e)
+	})
 }
 
 func (s *server) continueSession(ctx context.Context, tx pgx.Tx, hash []byte) (user, tokens, error) {
@@ -184,9 +199,9 @@ func (s *server) continueSession(ctx context.Context, tx pgx.Tx, hash []byte) (u
 }
 
 // Logout ends the acting session; its tokens stop working everywhere within a minute.
-func (s *server) Logout(ctx context.Context, _ *authv1.LogoutRequest) (*authv1.LogoutResponse, error) {
+func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1.LogoutResponse, error) {
 	id, _ := caller.From(ctx)
-	live, err := revokeSession(ctx, s.db, id.UserID, id.SessionID, s.now().UTC())
+	live, err := s.endSession(ctx, id, auditLoggedOut, req.GetUserAgent())
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +209,19 @@ func (s *server) Logout(ctx context.Context, _ *authv1.LogoutRequest) (*authv1.L
 		return nil, apierr.Unauthorized
 	}
 	return &authv1.LogoutResponse{}, nil
+}
+
+// endSession reports false unless the session was the user's and live.
+func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent string) (live bool, err error) {
+	e := s.entry(kind, id.UserID, id.SessionID, newClient(ctx, agent))
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		live, err = revokeSession(ctx, tx, id.UserID, id.SessionID, e.At)
+		if err != nil || !live {
+			return err
+		}
+		return insertAudit(ctx, tx, e)
+	})
+	return live, err
 }
 
 // ListSessions lists the newest first.
@@ -216,15 +244,11 @@ func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsReque
 	if err != nil {
 		return nil, err
 	}
-	resp := &authv1.ListSessionsResponse{Pagination: &restv1.Pagination{Limit: int32(limit)}}
-	if len(sessions) > limit {
-		sessions = sessions[:limit]
-		resp.Pagination.HasMore = true
-		resp.Pagination.NextCursor, err = s.cursors.Seal(scope, sessions[limit-1].ID)
-		if err != nil {
-			return nil, err
-		}
+	sessions, pagination, err := page.Cut(s.cursors, scope, sessions, limit, func(s session) any { return s.ID })
+	if err != nil {
+		return nil, err
 	}
+	resp := &authv1.ListSessionsResponse{Pagination: pagination}
 	id, _ := caller.From(ctx)
 	for _, session := range sessions {
 		resp.Sessions = append(resp.Sessions, session.proto(id.SessionID))
@@ -242,7 +266,7 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 	if err != nil {
 		return nil, err
 	}
-	live, err := revokeSession(ctx, s.db, u.ID, id, s.now().UTC())
+	live, err := s.endSession(ctx, caller.Identity{UserID: u.ID, SessionID: id}, auditSessionEnded, req.GetUserAgent())
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func TestASessionStartedWithAPasswordThatJustChangedIsRefused(t *testing.T) {
 	tx, err := b.db.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	_, _, err = b.startSession(t.Context(), tx, proved, "", clientAddress(t.Context()))
+	_, _, err = b.startSession(t.Context(), tx, proved, client{})
 	require.ErrorIs(t, err, errInvalidCredentials)
 }
 

@@ -90,28 +90,30 @@ func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now ti
 	return tag.RowsAffected() == 1, nil
 }
 
-func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) error {
-	_, err := q.Exec(ctx, `
+// revokeOtherSessions returns how many it has ended.
+func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) (int32, error) {
+	tag, err := q.Exec(ctx, `
 		UPDATE sessions
 		SET revoked_at = $3
-		WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL`, user, except, now)
+		WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL AND expires_at > $3`, user, except, now)
 	if err != nil {
-		return fmt.Errorf("revoking the other sessions of user %s: %w", user, err)
+		return 0, fmt.Errorf("revoking the other sessions of user %s: %w", user, err)
 	}
-	return nil
+	return int32(tag.RowsAffected()), nil
 }
 
-// revokeSessionOfUsedToken does nothing when the token is unknown or was not used before.
-func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) error {
-	_, err := q.Exec(ctx, `
+// revokeSessionOfUsedToken returns pgx.ErrNoRows when the token is unknown or was not used before, or its session has ended.
+func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (session, error) {
+	ended, err := pg.One[session](ctx, q, `
 		UPDATE sessions s
 		SET revoked_at = $2
 		FROM refresh_tokens t
-		WHERE t.hash = $1 AND t.used_at IS NOT NULL AND s.id = t.session_id AND s.revoked_at IS NULL`, hash, now)
+		WHERE t.hash = $1 AND t.used_at IS NOT NULL AND s.id = t.session_id AND s.revoked_at IS NULL
+		RETURNING s.id, s.user_id, s.created_at, s.last_used_at, s.expires_at, s.revoked_at, s.user_agent, s.ip_address`, hash, now)
 	if err != nil {
-		return fmt.Errorf("revoking the session of a used refresh token: %w", err)
+		return session{}, fmt.Errorf("revoking the session of a used refresh token: %w", err)
 	}
-	return nil
+	return ended, nil
 }
 
 // deleteSessions keeps revoked ones that are newer than before.

@@ -5,6 +5,7 @@ package budget
 import (
 	"context"
 	"embed"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -29,6 +30,9 @@ import (
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
+
+// sweepEvery is how often what is old is forgotten.
+const sweepEvery = time.Hour
 
 // Config is what the service is told.
 type Config struct {
@@ -125,15 +129,32 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: s.noteSpending, Applied: s.wakeAlerts})
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subjects: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
 	go s.raiseAlerts(ctx)
-	go s.sweepNotifications(ctx)
+	go s.sweep(ctx)
 	for range deliveryWorkers {
 		go s.deliver(ctx)
 	}
-	go s.sweepDeliveries(ctx)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	budgetv1.RegisterBudgetServiceServer(srv, s)
 	budgetv1.RegisterNotificationServiceServer(srv, s)
 	budgetv1.RegisterWebhookServiceServer(srv, s)
 	return srv.Serve(ctx, lis, db.Ping)
+}
+
+// sweep forgets, hourly until ctx ends, what is not kept for good. Replicas may do it at the same time.
+func (s *server) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		now := s.now()
+		err := errors.Join(
+			deleteNotifications(ctx, s.db, now.Add(-notificationsKept)),
+			expireDeliveries(ctx, s.db, now.Add(-deliveryLife), now.Add(-deliveryLog)),
+			deleteInvitationTries(ctx, s.db, now.Add(-invitationWindow)))
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "forgetting what is old", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(sweepEvery):
+		}
+	}
 }

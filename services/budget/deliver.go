@@ -232,16 +232,3 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 	}
 	return signature, nil
 }
-
-// sweepDeliveries gives up on old deliveries and forgets older ones, hourly until ctx ends.
-func (s *server) sweepDeliveries(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := expireDeliveries(ctx, s.db, s.now().Add(-deliveryLife), s.now().Add(-deliveryLog)); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "forgetting old deliveries", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Hour):
-		}
-	}
-}

@@ -25,6 +25,7 @@ var (
 	errMemberAlreadyExists   = apierr.New(codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS", "The user is already a member of this budget")
 	errCannotInviteSelf      = apierr.New(codes.InvalidArgument, "CANNOT_INVITE_SELF", "You cannot invite yourself").With("email", "is your own")
 	errShareExceeded         = apierr.New(codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED", "The shares of a budget cannot exceed 100 percent").With("sharePercent", "brings the members' shares over 100 percent")
+	errTooManyInvitations    = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many invitations, try again tomorrow").After(invitationWindow)
 	errInvalidInviteResponse = apierr.New(codes.InvalidArgument, "INVALID_INVITE_RESPONSE", "The response must be accepted or rejected").With("status", "must be accepted or rejected")
 
 	errInvalidNotificationID = apierr.New(codes.InvalidArgument, "INVALID_NOTIFICATION_ID", "Invalid notification id")

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/mail"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -22,6 +24,12 @@ import (
 const (
 	maxEmail = 254
 	wholeBP  = 10_000
+
+	// Within a day an owner may send so many invitations, those to unknown e-mails counted, and a user may get so many.
+	// Simultaneous ones may exceed it by their own number.
+	invitationWindow     = 24 * time.Hour
+	invitationsPerOwner  = 100
+	invitationsPerMember = 50
 )
 
 // offer is what an invited user gets.
@@ -51,7 +59,19 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 	if _, err := s.budgetFor(ctx, s.db, id, shareBudget); err != nil {
 		return nil, err
 	}
+	sent, err := countInvitationsBy(ctx, s.db, caller.ID(ctx), s.now().Add(-invitationWindow))
+	if err != nil {
+		return nil, err
+	}
+	if sent >= invitationsPerOwner {
+		return nil, errTooManyInvitations
+	}
 	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{Email: o.email})
+	if e := apierr.From(err); e != nil && e.Code == codes.NotFound {
+		if err := insertInvitationTry(ctx, s.db, caller.ID(ctx), nil, s.now()); err != nil {
+			return nil, err
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +118,18 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 			return member{}, errShareExceeded
 		}
 	}
-	m := member{BudgetID: id, UserID: user, Role: o.role, ShareBP: o.share, Status: pending, InvitedAt: s.now().UTC()}
+	now := s.now().UTC()
+	got, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
+	if err != nil {
+		return member{}, err
+	}
+	if got >= invitationsPerMember {
+		return member{}, errTooManyInvitations
+	}
+	if err := insertInvitationTry(ctx, tx, b.OwnerID, &user, now); err != nil {
+		return member{}, err
+	}
+	m := member{BudgetID: id, UserID: user, Role: o.role, ShareBP: o.share, Status: pending, InvitedAt: now}
 	if err := upsertMember(ctx, tx, m); err != nil {
 		return member{}, err
 	}

@@ -3,7 +3,9 @@ package budget
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -258,4 +260,43 @@ func TestMembersAndInvitationsComePageByPageNewestFirst(t *testing.T) {
 	require.ErrorIs(t, err, apierr.InvalidCursor)
 	_, err = b.ListMembers(me.ctx, &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(-1))})
 	require.Equal(t, "VALIDATION_ERROR", apierr.From(err).Reason)
+}
+
+func TestAnOwnerInvitesAHundredTimesADayAtMostAndGuessesCount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	id := b.budget(t, owner).GetId()
+	share := func(email string) error {
+		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
+		return err
+	}
+	for range invitationsPerOwner - 1 {
+		require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
+	}
+	require.NoError(t, share(guest.email))
+	asked := b.auth.calls
+	e := b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error { return share("nobody@example.com") })
+	require.Equal(t, invitationWindow, e.RetryAfter)
+	require.Equal(t, asked, b.auth.calls)
+	b.now = func() time.Time { return today.Add(invitationWindow) }
+	require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
+}
+
+func TestAUserGetsFiftyInvitationsADayAtMost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	guest, friend := b.person(t, "Guest"), b.person(t, "Friend")
+	for range invitationsPerMember {
+		require.NoError(t, insertInvitationTry(t.Context(), b.db, uuid.Must(uuid.NewV7()), &guest.id, b.now()))
+	}
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
+		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.email})
+		return err
+	})
+	b.share(t, owner, id, friend, "viewer")
+	require.NoError(t, deleteInvitationTries(t.Context(), b.db, b.now().Add(time.Second)))
+	b.share(t, owner, id, guest, "viewer")
 }

@@ -90,19 +90,6 @@ func (s *server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 	return &budgetv1.UpdateNotificationResponse{Notification: m}, nil
 }
 
-// sweepNotifications forgets old ones, hourly until ctx ends.
-func (s *server) sweepNotifications(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := deleteNotifications(ctx, s.db, s.now().Add(-notificationsKept)); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "forgetting old notifications", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Hour):
-		}
-	}
-}
-
 // packed is an event as a notification keeps it, with its type.
 func packed(data proto.Message) ([]byte, error) {
 	wrapped, err := anypb.New(data)

@@ -148,3 +148,40 @@ func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before
 	}
 	return invitations, nil
 }
+
+// insertInvitationTry takes no user for an e-mail without an account.
+func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time) error {
+	_, err := q.Exec(ctx, `INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
+	if err != nil {
+		return fmt.Errorf("noting an invitation by user %s: %w", owner, err)
+	}
+	return nil
+}
+
+func countInvitationsBy(ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time) (int, error) {
+	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
+}
+
+func countInvitationsTo(ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time) (int, error) {
+	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
+}
+
+func countInvitations(ctx context.Context, q pg.Querier, query string, whose uuid.UUID, since time.Time) (int, error) {
+	rows, err := q.Query(ctx, query, whose, since)
+	if err != nil {
+		return 0, fmt.Errorf("counting the invitations of user %s: %w", whose, err)
+	}
+	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+	if err != nil {
+		return 0, fmt.Errorf("counting the invitations of user %s: %w", whose, err)
+	}
+	return n, nil
+}
+
+func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
+	if err != nil {
+		return fmt.Errorf("deleting old invitation tries: %w", err)
+	}
+	return nil
+}

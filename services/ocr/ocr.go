@@ -112,7 +112,7 @@ func newReader(config Config) (reader, error) {
 	if config.Vision.URL == "" {
 		return r, nil
 	}
-	v, err := newVision(config.Vision)
+	v, err := newVision(config.Vision, time.Now)
 	if err != nil {
 		return reader{}, err
 	}

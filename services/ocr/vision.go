@@ -62,7 +62,7 @@ type VisionConfig struct {
 	Fallback bool `env:"OCR_VISION_FALLBACK" envDefault:"false"`
 }
 
-func newVision(config VisionConfig) (vision, error) {
+func newVision(config VisionConfig, now func() time.Time) (vision, error) {
 	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
 		return vision{}, errors.New("OCR_VISION_URL needs http or https, and OCR_VISION_MODEL")
 	}
@@ -80,7 +80,7 @@ func newVision(config VisionConfig) (vision, error) {
 	}
 	// A redirect could send the picture and the key anywhere.
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return vision{config: config, schema: schema, client: client, now: time.Now}, nil
+	return vision{config: config, schema: schema, client: client, now: now}, nil
 }
 
 // read implements engine.

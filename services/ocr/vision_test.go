@@ -229,9 +229,9 @@ func FuzzAVisionEndpointsAnswer(f *testing.F) {
 	whole, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"content": visionAnswer}}}})
 	f.Add(whole)
 	f.Add([]byte(`{"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}`))
-	v, err := newVision(VisionConfig{URL: "http://host", Model: "m"})
+	v, err := newVision(VisionConfig{URL: "http://host", Model: "m"}, time.Now)
 	require.NoError(f, err)
-	f.Fuzz(func(t *testing.T, answer []byte) {
+	f.Fuzz(func(_ *testing.T, answer []byte) {
 		claim, err := v.parse(answer)
 		if err != nil {
 			return

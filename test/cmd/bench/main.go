@@ -114,6 +114,7 @@ func run(ctx context.Context, rounds int, length time.Duration, clients []string
 	const free = "127.0.0.1:0"
 	stack, err := local.Start(ctx, local.Config{
 		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		Environment: map[string]string{"RATE_LIMIT": "0"},
 	})
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func (r *reasons) of(method string, depth int) []string {
 
 // byStatus are the codes that an operation may answer with, sorted.
 func (r *reasons) byStatus(o *operation) (map[int][]string, error) {
-	codes := append(r.of(o.method.GoName, 2), "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED")
+	codes := append(r.of(o.method.GoName, 2), "RATE_LIMITED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED")
 	for phrase, more := range r.clauses {
 		if conditions[phrase](o) {
 			codes = append(codes, more...)

@@ -198,6 +198,223 @@ func (x *Session) GetCurrent() bool {
 	return false
 }
 
+// AuditEntry is a security event of a user.
+type AuditEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUIDv7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed,
+	// password_change_failed, profile_changed, email_changed, invitation_sent, invitation_answered, member_removed.
+	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// success or failure.
+	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// RFC 3339 UTC.
+	At string `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// How often it happened: failures of one kind from one address within an hour share an entry, and so do sessions that
+	// ended together.
+	Count int32 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
+	// When it happened last, if more than once; RFC 3339 UTC.
+	LastAt *string `protobuf:"bytes,6,opt,name=last_at,json=lastAt,proto3,oneof" json:"last_at,omitempty"`
+	// The session that began, ended or was acted in.
+	SessionId *string `protobuf:"bytes,7,opt,name=session_id,json=sessionId,proto3,oneof" json:"session_id,omitempty"`
+	// The client's address. Absent when it is unknown, and where failures came from very many.
+	Address *string `protobuf:"bytes,8,opt,name=address,proto3,oneof" json:"address,omitempty"`
+	// The client's User-Agent.
+	UserAgent *string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3,oneof" json:"user_agent,omitempty"`
+	// Of invitation_sent, invitation_answered and member_removed.
+	Sharing       *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditEntry) Reset() {
+	*x = AuditEntry{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditEntry) ProtoMessage() {}
+
+func (x *AuditEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditEntry.ProtoReflect.Descriptor instead.
+func (*AuditEntry) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *AuditEntry) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetAt() string {
+	if x != nil {
+		return x.At
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *AuditEntry) GetLastAt() string {
+	if x != nil && x.LastAt != nil {
+		return *x.LastAt
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetSessionId() string {
+	if x != nil && x.SessionId != nil {
+		return *x.SessionId
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetAddress() string {
+	if x != nil && x.Address != nil {
+		return *x.Address
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetUserAgent() string {
+	if x != nil && x.UserAgent != nil {
+		return *x.UserAgent
+	}
+	return ""
+}
+
+func (x *AuditEntry) GetSharing() *AuditSharing {
+	if x != nil {
+		return x.Sharing
+	}
+	return nil
+}
+
+// AuditSharing is what happened between the owner and a member of a budget.
+type AuditSharing struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	OwnerId  string                 `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	MemberId string                 `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// Of invitation_sent: viewer or editor.
+	Role *string `protobuf:"bytes,4,opt,name=role,proto3,oneof" json:"role,omitempty"`
+	// Of invitation_answered: accepted or rejected.
+	Status *string `protobuf:"bytes,5,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	// Of member_removed: the owner, or the member who left.
+	RemovedBy     *string `protobuf:"bytes,6,opt,name=removed_by,json=removedBy,proto3,oneof" json:"removed_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditSharing) Reset() {
+	*x = AuditSharing{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditSharing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditSharing) ProtoMessage() {}
+
+func (x *AuditSharing) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditSharing.ProtoReflect.Descriptor instead.
+func (*AuditSharing) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AuditSharing) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetRole() string {
+	if x != nil && x.Role != nil {
+		return *x.Role
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetStatus() string {
+	if x != nil && x.Status != nil {
+		return *x.Status
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetRemovedBy() string {
+	if x != nil && x.RemovedBy != nil {
+		return *x.RemovedBy
+	}
+	return ""
+}
+
 type RegisterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1..100 characters.
@@ -207,13 +424,15 @@ type RegisterRequest struct {
 	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
 	// At most 255 characters; a repeated key returns the first answer.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Shown in the audit trail.
+	UserAgent     string `protobuf:"bytes,5,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RegisterRequest) Reset() {
 	*x = RegisterRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[2]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -225,7 +444,7 @@ func (x *RegisterRequest) String() string {
 func (*RegisterRequest) ProtoMessage() {}
 
 func (x *RegisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[2]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -238,7 +457,7 @@ func (x *RegisterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterRequest.ProtoReflect.Descriptor instead.
 func (*RegisterRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{2}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RegisterRequest) GetName() string {
@@ -269,6 +488,13 @@ func (x *RegisterRequest) GetIdempotencyKey() string {
 	return ""
 }
 
+func (x *RegisterRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
 type RegisterResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -281,7 +507,7 @@ type RegisterResponse struct {
 
 func (x *RegisterResponse) Reset() {
 	*x = RegisterResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[3]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -293,7 +519,7 @@ func (x *RegisterResponse) String() string {
 func (*RegisterResponse) ProtoMessage() {}
 
 func (x *RegisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[3]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -306,7 +532,7 @@ func (x *RegisterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterResponse.ProtoReflect.Descriptor instead.
 func (*RegisterResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{3}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RegisterResponse) GetCode() string {
@@ -342,7 +568,7 @@ type LoginRequest struct {
 	Email          string                 `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	Password       string                 `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
 	IdempotencyKey string                 `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Shown in the list of sessions.
+	// Shown in the list of sessions and the audit trail.
 	UserAgent     string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -350,7 +576,7 @@ type LoginRequest struct {
 
 func (x *LoginRequest) Reset() {
 	*x = LoginRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[4]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -362,7 +588,7 @@ func (x *LoginRequest) String() string {
 func (*LoginRequest) ProtoMessage() {}
 
 func (x *LoginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[4]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -375,7 +601,7 @@ func (x *LoginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoginRequest.ProtoReflect.Descriptor instead.
 func (*LoginRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{4}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LoginRequest) GetEmail() string {
@@ -428,7 +654,7 @@ type LoginResponse struct {
 
 func (x *LoginResponse) Reset() {
 	*x = LoginResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[5]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -440,7 +666,7 @@ func (x *LoginResponse) String() string {
 func (*LoginResponse) ProtoMessage() {}
 
 func (x *LoginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[5]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -453,7 +679,7 @@ func (x *LoginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoginResponse.ProtoReflect.Descriptor instead.
 func (*LoginResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{5}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LoginResponse) GetCode() string {
@@ -523,13 +749,15 @@ type RefreshRequest struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	RefreshToken   string                 `protobuf:"bytes,1,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Shown in the audit trail when the token was used before.
+	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RefreshRequest) Reset() {
 	*x = RefreshRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +769,7 @@ func (x *RefreshRequest) String() string {
 func (*RefreshRequest) ProtoMessage() {}
 
 func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[6]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +782,7 @@ func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshRequest.ProtoReflect.Descriptor instead.
 func (*RefreshRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{6}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RefreshRequest) GetRefreshToken() string {
@@ -567,6 +795,13 @@ func (x *RefreshRequest) GetRefreshToken() string {
 func (x *RefreshRequest) GetIdempotencyKey() string {
 	if x != nil {
 		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *RefreshRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
 	}
 	return ""
 }
@@ -590,7 +825,7 @@ type RefreshResponse struct {
 
 func (x *RefreshResponse) Reset() {
 	*x = RefreshResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +837,7 @@ func (x *RefreshResponse) String() string {
 func (*RefreshResponse) ProtoMessage() {}
 
 func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[7]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +850,7 @@ func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshResponse.ProtoReflect.Descriptor instead.
 func (*RefreshResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{7}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RefreshResponse) GetCode() string {
@@ -682,14 +917,16 @@ func (x *RefreshResponse) GetReplayed() bool {
 }
 
 type LogoutRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Shown in the audit trail.
+	UserAgent     string `protobuf:"bytes,1,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogoutRequest) Reset() {
 	*x = LogoutRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +938,7 @@ func (x *LogoutRequest) String() string {
 func (*LogoutRequest) ProtoMessage() {}
 
 func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[8]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +951,14 @@ func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutRequest.ProtoReflect.Descriptor instead.
 func (*LogoutRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{8}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *LogoutRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
 }
 
 type LogoutResponse struct {
@@ -727,7 +971,7 @@ type LogoutResponse struct {
 
 func (x *LogoutResponse) Reset() {
 	*x = LogoutResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -739,7 +983,7 @@ func (x *LogoutResponse) String() string {
 func (*LogoutResponse) ProtoMessage() {}
 
 func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[9]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -752,7 +996,7 @@ func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutResponse.ProtoReflect.Descriptor instead.
 func (*LogoutResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{9}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LogoutResponse) GetCode() string {
@@ -777,7 +1021,7 @@ type GetMeRequest struct {
 
 func (x *GetMeRequest) Reset() {
 	*x = GetMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +1033,7 @@ func (x *GetMeRequest) String() string {
 func (*GetMeRequest) ProtoMessage() {}
 
 func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[10]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +1046,7 @@ func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeRequest.ProtoReflect.Descriptor instead.
 func (*GetMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{10}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
 }
 
 type GetMeResponse struct {
@@ -816,7 +1060,7 @@ type GetMeResponse struct {
 
 func (x *GetMeResponse) Reset() {
 	*x = GetMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +1072,7 @@ func (x *GetMeResponse) String() string {
 func (*GetMeResponse) ProtoMessage() {}
 
 func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[11]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +1085,7 @@ func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeResponse.ProtoReflect.Descriptor instead.
 func (*GetMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{11}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetMeResponse) GetCode() string {
@@ -866,16 +1110,18 @@ func (x *GetMeResponse) GetUser() *User {
 }
 
 type UpdateMeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	Email         *string                `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	Email *string                `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
+	// Shown in the audit trail.
+	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateMeRequest) Reset() {
 	*x = UpdateMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -887,7 +1133,7 @@ func (x *UpdateMeRequest) String() string {
 func (*UpdateMeRequest) ProtoMessage() {}
 
 func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -900,7 +1146,7 @@ func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateMeRequest) GetName() string {
@@ -917,6 +1163,13 @@ func (x *UpdateMeRequest) GetEmail() string {
 	return ""
 }
 
+func (x *UpdateMeRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
 type UpdateMeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -928,7 +1181,7 @@ type UpdateMeResponse struct {
 
 func (x *UpdateMeResponse) Reset() {
 	*x = UpdateMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -940,7 +1193,7 @@ func (x *UpdateMeResponse) String() string {
 func (*UpdateMeResponse) ProtoMessage() {}
 
 func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -953,7 +1206,7 @@ func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UpdateMeResponse) GetCode() string {
@@ -981,13 +1234,15 @@ type ChangePasswordRequest struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	CurrentPassword string                 `protobuf:"bytes,1,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
 	NewPassword     string                 `protobuf:"bytes,2,opt,name=new_password,json=newPassword,proto3" json:"new_password,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Shown in the audit trail.
+	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1254,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1267,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ChangePasswordRequest) GetCurrentPassword() string {
@@ -1029,6 +1284,13 @@ func (x *ChangePasswordRequest) GetNewPassword() string {
 	return ""
 }
 
+func (x *ChangePasswordRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
 type ChangePasswordResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -1039,7 +1301,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1313,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1326,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ChangePasswordResponse) GetCode() string {
@@ -1093,7 +1355,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1367,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1380,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListSessionsRequest) GetLimit() int32 {
@@ -1147,7 +1409,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1421,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1434,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListSessionsResponse) GetCode() string {
@@ -1204,15 +1466,17 @@ func (x *ListSessionsResponse) GetPagination() *v1.Pagination {
 }
 
 type RevokeSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Shown in the audit trail.
+	UserAgent     string `protobuf:"bytes,2,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RevokeSessionRequest) Reset() {
 	*x = RevokeSessionRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1488,7 @@ func (x *RevokeSessionRequest) String() string {
 func (*RevokeSessionRequest) ProtoMessage() {}
 
 func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,12 +1501,19 @@ func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionRequest.ProtoReflect.Descriptor instead.
 func (*RevokeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RevokeSessionRequest) GetId() string {
 	if x != nil {
 		return x.Id
+	}
+	return ""
+}
+
+func (x *RevokeSessionRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
 	}
 	return ""
 }
@@ -1258,7 +1529,7 @@ type RevokeSessionResponse struct {
 
 func (x *RevokeSessionResponse) Reset() {
 	*x = RevokeSessionResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1541,7 @@ func (x *RevokeSessionResponse) String() string {
 func (*RevokeSessionResponse) ProtoMessage() {}
 
 func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1554,7 @@ func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionResponse.ProtoReflect.Descriptor instead.
 func (*RevokeSessionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RevokeSessionResponse) GetCode() string {
@@ -1307,6 +1578,128 @@ func (x *RevokeSessionResponse) GetId() string {
 	return ""
 }
 
+type ListAuditRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Page size, 1..200; 50 when absent.
+	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// next_cursor of the page before.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAuditRequest) Reset() {
+	*x = ListAuditRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAuditRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAuditRequest) ProtoMessage() {}
+
+func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAuditRequest.ProtoReflect.Descriptor instead.
+func (*ListAuditRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListAuditRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListAuditRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListAuditResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Entries       []*AuditEntry          `protobuf:"bytes,3,rep,name=entries,proto3" json:"entries,omitempty"`
+	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAuditResponse) Reset() {
+	*x = ListAuditResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAuditResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAuditResponse) ProtoMessage() {}
+
+func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAuditResponse.ProtoReflect.Descriptor instead.
+func (*ListAuditResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ListAuditResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListAuditResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListAuditResponse) GetEntries() []*AuditEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ListAuditResponse) GetPagination() *v1.Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
 type GetKeySetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1315,7 +1708,7 @@ type GetKeySetRequest struct {
 
 func (x *GetKeySetRequest) Reset() {
 	*x = GetKeySetRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1327,7 +1720,7 @@ func (x *GetKeySetRequest) String() string {
 func (*GetKeySetRequest) ProtoMessage() {}
 
 func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1340,7 +1733,7 @@ func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetRequest.ProtoReflect.Descriptor instead.
 func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
 }
 
 type GetKeySetResponse struct {
@@ -1352,7 +1745,7 @@ type GetKeySetResponse struct {
 
 func (x *GetKeySetResponse) Reset() {
 	*x = GetKeySetResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1757,7 @@ func (x *GetKeySetResponse) String() string {
 func (*GetKeySetResponse) ProtoMessage() {}
 
 func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1770,7 @@ func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetResponse.ProtoReflect.Descriptor instead.
 func (*GetKeySetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetKeySetResponse) GetKeys() []*Key {
@@ -1407,7 +1800,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1812,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1825,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Key) GetKty() string {
@@ -1485,7 +1878,7 @@ type ListRevokedSessionsRequest struct {
 
 func (x *ListRevokedSessionsRequest) Reset() {
 	*x = ListRevokedSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1497,7 +1890,7 @@ func (x *ListRevokedSessionsRequest) String() string {
 func (*ListRevokedSessionsRequest) ProtoMessage() {}
 
 func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1510,7 +1903,7 @@ func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
 }
 
 type ListRevokedSessionsResponse struct {
@@ -1522,7 +1915,7 @@ type ListRevokedSessionsResponse struct {
 
 func (x *ListRevokedSessionsResponse) Reset() {
 	*x = ListRevokedSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1534,7 +1927,7 @@ func (x *ListRevokedSessionsResponse) String() string {
 func (*ListRevokedSessionsResponse) ProtoMessage() {}
 
 func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1547,7 +1940,7 @@ func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListRevokedSessionsResponse) GetSessionIds() []string {
@@ -1567,7 +1960,7 @@ type FindUserByEmailRequest struct {
 
 func (x *FindUserByEmailRequest) Reset() {
 	*x = FindUserByEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1972,7 @@ func (x *FindUserByEmailRequest) String() string {
 func (*FindUserByEmailRequest) ProtoMessage() {}
 
 func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1985,7 @@ func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailRequest.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *FindUserByEmailRequest) GetEmail() string {
@@ -1611,7 +2004,7 @@ type FindUserByEmailResponse struct {
 
 func (x *FindUserByEmailResponse) Reset() {
 	*x = FindUserByEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +2016,7 @@ func (x *FindUserByEmailResponse) String() string {
 func (*FindUserByEmailResponse) ProtoMessage() {}
 
 func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +2029,7 @@ func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailResponse.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *FindUserByEmailResponse) GetUser() *User {
@@ -1656,7 +2049,7 @@ type GetUsersRequest struct {
 
 func (x *GetUsersRequest) Reset() {
 	*x = GetUsersRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +2061,7 @@ func (x *GetUsersRequest) String() string {
 func (*GetUsersRequest) ProtoMessage() {}
 
 func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +2074,7 @@ func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersRequest.ProtoReflect.Descriptor instead.
 func (*GetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetUsersRequest) GetIds() []string {
@@ -1700,7 +2093,7 @@ type GetUsersResponse struct {
 
 func (x *GetUsersResponse) Reset() {
 	*x = GetUsersResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +2105,7 @@ func (x *GetUsersResponse) String() string {
 func (*GetUsersResponse) ProtoMessage() {}
 
 func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +2118,7 @@ func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersResponse.ProtoReflect.Descriptor instead.
 func (*GetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetUsersResponse) GetUsers() []*User {
@@ -1758,12 +2151,49 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xa7\x01\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xf4\x02\n" +
+	"\n" +
+	"AuditEntry\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
+	"\aoutcome\x18\x03 \x01(\tR\aoutcome\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\tR\x02at\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
+	"\alast_at\x18\x06 \x01(\tH\x00R\x06lastAt\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"session_id\x18\a \x01(\tH\x01R\tsessionId\x88\x01\x01\x12\x1d\n" +
+	"\aaddress\x18\b \x01(\tH\x02R\aaddress\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"user_agent\x18\t \x01(\tH\x03R\tuserAgent\x88\x01\x01\x12;\n" +
+	"\asharing\x18\n" +
+	" \x01(\v2\x1c.coffer.auth.v1.AuditSharingH\x04R\asharing\x88\x01\x01B\n" +
+	"\n" +
+	"\b_last_atB\r\n" +
+	"\v_session_idB\n" +
+	"\n" +
+	"\b_addressB\r\n" +
+	"\v_user_agentB\n" +
+	"\n" +
+	"\b_sharing\"\xe0\x01\n" +
+	"\fAuditSharing\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
+	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1b\n" +
+	"\tmember_id\x18\x03 \x01(\tR\bmemberId\x12\x17\n" +
+	"\x04role\x18\x04 \x01(\tH\x00R\x04role\x88\x01\x01\x12\x1b\n" +
+	"\x06status\x18\x05 \x01(\tH\x01R\x06status\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"removed_by\x18\x06 \x01(\tH\x02R\tremovedBy\x88\x01\x01B\a\n" +
+	"\x05_roleB\t\n" +
+	"\a_statusB\r\n" +
+	"\v_removed_by\"\xd6\x01\n" +
 	"\x0fRegisterRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12\x1a\n" +
 	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12 \n" +
 	"\bpassword\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\bpassword\x12<\n" +
-	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xa0\x01\n" +
+	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
+	"\n" +
+	"user_agent\x18\x05 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"\xa0\x01\n" +
 	"\x10RegisterResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
@@ -1787,10 +2217,13 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
 	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"y\n" +
+	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa8\x01\n" +
 	"\x0eRefreshRequest\x12)\n" +
 	"\rrefresh_token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\frefreshToken\x12<\n" +
-	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xbb\x02\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
+	"\n" +
+	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"\xbb\x02\n" +
 	"\x0fRefreshResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
@@ -1802,8 +2235,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
 	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x0f\n" +
-	"\rLogoutRequest\">\n" +
+	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\">\n" +
+	"\rLogoutRequest\x12-\n" +
+	"\n" +
+	"user_agent\x18\x01 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\">\n" +
 	"\x0eLogoutResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"\x0e\n" +
@@ -1811,19 +2247,25 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\rGetMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
-	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"X\n" +
+	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"\x87\x01\n" +
 	"\x0fUpdateMeRequest\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x19\n" +
-	"\x05email\x18\x02 \x01(\tH\x01R\x05email\x88\x01\x01B\a\n" +
+	"\x05email\x18\x02 \x01(\tH\x01R\x05email\x88\x01\x01\x12-\n" +
+	"\n" +
+	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgentB\a\n" +
 	"\x05_nameB\b\n" +
 	"\x06_email\"j\n" +
 	"\x10UpdateMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
-	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"q\n" +
+	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"\xa0\x01\n" +
 	"\x15ChangePasswordRequest\x12/\n" +
 	"\x10current_password\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x0fcurrentPassword\x12'\n" +
-	"\fnew_password\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\vnewPassword\"F\n" +
+	"\fnew_password\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\vnewPassword\x12-\n" +
+	"\n" +
+	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"F\n" +
 	"\x16ChangePasswordResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"R\n" +
@@ -1837,13 +2279,27 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\bsessions\x18\x03 \x03(\v2\x17.coffer.auth.v1.SessionR\bsessions\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"&\n" +
+	"pagination\"U\n" +
 	"\x14RevokeSessionRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"U\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12-\n" +
+	"\n" +
+	"user_agent\x18\x02 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\"U\n" +
 	"\x15RevokeSessionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x12\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"O\n" +
+	"\x10ListAuditRequest\x12\x19\n" +
+	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
+	"\x06_limit\"\xb3\x01\n" +
+	"\x11ListAuditResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\aentries\x18\x03 \x03(\v2\x1a.coffer.auth.v1.AuditEntryR\aentries\x12:\n" +
+	"\n" +
+	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
+	"pagination\"\x12\n" +
 	"\x10GetKeySetRequest\"<\n" +
 	"\x11GetKeySetResponse\x12'\n" +
 	"\x04keys\x18\x01 \x03(\v2\x13.coffer.auth.v1.KeyR\x04keys\"m\n" +
@@ -1865,7 +2321,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xc4\x0e\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xe5\x0f\n" +
 	"\vAuthService\x12\x9c\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"M\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x8f\x01\n" +
@@ -1884,7 +2340,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\fListSessions\x12#.coffer.auth.v1.ListSessionsRequest\x1a$.coffer.auth.v1.ListSessionsResponse\"K\x8a\xb5\x18'\n" +
 	"\x10SESSIONS_FETCHED\x12\x10Sessions fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/auth/sessions\x90\x02\x01\x12\xa9\x01\n" +
 	"\rRevokeSession\x12$.coffer.auth.v1.RevokeSessionRequest\x1a%.coffer.auth.v1.RevokeSessionResponse\"K\x8a\xb5\x18%\n" +
-	"\x0fSESSION_REVOKED\x12\x0fSession revoked\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/auth/sessions/{id}\x12~\n" +
+	"\x0fSESSION_REVOKED\x12\x0fSession revoked\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/auth/sessions/{id}\x12\x9e\x01\n" +
+	"\tListAudit\x12 .coffer.auth.v1.ListAuditRequest\x1a!.coffer.auth.v1.ListAuditResponse\"L\x8a\xb5\x18+\n" +
+	"\rAUDIT_FETCHED\x12\x17Security events fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/auth/audit\x90\x02\x01\x12~\n" +
 	"\tGetKeySet\x12 .coffer.auth.v1.GetKeySetRequest\x1a!.coffer.auth.v1.GetKeySetResponse\",\x8a\xb5\x18\x03\x18\xc8\x01\x90\xb5\x18\x01\x82\xd3\xe4\x93\x02\x18\x12\x16/.well-known/jwks.json\x90\x02\x01\x12w\n" +
 	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"\a\x90\xb5\x18\x02\x90\x02\x01\x12k\n" +
 	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\a\x90\xb5\x18\x02\x90\x02\x01\x12V\n" +
@@ -1902,81 +2360,90 @@ func file_coffer_auth_v1_auth_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_auth_proto_rawDescData
 }
 
-var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*User)(nil),                        // 0: coffer.auth.v1.User
 	(*Session)(nil),                     // 1: coffer.auth.v1.Session
-	(*RegisterRequest)(nil),             // 2: coffer.auth.v1.RegisterRequest
-	(*RegisterResponse)(nil),            // 3: coffer.auth.v1.RegisterResponse
-	(*LoginRequest)(nil),                // 4: coffer.auth.v1.LoginRequest
-	(*LoginResponse)(nil),               // 5: coffer.auth.v1.LoginResponse
-	(*RefreshRequest)(nil),              // 6: coffer.auth.v1.RefreshRequest
-	(*RefreshResponse)(nil),             // 7: coffer.auth.v1.RefreshResponse
-	(*LogoutRequest)(nil),               // 8: coffer.auth.v1.LogoutRequest
-	(*LogoutResponse)(nil),              // 9: coffer.auth.v1.LogoutResponse
-	(*GetMeRequest)(nil),                // 10: coffer.auth.v1.GetMeRequest
-	(*GetMeResponse)(nil),               // 11: coffer.auth.v1.GetMeResponse
-	(*UpdateMeRequest)(nil),             // 12: coffer.auth.v1.UpdateMeRequest
-	(*UpdateMeResponse)(nil),            // 13: coffer.auth.v1.UpdateMeResponse
-	(*ChangePasswordRequest)(nil),       // 14: coffer.auth.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),      // 15: coffer.auth.v1.ChangePasswordResponse
-	(*ListSessionsRequest)(nil),         // 16: coffer.auth.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),        // 17: coffer.auth.v1.ListSessionsResponse
-	(*RevokeSessionRequest)(nil),        // 18: coffer.auth.v1.RevokeSessionRequest
-	(*RevokeSessionResponse)(nil),       // 19: coffer.auth.v1.RevokeSessionResponse
-	(*GetKeySetRequest)(nil),            // 20: coffer.auth.v1.GetKeySetRequest
-	(*GetKeySetResponse)(nil),           // 21: coffer.auth.v1.GetKeySetResponse
-	(*Key)(nil),                         // 22: coffer.auth.v1.Key
-	(*ListRevokedSessionsRequest)(nil),  // 23: coffer.auth.v1.ListRevokedSessionsRequest
-	(*ListRevokedSessionsResponse)(nil), // 24: coffer.auth.v1.ListRevokedSessionsResponse
-	(*FindUserByEmailRequest)(nil),      // 25: coffer.auth.v1.FindUserByEmailRequest
-	(*FindUserByEmailResponse)(nil),     // 26: coffer.auth.v1.FindUserByEmailResponse
-	(*GetUsersRequest)(nil),             // 27: coffer.auth.v1.GetUsersRequest
-	(*GetUsersResponse)(nil),            // 28: coffer.auth.v1.GetUsersResponse
-	(*v1.Pagination)(nil),               // 29: coffer.rest.v1.Pagination
+	(*AuditEntry)(nil),                  // 2: coffer.auth.v1.AuditEntry
+	(*AuditSharing)(nil),                // 3: coffer.auth.v1.AuditSharing
+	(*RegisterRequest)(nil),             // 4: coffer.auth.v1.RegisterRequest
+	(*RegisterResponse)(nil),            // 5: coffer.auth.v1.RegisterResponse
+	(*LoginRequest)(nil),                // 6: coffer.auth.v1.LoginRequest
+	(*LoginResponse)(nil),               // 7: coffer.auth.v1.LoginResponse
+	(*RefreshRequest)(nil),              // 8: coffer.auth.v1.RefreshRequest
+	(*RefreshResponse)(nil),             // 9: coffer.auth.v1.RefreshResponse
+	(*LogoutRequest)(nil),               // 10: coffer.auth.v1.LogoutRequest
+	(*LogoutResponse)(nil),              // 11: coffer.auth.v1.LogoutResponse
+	(*GetMeRequest)(nil),                // 12: coffer.auth.v1.GetMeRequest
+	(*GetMeResponse)(nil),               // 13: coffer.auth.v1.GetMeResponse
+	(*UpdateMeRequest)(nil),             // 14: coffer.auth.v1.UpdateMeRequest
+	(*UpdateMeResponse)(nil),            // 15: coffer.auth.v1.UpdateMeResponse
+	(*ChangePasswordRequest)(nil),       // 16: coffer.auth.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),      // 17: coffer.auth.v1.ChangePasswordResponse
+	(*ListSessionsRequest)(nil),         // 18: coffer.auth.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),        // 19: coffer.auth.v1.ListSessionsResponse
+	(*RevokeSessionRequest)(nil),        // 20: coffer.auth.v1.RevokeSessionRequest
+	(*RevokeSessionResponse)(nil),       // 21: coffer.auth.v1.RevokeSessionResponse
+	(*ListAuditRequest)(nil),            // 22: coffer.auth.v1.ListAuditRequest
+	(*ListAuditResponse)(nil),           // 23: coffer.auth.v1.ListAuditResponse
+	(*GetKeySetRequest)(nil),            // 24: coffer.auth.v1.GetKeySetRequest
+	(*GetKeySetResponse)(nil),           // 25: coffer.auth.v1.GetKeySetResponse
+	(*Key)(nil),                         // 26: coffer.auth.v1.Key
+	(*ListRevokedSessionsRequest)(nil),  // 27: coffer.auth.v1.ListRevokedSessionsRequest
+	(*ListRevokedSessionsResponse)(nil), // 28: coffer.auth.v1.ListRevokedSessionsResponse
+	(*FindUserByEmailRequest)(nil),      // 29: coffer.auth.v1.FindUserByEmailRequest
+	(*FindUserByEmailResponse)(nil),     // 30: coffer.auth.v1.FindUserByEmailResponse
+	(*GetUsersRequest)(nil),             // 31: coffer.auth.v1.GetUsersRequest
+	(*GetUsersResponse)(nil),            // 32: coffer.auth.v1.GetUsersResponse
+	(*v1.Pagination)(nil),               // 33: coffer.rest.v1.Pagination
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
-	0,  // 0: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 1: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 2: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 3: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 4: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
-	1,  // 5: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	29, // 6: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	22, // 7: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
-	0,  // 8: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 9: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
-	2,  // 10: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
-	4,  // 11: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
-	6,  // 12: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
-	8,  // 13: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
-	10, // 14: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
-	12, // 15: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
-	14, // 16: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
-	16, // 17: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	18, // 18: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	20, // 19: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	23, // 20: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	25, // 21: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	27, // 22: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	3,  // 23: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	5,  // 24: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	7,  // 25: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	9,  // 26: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	11, // 27: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	13, // 28: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	15, // 29: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	17, // 30: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	19, // 31: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	21, // 32: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	24, // 33: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	26, // 34: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	28, // 35: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	23, // [23:36] is the sub-list for method output_type
-	10, // [10:23] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
+	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 3: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 4: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 5: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
+	1,  // 6: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
+	33, // 7: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	2,  // 8: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
+	33, // 9: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	26, // 10: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
+	0,  // 11: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 12: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
+	4,  // 13: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
+	6,  // 14: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
+	8,  // 15: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
+	10, // 16: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
+	12, // 17: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
+	14, // 18: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
+	16, // 19: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
+	18, // 20: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	20, // 21: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	22, // 22: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	24, // 23: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	27, // 24: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	29, // 25: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	31, // 26: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 27: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 28: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	9,  // 29: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	11, // 30: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	13, // 31: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	15, // 32: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	17, // 33: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	19, // 34: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	21, // 35: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	23, // 36: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	25, // 37: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	28, // 38: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	30, // 39: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	32, // 40: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	27, // [27:41] is the sub-list for method output_type
+	13, // [13:27] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_coffer_auth_v1_auth_proto_init() }
@@ -1984,15 +2451,18 @@ func file_coffer_auth_v1_auth_proto_init() {
 	if File_coffer_auth_v1_auth_proto != nil {
 		return
 	}
-	file_coffer_auth_v1_auth_proto_msgTypes[12].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[16].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[2].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[3].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[14].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_auth_proto_rawDesc), len(file_coffer_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -30,6 +30,7 @@ const (
 	AuthService_ChangePassword_FullMethodName      = "/coffer.auth.v1.AuthService/ChangePassword"
 	AuthService_ListSessions_FullMethodName        = "/coffer.auth.v1.AuthService/ListSessions"
 	AuthService_RevokeSession_FullMethodName       = "/coffer.auth.v1.AuthService/RevokeSession"
+	AuthService_ListAudit_FullMethodName           = "/coffer.auth.v1.AuthService/ListAudit"
 	AuthService_GetKeySet_FullMethodName           = "/coffer.auth.v1.AuthService/GetKeySet"
 	AuthService_ListRevokedSessions_FullMethodName = "/coffer.auth.v1.AuthService/ListRevokedSessions"
 	AuthService_FindUserByEmail_FullMethodName     = "/coffer.auth.v1.AuthService/FindUserByEmail"
@@ -64,6 +65,8 @@ type AuthServiceClient interface {
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
 	// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
 	RevokeSession(ctx context.Context, in *RevokeSessionRequest, opts ...grpc.CallOption) (*RevokeSessionResponse, error)
+	// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 	// The public keys, as a JSON Web Key Set (RFC 7517).
 	GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error)
 	// Sessions revoked while an access token of theirs may still be live.
@@ -172,6 +175,16 @@ func (c *authServiceClient) RevokeSession(ctx context.Context, in *RevokeSession
 	return out, nil
 }
 
+func (c *authServiceClient) ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListAuditResponse)
+	err := c.cc.Invoke(ctx, AuthService_ListAudit_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *authServiceClient) GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetKeySetResponse)
@@ -240,6 +253,8 @@ type AuthServiceServer interface {
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 	// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
 	RevokeSession(context.Context, *RevokeSessionRequest) (*RevokeSessionResponse, error)
+	// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	// The public keys, as a JSON Web Key Set (RFC 7517).
 	GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error)
 	// Sessions revoked while an access token of theirs may still be live.
@@ -284,6 +299,9 @@ func (UnimplementedAuthServiceServer) ListSessions(context.Context, *ListSession
 }
 func (UnimplementedAuthServiceServer) RevokeSession(context.Context, *RevokeSessionRequest) (*RevokeSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RevokeSession not implemented")
+}
+func (UnimplementedAuthServiceServer) ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListAudit not implemented")
 }
 func (UnimplementedAuthServiceServer) GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetKeySet not implemented")
@@ -480,6 +498,24 @@ func _AuthService_RevokeSession_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AuthService_ListAudit_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListAuditRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).ListAudit(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_ListAudit_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).ListAudit(ctx, req.(*ListAuditRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AuthService_GetKeySet_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetKeySetRequest)
 	if err := dec(in); err != nil {
@@ -594,6 +630,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RevokeSession",
 			Handler:    _AuthService_RevokeSession_Handler,
+		},
+		{
+			MethodName: "ListAudit",
+			Handler:    _AuthService_ListAudit_Handler,
 		},
 		{
 			MethodName: "GetKeySet",

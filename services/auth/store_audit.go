@@ -1,0 +1,105 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// auditEntry is a row of audit; its JSON form is how several are written at once.
+type auditEntry struct {
+	ID        uuid.UUID  `json:"id"`
+	UserID    uuid.UUID  `db:"user_id" json:"user_id"`
+	Type      string     `json:"type"`
+	Outcome   string     `json:"outcome"`
+	At        time.Time  `json:"at"`
+	LastAt    time.Time  `db:"last_at" json:"last_at"`
+	Times     int32      `json:"times"`
+	SessionID *uuid.UUID `db:"session_id" json:"session_id"`
+	Address   string     `json:"address"`
+	UserAgent string     `db:"user_agent" json:"user_agent"`
+	Sharing   *sharing   `json:"sharing"`
+}
+
+// sharing is what happened between the owner and a member of a budget.
+type sharing struct {
+	BudgetID  string  `json:"budgetId"`
+	OwnerID   string  `json:"ownerId"`
+	MemberID  string  `json:"memberId"`
+	Role      *string `json:"role,omitempty"`
+	Status    *string `json:"status,omitempty"`
+	RemovedBy *string `json:"removedBy,omitempty"`
+}
+
+// insertAudit leaves out entries of users that do not exist, and those that are there already: events come more than once.
+func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error {
+	rows, err := json.Marshal(entries)
+	if err != nil {
+		return fmt.Errorf("encoding audit entries: %w", err)
+	}
+	_, err = q.Exec(ctx, `
+		INSERT INTO audit (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, sharing)
+		SELECT e.id, e.user_id, e.type, e.outcome, e.at, e.last_at, e.times, e.session_id, e.address, e.user_agent, NULLIF(e.sharing, 'null')
+		FROM jsonb_to_recordset($1::jsonb) AS e (
+			id uuid, user_id uuid, type text, outcome text, at timestamptz, last_at timestamptz, times integer,
+			session_id uuid, address text, user_agent text, sharing jsonb)
+		JOIN users u ON u.id = e.user_id
+		ON CONFLICT (user_id, id) DO NOTHING`, string(rows))
+	if err != nil {
+		return fmt.Errorf("inserting audit entries: %w", err)
+	}
+	return nil
+}
+
+// countAudit adds one to the failures of this kind, hour and address of the user with an e-mail; without such a user it does
+// nothing. The failures of an hour fill at most a row for each of most addresses, and one for all others.
+func countAudit(ctx context.Context, q pg.Querier, email string, e auditEntry, hour time.Time, most int) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, failed_in)
+		SELECT @id, u.id, @type, @outcome, @at, @at, 1, @session,
+			CASE WHEN known.addresses < @most OR known.this THEN @address ELSE '' END,
+			CASE WHEN known.addresses < @most OR known.this THEN @agent ELSE '' END, @hour
+		FROM users u, LATERAL (
+			SELECT count(*) AS addresses, COALESCE(bool_or(k.address = @address), false) AS this
+			FROM audit k
+			WHERE k.user_id = u.id AND k.failed_in = @hour AND k.type = @type) known
+		WHERE u.email = @email
+		ON CONFLICT (user_id, failed_in, type, address) WHERE failed_in IS NOT NULL DO UPDATE
+		SET times = a.times + 1, last_at = GREATEST(a.last_at, EXCLUDED.last_at)`,
+		pgx.NamedArgs{
+			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID, "address": e.Address,
+			"agent": e.UserAgent, "hour": hour, "most": most, "email": email,
+		})
+	if err != nil {
+		return fmt.Errorf("counting a failure in the audit trail: %w", err)
+	}
+	return nil
+}
+
+// selectAudit returns the newest first, from before on.
+func selectAudit(ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int) ([]auditEntry, error) {
+	entries, err := pg.All[auditEntry](ctx, q, `
+		SELECT id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, sharing
+		FROM audit
+		WHERE user_id = $1 AND id < $2
+		ORDER BY id DESC
+		LIMIT $3`, user, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the audit trail of user %s: %w", user, err)
+	}
+	return entries, nil
+}
+
+func deleteAudit(ctx context.Context, q pg.Querier, before time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM audit WHERE at < $1`, before)
+	if err != nil {
+		return fmt.Errorf("deleting audit entries: %w", err)
+	}
+	return nil
+}

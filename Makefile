@@ -1,6 +1,6 @@
 BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
-TOOLS := tools/actionlint tools/buf tools/generate tools/grpcurl tools/images tools/lint deploy/k8s
+TOOLS := tools/actionlint tools/buf tools/generate tools/grpcurl tools/images tools/licenses tools/lint deploy/k8s
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -42,12 +42,18 @@ lint: $(BIN)/golangci-lint
 	$(BIN)/golangci-lint run ./$(MODULE)/...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
-lint: $(BIN)/golangci-lint $(BIN)/buf protos ## Check the code, the protos and the go.mod files (MODULE=services/ledger: that module's only)
+lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses ## Check the code, the protos, the go.mod files and the licences (MODULE=services/ledger: that module's only)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	$(BIN)/buf lint
 	$(BIN)/buf format -d --exit-code proto
 	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy -diff || exit 1; done
 endif
+
+.PHONY: licenses
+licenses: $(BIN)/go-licenses # Of what is linked into the programs; MPL-2.0 binds only who changes its files.
+	$(BIN)/go-licenses check --logtostderr=false --stderrthreshold=ERROR --log_file=/dev/null --ignore github.com/coffer-budget \
+		--allowed_licenses=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT,MPL-2.0 \
+		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./deploy/local/cmd/coffer
 
 .PHONY: lint-workflows
 lint-workflows: $(BIN)/actionlint ## Check the workflows
@@ -125,6 +131,7 @@ $(BIN)/golangci-lint: tools/lint/go.mod
 $(BIN)/buf: tools/buf/go.mod
 $(BIN)/grpcurl: tools/grpcurl/go.mod
 $(BIN)/actionlint: tools/actionlint/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint:
+$(BIN)/go-licenses: tools/licenses/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses:
 	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

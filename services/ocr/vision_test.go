@@ -1,11 +1,13 @@
 package ocr
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image/jpeg"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,7 +29,12 @@ const visionAnswer = `{"merchant": "Corner Shop", "date": "2024-05-06", "currenc
 // endpoint stands in for an OpenAI-compatible one; the configuration points at it.
 func endpoint(t *testing.T, answer http.HandlerFunc) Config {
 	t.Helper()
-	server := httptest.NewServer(answer)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A server notices that its client has gone only when it has read all that was sent.
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer(w, r)
+	}))
 	t.Cleanup(server.Close)
 	return Config{
 		Tesseract: "tesseract", Timeout: 20 * time.Second,

@@ -20,7 +20,7 @@ func answer(ctx context.Context, response proto.Message) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("answering %s: %w", x.route.method.FullName(), err)
 	}
-	body, err := restjson.Append(nil, m)
+	body, err := x.body(m)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the answer of %s: %w", x.route.method.FullName(), err)
 	}
@@ -30,7 +30,21 @@ func answer(ctx context.Context, response proto.Message) (any, error) {
 		}
 	}
 	x.success.status = int(success.GetHttpStatus())
-	return append(body, '\n'), nil
+	return body, nil
+}
+
+// body is the answer as JSON, unless it is a file.
+func (x *exchange) body(m protoreflect.Message) ([]byte, error) {
+	field := x.route.file
+	if field == nil {
+		body, err := restjson.Append(nil, m)
+		return append(body, '\n'), err
+	}
+	x.header.Set("Content-Type", proto.GetExtension(field.Options(), restv1.E_File).(string))
+	// Files do not change. They are the user's own: no proxy may keep them, nor a browser show them to its next user.
+	x.header.Set("Cache-Control", "private, max-age=3600")
+	x.header.Add("Vary", "Authorization")
+	return m.Get(field).Bytes(), nil
 }
 
 // envelope fills code and message, and returns the alternative that the answer is: the one whose code the service set,

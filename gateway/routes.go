@@ -41,6 +41,8 @@ type route struct {
 	body      bool
 	multipart bool
 	request   *requestPlan
+	// file is the response's field that is answered as it is; nil: the answer is JSON.
+	file protoreflect.FieldDescriptor
 }
 
 // within returns the context that the request's time ends; a stream's own time is its token's.
@@ -111,7 +113,17 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 		return nil, fmt.Errorf("%s has a route and no success option", method.FullName())
 	}
 	r.request = newRequestPlan(method.Input(), r)
+	r.file = fileField(method.Output())
 	return r, nil
+}
+
+func fileField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	for i := range d.Fields().Len() {
+		if field := d.Fields().Get(i); proto.GetExtension(field.Options(), restv1.E_File).(string) != "" {
+			return field
+		}
+	}
+	return nil
 }
 
 // table finds routes by the pattern that the mux matched, and methods by path.

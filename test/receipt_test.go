@@ -110,6 +110,75 @@ func TestAPhotographedReceiptBecomesTransactionsWhoseSumIsThePrintedTotal(t *tes
 	p.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
 }
 
+func TestAReceiptsPictureIsKeptWhenWishedAndItsOwnersAlone(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	photo := photograph(t, groceries)
+	secret := append([]byte{0xff, 0xfe, 0, 14}, "51.5N 0.12W!"...)
+	photo = append(append(bytes.Clone(photo[:2]), secret...), photo[2:]...)
+
+	preview := p.upload("?dryRun=true&keepImage=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
+	require.NotContains(t, preview.body["receipt"], "imagePages")
+	kept := p.upload("?keepImage=true", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, "1", kept.text("receipt.imagePages"))
+	path := "/api/v1/receipts/" + kept.text("receipt.id") + "/image"
+	got := p.get(path)
+	require.Equal(t, http.StatusOK, got.status)
+	require.Equal(t, "image/jpeg", got.header.Get("Content-Type"))
+	require.Equal(t, "nosniff", got.header.Get("X-Content-Type-Options"))
+	require.Contains(t, got.header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.Equal(t, "private, max-age=3600", got.header.Get("Cache-Control"))
+	require.Contains(t, got.header.Values("Vary"), "Authorization")
+	require.NotContains(t, string(got.raw), "51.5N")
+	shown, err := jpeg.Decode(bytes.NewReader(got.raw))
+	require.NoError(t, err)
+	requireOn(t, kept, "total", shown)
+
+	require.Equal(t, got.raw, p.get(path+"?page=1").raw)
+	p.get(path+"?page=2").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
+	p.get(path+"?page=x").fails(400, "VALIDATION_ERROR").blames("page")
+	p.get("/api/v1/receipts/x/image").fails(400, "INVALID_RECEIPT_ID")
+	p.get("/api/v1/receipts/"+uuid.NewString()+"/image").fails(404, "RECEIPT_NOT_FOUND")
+	newPerson(t).get(path).fails(404, "RECEIPT_NOT_FOUND")
+	(&person{t: t}).get(path).fails(401, "UNAUTHORIZED")
+
+	bare := p.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+	p.get("/api/v1/receipts/"+bare.text("receipt.id")+"/image").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
+	for _, tr := range kept.list("transactions") {
+		p.del("/api/v1/transaction/" + tr.(object)["id"].(string)).ok("TRANSACTION_DELETED")
+	}
+	p.get(path).fails(404, "RECEIPT_NOT_FOUND")
+}
+
+// requireOn asserts that a field's evidence, laid over the picture, holds ink and paper.
+func requireOn(t *testing.T, a answer, field string, shown image.Image) {
+	t.Helper()
+	for _, e := range a.list("receipt.evidence") {
+		if e.(object)["field"] != field {
+			continue
+		}
+		in := func(name string) float64 {
+			v, err := e.(object)["box"].(object)[name].(json.Number).Float64()
+			require.NoError(t, err)
+			return v
+		}
+		scale := float64(shown.Bounds().Dx()) / in("pageWidth")
+		require.InDelta(t, scale, float64(shown.Bounds().Dy())/in("pageHeight"), 0.01)
+		darkest, lightest := uint8(255), uint8(0)
+		for y := in("y") * scale; y < (in("y")+in("height"))*scale; y++ {
+			for x := in("x") * scale; x < (in("x")+in("width"))*scale; x++ {
+				v := color.GrayModel.Convert(shown.At(int(x), int(y))).(color.Gray).Y
+				darkest, lightest = min(darkest, v), max(lightest, v)
+			}
+		}
+		require.Less(t, darkest, uint8(90))
+		require.Greater(t, lightest, uint8(150))
+		return
+	}
+	require.Fail(t, "no evidence of "+field)
+}
+
 func TestAReceiptsFormMustBeWhole(t *testing.T) {
 	t.Parallel()
 	p, stranger := newPerson(t), newPerson(t)

@@ -29,6 +29,7 @@ var (
 	errReceiptDuplicate    = apierr.New(codes.AlreadyExists, "RECEIPT_DUPLICATE", "The same receipt file was uploaded before")
 	errInvalidReceiptID    = apierr.New(codes.InvalidArgument, "INVALID_RECEIPT_ID", "Invalid receipt id")
 	errReceiptNotFound     = apierr.New(codes.NotFound, "RECEIPT_NOT_FOUND", "Receipt not found")
+	errReceiptImageMissing = apierr.New(codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND", "No picture of the receipt's page was kept")
 	errOCRParse            = apierr.New(codes.Internal, "OCR_PARSE_FAILED", "The receipt could not be read")
 	errOCRResponse         = apierr.New(codes.Internal, "OCR_RESPONSE_FAILED", "The receipt recognition service failed")
 )

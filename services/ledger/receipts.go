@@ -1,8 +1,8 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,14 +16,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/money"
-	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
 const (
-	maxReceiptFile     = 10 << 20
 	maxLineDescription = 1000
 	// recognizedCode is the answer's code when nothing was created.
 	recognizedCode = "RECEIPT_RECOGNIZED"
@@ -31,15 +29,6 @@ const (
 	// can still be stored.
 	writeReserve = time.Second
 )
-
-// upload is a checked request to read a receipt.
-type upload struct {
-	owner, wallet, category uuid.UUID
-	file                    []byte
-	hash                    []byte
-	mode                    string
-	rejectDuplicate         bool
-}
 
 // CreateTransactionsFromReceipt reads a receipt and creates its transactions, all or none; with dry_run it only tells
 // what it would create. Nothing is recognised for a request that must fail anyway, and no recognition runs inside a
@@ -78,65 +67,18 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 	return resp, err
 }
 
-func parseUpload(req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
-	var p apierr.Problems
-	u := upload{file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject"}
-	switch size := len(u.file); {
-	case size > maxReceiptFile:
-		return upload{}, apierr.PayloadTooLarge
-	case size == 0:
-		p.Add(errReceiptFileRequired.With("receipt", "is required"))
-	}
-	u.wallet = parseReference(&p, "walletId", req.GetWalletId(), errInvalidWalletID)
-	u.category = parseReference(&p, "categoryId", req.GetCategoryId(), errInvalidCategoryID)
-	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
-		p.Field(&apierr.Field{Name: "mode", Message: "must be items or single"})
-	}
-	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
-		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
-	}
-	hash := sha256.Sum256(u.file)
-	u.hash = hash[:]
-	return u, p.Err()
-}
-
-// admit refuses what must fail whatever the receipt says, and returns the wallet's currency.
-func (s *server) admit(ctx context.Context, u upload) (string, error) {
-	currency, err := checkOwn(ctx, s.db, u.owner, u.wallet, u.category)
-	if err != nil || !u.rejectDuplicate {
-		return currency, err
-	}
-	_, err = earlierReceipt(ctx, s.db, u)
-	return currency, err
-}
-
-// earlierReceipt is the newest receipt that the owner has uploaded the same file for, nil without one; an error when the
-// request wants no duplicate.
-func earlierReceipt(ctx context.Context, q pg.Querier, u upload) (*uuid.UUID, error) {
-	id, err := selectReceiptByFile(ctx, q, u.owner, u.hash)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case u.rejectDuplicate:
-		return nil, errReceiptDuplicate
-	}
-	return &id, nil
-}
-
 // recognize asks the ocr service. Its own words about the file or its load pass; whatever else keeps it from answering
 // is a failed response.
-func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.Receipt, error) {
+func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
 	within := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		limited, cancel := context.WithDeadline(ctx, deadline.Add(-writeReserve))
 		defer cancel()
 		within = limited
 	}
-	resp, err := s.ocr.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String()})
+	resp, err := s.ocr.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String(), Pictures: u.keepImage})
 	if err == nil && resp.GetReceipt() != nil {
-		return resp.GetReceipt(), nil
+		return resp, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
@@ -152,12 +94,13 @@ func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.Receipt, error
 type reading struct {
 	upload
 	receipt      *ocrv1.Receipt
+	pictures     [][]byte
 	transactions []transaction
 }
 
 // readReceipt completes what was recognised from what is known otherwise, and splits it.
-func (s *server) readReceipt(r *ocrv1.Receipt, u upload, walletCurrency string) (reading, error) {
-	now := s.now()
+func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, walletCurrency string) (reading, error) {
+	now, r := s.now(), recognized.GetReceipt()
 	currency, ok := money.ParseCurrency(r.GetCurrency())
 	if !ok {
 		currency = currencyOf(walletCurrency)
@@ -182,7 +125,8 @@ func (s *server) readReceipt(r *ocrv1.Receipt, u upload, walletCurrency string) 
 	if len(r.GetLines()) > 0 && !b.reconciles() {
 		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
 	}
-	out := reading{upload: u, receipt: r}
+	r.ImagePages = int32(len(recognized.GetPictures()))
+	out := reading{upload: u, receipt: r, pictures: recognized.GetPictures()}
 	for _, p := range shares {
 		out.transactions = append(out.transactions, transaction{
 			OwnerID: u.owner, WalletID: u.wallet, CategoryID: u.category, AmountMinor: p.amount, Currency: currency.Code(),
@@ -239,6 +183,9 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	if err := insertReceipt(ctx, tx, receipt{ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.now()}); err != nil {
 		return err
 	}
+	if err := insertReceiptImages(ctx, tx, r.owner, id, r.pictures); err != nil {
+		return err
+	}
 	transactions := slices.Clone(r.transactions)
 	for i := range transactions {
 		transactions[i].ID, transactions[i].ReceiptID = s.newID(), &id
@@ -269,6 +216,25 @@ func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest
 		return nil, fmt.Errorf("decoding receipt %s: %w", id, err)
 	}
 	return resp, nil
+}
+
+// GetReceiptImage answers with the picture that was kept of a page. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for
+// another user's), RECEIPT_IMAGE_NOT_FOUND.
+func (s *server) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidReceiptID
+	}
+	image, err := selectReceiptImage(ctx, s.db, caller.ID(ctx), id, cmp.Or(req.GetPage(), 1))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, errReceiptNotFound
+	case err != nil:
+		return nil, err
+	case image == nil:
+		return nil, errReceiptImageMissing
+	}
+	return &ledgerv1.GetReceiptImageResponse{Image: image}, nil
 }
 
 // receiptDate reads a date that a transaction may have.

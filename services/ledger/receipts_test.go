@@ -25,12 +25,14 @@ import (
 type fakeOCR struct {
 	ocrv1.OCRServiceClient
 	receipt *ocrv1.Receipt
-	err     error
-	calls   atomic.Int32
-	left    time.Duration
+	// pictures are answered to those who ask for them.
+	pictures [][]byte
+	err      error
+	calls    atomic.Int32
+	left     time.Duration
 }
 
-func (f *fakeOCR) Recognize(ctx context.Context, _ *ocrv1.RecognizeRequest, _ ...grpc.CallOption) (*ocrv1.RecognizeResponse, error) {
+func (f *fakeOCR) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest, _ ...grpc.CallOption) (*ocrv1.RecognizeResponse, error) {
 	f.calls.Add(1)
 	if deadline, ok := ctx.Deadline(); ok {
 		f.left = time.Until(deadline)
@@ -38,7 +40,11 @@ func (f *fakeOCR) Recognize(ctx context.Context, _ *ocrv1.RecognizeRequest, _ ..
 	if f.err != nil {
 		return nil, f.err
 	}
-	return &ocrv1.RecognizeResponse{Receipt: proto.CloneOf(f.receipt)}, nil
+	resp := &ocrv1.RecognizeResponse{Receipt: proto.CloneOf(f.receipt)}
+	if req.GetPictures() {
+		resp.Pictures = f.pictures
+	}
+	return resp, nil
 }
 
 // shopper is a person with an ocr service to talk to.
@@ -460,10 +466,69 @@ func TestRecognitionLeavesTimeToStore(t *testing.T) {
 	require.LessOrEqual(t, p.fake.left, 20*time.Second-writeReserve)
 }
 
+func TestAPictureIsKeptWhenWished(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.fake.pictures = [][]byte{[]byte("page one"), []byte("page two")}
+	keep := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true }
+	kept := p.upload(t, keep).GetReceipt()
+	require.EqualValues(t, 2, kept.GetImagePages())
+	for page, want := range map[int32]string{0: "page one", 1: "page one", 2: "page two"} {
+		got, err := p.GetReceiptImage(p.ctx, &ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
+		require.NoError(t, err)
+		require.Equal(t, want, string(got.GetImage()))
+	}
+	for _, page := range []int32{-1, 3} {
+		_, err := p.GetReceiptImage(p.ctx, &ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
+		requireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
+	}
+	without := p.upload(t, asItIs).GetReceipt()
+	require.Zero(t, without.GetImagePages())
+	_, err := p.GetReceiptImage(p.ctx, &ledgerv1.GetReceiptImageRequest{Id: without.GetId()})
+	requireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
+
+	before := p.stored(t)
+	dry := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage, req.DryRun = true, true })
+	require.Zero(t, dry.GetReceipt().GetImagePages())
+	require.Equal(t, before, p.stored(t))
+}
+
+func TestAReceiptGoesWithTheLastOfItsTransactions(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.fake.pictures = [][]byte{[]byte("page one")}
+	resp := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true })
+	transactions := resp.GetTransactions()
+	receipts, images := 0, 0
+	count := func() {
+		require.NoError(t, p.db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM receipts), (SELECT count(*) FROM receipt_images)`).Scan(&receipts, &images))
+	}
+	_, err := p.DeleteTransaction(p.ctx, &ledgerv1.DeleteTransactionRequest{Id: transactions[0].GetId()})
+	require.NoError(t, err)
+	count()
+	require.Equal(t, []int{1, 1}, []int{receipts, images})
+
+	var racing sync.WaitGroup
+	for _, tr := range transactions[1:] {
+		racing.Go(func() {
+			if _, err := p.DeleteTransaction(p.ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	racing.Wait()
+	count()
+	require.Equal(t, []int{0, 0}, []int{receipts, images})
+	_, err = p.GetReceipt(p.ctx, &ledgerv1.GetReceiptRequest{Id: resp.GetReceipt().GetId()})
+	requireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
+	require.Empty(t, warnings(p.upload(t, asItIs)), "what is gone has no duplicate")
+}
+
 func TestAReceiptIsItsOwnersAlone(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
-	id := p.upload(t, asItIs).GetReceipt().GetId()
+	p.fake.pictures = [][]byte{[]byte("page one")}
+	id := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true }).GetReceipt().GetId()
 	for name, c := range map[string]struct {
 		ctx    context.Context
 		id     string
@@ -478,6 +543,8 @@ func TestAReceiptIsItsOwnersAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := p.GetReceipt(c.ctx, &ledgerv1.GetReceiptRequest{Id: c.id})
+			requireReason(t, err, c.code, c.reason)
+			_, err = p.GetReceiptImage(c.ctx, &ledgerv1.GetReceiptImageRequest{Id: c.id})
 			requireReason(t, err, c.code, c.reason)
 		})
 	}

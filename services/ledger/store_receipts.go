@@ -66,3 +66,54 @@ func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (rece
 	}
 	return r, nil
 }
+
+// insertReceiptImages stores the pictures of a receipt's pages, the first being page 1.
+func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, pictures [][]byte) error {
+	if len(pictures) == 0 {
+		return nil
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO receipt_images (owner_id, receipt_id, page, content)
+		SELECT $1, $2, p.page, p.content
+		FROM unnest($3::bytea[]) WITH ORDINALITY AS p (content, page)`, owner, receipt, pictures)
+	if err != nil {
+		return fmt.Errorf("inserting pictures of receipt %s: %w", receipt, err)
+	}
+	return nil
+}
+
+// selectReceiptImage returns nil for a page without a picture, and pgx.ErrNoRows for a receipt that is unknown or another
+// owner's.
+func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32) ([]byte, error) {
+	type row struct{ Content []byte }
+	r, err := pg.One[row](ctx, q, `
+		SELECT i.content
+		FROM receipts r
+		LEFT JOIN receipt_images i ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3
+		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
+	if err != nil {
+		return nil, fmt.Errorf("selecting a picture of receipt %s: %w", receipt, err)
+	}
+	return r.Content, nil
+}
+
+// deleteBareReceipt deletes the receipt of a transaction that was deleted, with its pictures, if that was its last one. The
+// lock lets simultaneous deletions see each other: the second statement's snapshot is taken when it is held.
+func deleteBareReceipt(ctx context.Context, tx pgx.Tx, deleted transaction) error {
+	if deleted.ReceiptID == nil {
+		return nil
+	}
+	owner, receipt := deleted.OwnerID, *deleted.ReceiptID
+	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`, owner, receipt)
+	if err != nil {
+		return fmt.Errorf("locking receipt %s: %w", receipt, err)
+	}
+	_, err = tx.Exec(ctx, `
+		DELETE FROM receipts r
+		WHERE r.owner_id = $1 AND r.id = $2
+			AND NOT EXISTS (SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`, owner, receipt)
+	if err != nil {
+		return fmt.Errorf("deleting receipt %s: %w", receipt, err)
+	}
+	return nil
+}

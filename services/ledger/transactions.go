@@ -161,7 +161,7 @@ func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID,
 	return after, s.publish(ctx, tx, after.OwnerID, event)
 }
 
-// DeleteTransaction takes the transaction out of balances and totals.
+// DeleteTransaction takes the transaction out of balances and totals. A receipt goes with the last of its transactions.
 func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -173,6 +173,9 @@ func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTran
 			return err
 		}
 		if err := deleteTransaction(ctx, tx, t); err != nil {
+			return err
+		}
+		if err := deleteBareReceipt(ctx, tx, t); err != nil {
 			return err
 		}
 		if err := bookMoves(ctx, tx, t.reversed()); err != nil {

@@ -49,8 +49,13 @@ type format struct {
 	decode func(b []byte) (image.Image, error)
 }
 
+const (
+	jpegMagic = "\xff\xd8\xff"
+	pdfMagic  = "%PDF-"
+)
+
 var formats = []format{
-	{[]string{"\xff\xd8\xff"}, header(jpeg.DecodeConfig), body(jpeg.Decode)},
+	{[]string{jpegMagic}, header(jpeg.DecodeConfig), body(jpeg.Decode)},
 	{[]string{"\x89PNG\r\n\x1a\n"}, header(png.DecodeConfig), body(png.Decode)},
 	// gif.Decode stops after the first frame: an endless animation costs nothing.
 	{[]string{"GIF87a", "GIF89a"}, header(gif.DecodeConfig), body(gif.Decode)},
@@ -69,22 +74,27 @@ func body(f func(r io.Reader) (image.Image, error)) func(b []byte) (image.Image,
 
 // open takes a file apart by its content. Its error is errUnreadable, the context's, or that of a missing program.
 func (p poppler) open(ctx context.Context, file []byte) (document, error) {
-	if bytes.HasPrefix(file, []byte("%PDF-")) {
+	if bytes.HasPrefix(file, []byte(pdfMagic)) {
 		return p.pdf(ctx, file)
 	}
-	for _, f := range formats {
-		if f.matches(file) {
-			img, err := f.read(file)
-			if err != nil {
-				return document{}, err
-			}
-			return document{pictures: []*image.Gray{img}}, nil
-		}
+	if f := formatOf(file); f != nil {
+		img, err := f.read(file)
+		return document{pictures: []*image.Gray{img}}, err
 	}
 	if text, ok := plainText(file); ok {
 		return document{text: receipt.FromText(text)}, nil
 	}
 	return document{}, fmt.Errorf("%w: of no known kind", errUnreadable)
+}
+
+// formatOf is nil for what is no picture.
+func formatOf(file []byte) *format {
+	for i := range formats {
+		if formats[i].matches(file) {
+			return &formats[i]
+		}
+	}
+	return nil
 }
 
 func (f format) matches(file []byte) bool {
@@ -103,8 +113,25 @@ func (f format) matches(file []byte) bool {
 	return false
 }
 
-// read decodes a picture after its header has told that it is not too large.
-func (f format) read(file []byte) (img *image.Gray, err error) {
+// read decodes a picture for the engine, upright.
+func (f format) read(file []byte) (*image.Gray, error) {
+	decoded, err := f.open(file)
+	if err != nil {
+		return nil, err
+	}
+	return upright(shrinkTo(toGray(decoded), workPixels), f.orientation(file)), nil
+}
+
+// orientation is how a picture lies, as EXIF numbers it.
+func (f format) orientation(file []byte) int {
+	if f.magic[0] != jpegMagic {
+		return 1
+	}
+	return orientation(file)
+}
+
+// open decodes a picture after its header has told that it is not too large.
+func (f format) open(file []byte) (img image.Image, err error) {
 	// Decoders are fed by anyone; one that panics on nonsense says no more than "unreadable".
 	defer func() {
 		if p := recover(); p != nil {
@@ -118,15 +145,10 @@ func (f format) read(file []byte) (img *image.Gray, err error) {
 	if config.Width <= 0 || config.Height <= 0 || config.Width > maxEdge || config.Height > maxEdge || config.Width*config.Height > maxPixels {
 		return nil, fmt.Errorf("%w: %d x %d pixels", errUnreadable, config.Width, config.Height)
 	}
-	decoded, err := f.decode(file)
-	if err != nil {
+	if img, err = f.decode(file); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	gray := shrinkTo(toGray(decoded), workPixels)
-	if f.magic[0][0] == 0xff {
-		gray = upright(gray, orientation(file))
-	}
-	return gray, nil
+	return img, nil
 }
 
 // shrinkTo halves a picture, by averaging, until it has no more than so many pixels.

@@ -129,13 +129,24 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	if err != nil {
 		return nil, err
 	}
-	digest := sha256.Sum256(req.GetFile())
+	resp := &ocrv1.RecognizeResponse{}
+	if resp.Receipt, err = s.receipt(ctx, userID, req.GetFile()); err != nil {
+		return nil, err
+	}
+	if req.GetPictures() {
+		resp.Pictures, err = s.pictures(ctx, req.GetFile())
+	}
+	return resp, err
+}
+
+func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
+	digest := sha256.Sum256(file)
 	known, err := s.recall(ctx, userID, digest[:])
 	if known != nil || err != nil {
 		return known, err
 	}
 	start := time.Now()
-	found, err := s.recognise(ctx, req.GetFile())
+	found, err := s.recognise(ctx, file)
 	s.metrics.record(ctx, time.Since(start), err)
 	if err != nil {
 		return nil, err
@@ -144,13 +155,13 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	if found.spared {
 		// The engine may do better the next time.
 		s.log.WarnContext(ctx, "the engine failed; the spare one read a receipt")
-		return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
+		return receipt, nil
 	}
 	// The memory saves work; a receipt that could not be remembered is read all the same.
 	if err := s.remember(ctx, userID, digest[:], receipt); err != nil {
 		s.log.WarnContext(ctx, "remembering a receipt", "error", err)
 	}
-	return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
+	return receipt, nil
 }
 
 func (s *server) remember(ctx context.Context, userID uuid.UUID, digest []byte, receipt *ocrv1.Receipt) error {
@@ -176,7 +187,7 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 }
 
 // recall returns nil for a file that is new, and when what is remembered of it cannot be had.
-func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*ocrv1.RecognizeResponse, error) {
+func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*ocrv1.Receipt, error) {
 	stored, err := selectResult(ctx, s.db, userID, digest, s.recogniser)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -188,7 +199,7 @@ func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*
 	if err := proto.Unmarshal(stored.Receipt, receipt); err != nil {
 		return nil, fmt.Errorf("decoding a remembered receipt: %w", err)
 	}
-	return &ocrv1.RecognizeResponse{Receipt: receipt}, nil
+	return receipt, nil
 }
 
 // recognise reads a file when it is its turn. Decoding happens behind the gate too: it needs the most memory.
@@ -199,4 +210,15 @@ func (s *server) recognise(ctx context.Context, file []byte) (reading, error) {
 	}
 	defer leave()
 	return s.reader.read(ctx, file)
+}
+
+// pictures are the file's pages, made when it is its turn.
+func (s *server) pictures(ctx context.Context, file []byte) ([][]byte, error) {
+	leave, err := s.gate.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	pictures, err := s.reader.pdf.pictures(ctx, file)
+	return pictures, refused(ctx, err)
 }

@@ -36,7 +36,7 @@ func (r local) read(ctx context.Context, pictures []*image.Gray) (reading, error
 	}
 	out := reading{}
 	for _, p := range pages {
-		out.pages = append(out.pages, frame{p.page, p.angle})
+		out.pages = append(out.pages, p.frame())
 	}
 	readings := []receipt.Reading{receipt.Read(first)}
 	out.Receipt = receipt.Join(r.now(), readings...)
@@ -148,6 +148,7 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 	most := -1.0
 	for _, quarters := range turns {
 		p := prepare(turn(img, quarters)).enlarged(1)
+		p.quarters = quarters
 		w, err := r.engine.words(ctx, p.picture(), pass{mode: columns, language: mainLanguage, grow: 1})
 		if err != nil {
 			return prepared{}, nil, err

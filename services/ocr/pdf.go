@@ -39,19 +39,11 @@ var (
 )
 
 func (p poppler) pdf(ctx context.Context, file []byte) (document, error) {
-	info, err := p.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
+	info, err := p.info(ctx, file)
 	if err != nil {
 		return document{}, err
 	}
-	m := pagesLine.FindSubmatch(info)
-	if m == nil {
-		return document{}, fmt.Errorf("%w: PDF without pages", errUnreadable)
-	}
-	pages, err := strconv.Atoi(string(m[1]))
-	if err != nil || pages < 1 {
-		return document{}, fmt.Errorf("%w: PDF without pages", errUnreadable)
-	}
-	d := document{skipped: pages > maxPages}
+	d := document{skipped: info.pages > maxPages}
 	layer, err := p.run(ctx, file, "pdftotext", "-bbox", "-l", strconv.Itoa(maxPages), "-", "-")
 	if err != nil {
 		return document{}, err
@@ -60,19 +52,59 @@ func (p poppler) pdf(ctx context.Context, file []byte) (document, error) {
 		d.text = text
 		return d, nil
 	}
-	dpi := pdfDPI
-	for _, s := range sizeLine.FindAllSubmatch(info, -1) {
-		dpi = min(dpi, fittingDPI(s[1], s[2]))
+	d.pictures, err = p.render(ctx, file, info.dpi(workPixels*3/4))
+	return d, err
+}
+
+// pdfInfo is what a PDF says of itself.
+type pdfInfo struct {
+	pages int
+	// sizes of the first pages, in points.
+	sizes [][2]float64
+}
+
+func (p poppler) info(ctx context.Context, file []byte) (pdfInfo, error) {
+	out, err := p.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
+	if err != nil {
+		return pdfInfo{}, err
 	}
+	var info pdfInfo
+	if m := pagesLine.FindSubmatch(out); m != nil {
+		info.pages, _ = strconv.Atoi(string(m[1]))
+	}
+	if info.pages < 1 {
+		return pdfInfo{}, fmt.Errorf("%w: PDF without pages", errUnreadable)
+	}
+	for _, m := range sizeLine.FindAllSubmatch(out, -1) {
+		// What is no number is too large, or nothing.
+		w, _ := strconv.ParseFloat(string(m[1]), 64)
+		h, _ := strconv.ParseFloat(string(m[2]), 64)
+		info.sizes = append(info.sizes, [2]float64{w, h})
+	}
+	return info, nil
+}
+
+// dpi is the resolution at which no page has more than so many pixels.
+func (i pdfInfo) dpi(pixels float64) int {
+	dpi := pdfDPI
+	for _, s := range i.sizes {
+		if s[0] <= 0 || s[1] <= 0 {
+			return 0
+		}
+		dpi = min(dpi, int(72*math.Sqrt(pixels/(s[0]*s[1]))), int(72*maxEdge/max(s[0], s[1])))
+	}
+	return dpi
+}
+
+func (p poppler) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
 	if dpi < 20 {
-		return document{}, fmt.Errorf("%w: PDF pages of an enormous size", errUnreadable)
+		return nil, fmt.Errorf("%w: PDF pages of an enormous size", errUnreadable)
 	}
 	out, err := p.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(maxPages), "-")
 	if err != nil {
-		return document{}, err
+		return nil, err
 	}
-	d.pictures, err = graymaps(out)
-	return d, err
+	return graymaps(out)
 }
 
 // run tells a PDF that poppler refuses from a poppler that is missing.
@@ -88,17 +120,6 @@ func (p poppler) run(ctx context.Context, file []byte, program string, args ...s
 		return nil, fmt.Errorf("%w: takes too long: %w", errUnreadable, err)
 	}
 	return out, err
-}
-
-// fittingDPI is the resolution at which a page has as many pixels as are of use.
-func fittingDPI(width, height []byte) int {
-	w, errW := strconv.ParseFloat(string(width), 64)
-	h, errH := strconv.ParseFloat(string(height), 64)
-	if errW != nil || errH != nil || w <= 0 || h <= 0 {
-		return 0
-	}
-	byArea := 72 * math.Sqrt(workPixels*0.75/(w*h))
-	return int(min(byArea, 72*maxEdge/max(w, h)))
 }
 
 type layerDoc struct {

@@ -21,8 +21,17 @@ type prepared struct {
 	ink   *image.Gray
 	scale float64
 	angle float64
-	// page is the size of the upright page.
-	page image.Point
+	// page is the size of the page, after it was turned by quarters.
+	page     image.Point
+	quarters int
+}
+
+func (p prepared) frame() frame {
+	shown := p.page
+	if p.quarters%2 == 1 {
+		shown.X, shown.Y = shown.Y, shown.X
+	}
+	return frame{size: shown, quarters: p.quarters, angle: p.angle}
 }
 
 // prepare evens out the paper, straightens the lines and brings the type to size.

@@ -39,17 +39,26 @@ type reading struct {
 // read returns errParse, errResponse or the context's error.
 func (r reader) read(ctx context.Context, file []byte) (reading, error) {
 	out, err := r.recognise(ctx, file)
-	switch {
-	case err == nil && out.Total == "":
-		return reading{}, fmt.Errorf("%w: no total found", errParse)
-	case err == nil:
-		return out, nil
-	case ctx.Err() != nil:
-		return reading{}, ctx.Err()
-	case errors.Is(err, errUnreadable):
-		return reading{}, fmt.Errorf("%w: %w", errParse, err)
+	if err != nil {
+		return reading{}, refused(ctx, err)
 	}
-	return reading{}, fmt.Errorf("%w: %w", errResponse, err)
+	if out.Total == "" {
+		return reading{}, fmt.Errorf("%w: no total found", errParse)
+	}
+	return out, nil
+}
+
+// refused says whose fault an error was, the file's or the engine's.
+func refused(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errUnreadable):
+		return fmt.Errorf("%w: %w", errParse, err)
+	}
+	return fmt.Errorf("%w: %w", errResponse, err)
 }
 
 func (r reader) recognise(ctx context.Context, file []byte) (reading, error) {
@@ -81,18 +90,44 @@ func (r reader) pictures(ctx context.Context, pictures []*image.Gray) (reading, 
 	return out, err
 }
 
-// frame is a page that evidence lies on: its size, and by how much it was straightened.
+// frame is a page that evidence lies on, as the file shows it, and what was done to it before it was read.
 type frame struct {
-	size  image.Point
-	angle float64
+	size image.Point
+	// quarters is how often it was turned clockwise, and angle by how much it was straightened then.
+	quarters int
+	angle    float64
 }
 
-// place moves a box from the straightened page back to the upright one.
+// place moves a box from the page as it was read back to the page as the file shows it.
 func (f frame) place(b receipt.Box) receipt.Box {
-	sin, cos := math.Sincos(f.angle)
-	cx, cy := float64(f.size.X)/2, float64(f.size.Y)/2
-	dx, dy := float64(b.X)+float64(b.W)/2-cx, float64(b.Y)+float64(b.H)/2-cy
-	b.X = int(cx + dx*cos - dy*sin - float64(b.W)/2)
-	b.Y = int(cy + dx*sin + dy*cos - float64(b.H)/2)
+	turned := f.size
+	if f.quarters%2 == 1 {
+		turned.X, turned.Y = turned.Y, turned.X
+	}
+	b = skewed(b, turned, f.angle)
+	switch f.quarters {
+	case 1:
+		return receipt.Box{X: b.Y, Y: f.size.Y - b.X - b.W, W: b.H, H: b.W}
+	case 2:
+		return receipt.Box{X: f.size.X - b.X - b.W, Y: f.size.Y - b.Y - b.H, W: b.W, H: b.H}
+	case 3:
+		return receipt.Box{X: f.size.X - b.Y - b.H, Y: b.X, W: b.H, H: b.W}
+	}
 	return b
+}
+
+// skewed is what holds a box after the page was rotated about its middle.
+func skewed(b receipt.Box, page image.Point, angle float64) receipt.Box {
+	if angle == 0 {
+		return b
+	}
+	sin, cos := math.Sincos(angle)
+	cx, cy := float64(page.X)/2, float64(page.Y)/2
+	dx, dy := float64(b.X)+float64(b.W)/2-cx, float64(b.Y)+float64(b.H)/2-cy
+	w := float64(b.W)*cos + float64(b.H)*math.Abs(sin)
+	h := float64(b.W)*math.Abs(sin) + float64(b.H)*cos
+	return receipt.Box{
+		X: int(cx + dx*cos - dy*sin - w/2), Y: int(cy + dx*sin + dy*cos - h/2),
+		W: int(math.Ceil(w)), H: int(math.Ceil(h)),
+	}
 }

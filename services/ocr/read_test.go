@@ -33,38 +33,6 @@ func TestPhotographsInFiveLanguagesAreRead(t *testing.T) {
 	}
 }
 
-func TestAPageOnItsSideIsTurned(t *testing.T) {
-	t.Parallel()
-	text, want := goldenText(t, "en_us")
-	img := printed(t, text, 20)
-	r, err := newTestReader().read(t.Context(), asJPEG(t, turn(img, 1)))
-	require.NoError(t, err)
-	require.Equal(t, want.Total, r.Total)
-	require.Equal(t, img.Bounds().Size(), r.pages[0].size, "evidence lies on the page as one reads it")
-}
-
-func TestEvidenceLiesOnTheUprightPageWhereTheWordsAre(t *testing.T) {
-	t.Parallel()
-	const angle = 0.05
-	text, _ := goldenText(t, "en_us")
-	straight := printed(t, text, 20)
-	r, err := newTestReader().read(t.Context(), asJPEG(t, rotate(straight, angle)))
-	require.NoError(t, err)
-	for _, e := range r.proto().GetEvidence() {
-		box := e.GetBox()
-		require.Equal(t, int32(straight.Bounds().Dx()), box.GetPageWidth())
-		if e.GetField() != "total" {
-			continue
-		}
-		// The total stands on the 14th of the text's 16 rows, at the right.
-		middle := float64(box.GetY()+box.GetHeight()/2) / float64(box.GetPageHeight())
-		require.InDelta(t, 0.82, middle, 0.08)
-		require.Greater(t, box.GetX(), box.GetPageWidth()/2)
-		return
-	}
-	require.Fail(t, "no evidence of the total")
-}
-
 func TestAPictureWithoutAReceiptIsRefused(t *testing.T) {
 	t.Parallel()
 	static := image.NewGray(image.Rect(0, 0, 500, 500))

@@ -166,10 +166,7 @@ func (g *generator) requestBody(o *operation) object {
 
 func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 	responses := object{}
-	schema, mediaType := g.message(o.method.Output), "application/json"
-	if o.method.Desc.IsStreamingServer() {
-		schema, mediaType = g.streamed(o.method.Output), "text/event-stream"
-	}
+	schema, mediaType := g.answer(o.method)
 	for _, s := range o.success {
 		body := schema
 		if len(o.success) > 1 {
@@ -184,13 +181,7 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 			"content": object{mediaType: object{"schema": body}},
 		}
 	}
-	if properties, ok := g.schemas[string(o.method.Output.Desc.Name())].(object)["properties"].(object); ok && properties["code"] != nil {
-		var codes []string
-		for _, s := range o.success {
-			codes = append(codes, s.GetCode())
-		}
-		properties["code"] = object{"type": "string", "enum": codes}
-	}
+	g.nameCodes(o)
 	byStatus, err := reasons.byStatus(o)
 	if err != nil {
 		return nil, err
@@ -199,6 +190,33 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 		responses[strconv.Itoa(status)] = failure(status, codes)
 	}
 	return responses, nil
+}
+
+// nameCodes says which codes an envelope may hold.
+func (g *generator) nameCodes(o *operation) {
+	answer, _ := g.schemas[string(o.method.Output.Desc.Name())].(object)
+	properties, _ := answer["properties"].(object)
+	if properties["code"] == nil {
+		return
+	}
+	var codes []string
+	for _, s := range o.success {
+		codes = append(codes, s.GetCode())
+	}
+	properties["code"] = object{"type": "string", "enum": codes}
+}
+
+// answer is what a success looks like: JSON, the single events of a stream, or a file.
+func (g *generator) answer(method *protogen.Method) (schema object, mediaType string) {
+	if method.Desc.IsStreamingServer() {
+		return g.streamed(method.Output), "text/event-stream"
+	}
+	for _, field := range method.Output.Fields {
+		if mediaType := stringOption(field, restv1.E_File); mediaType != "" {
+			return g.described(field), mediaType
+		}
+	}
+	return g.message(method.Output), "application/json"
 }
 
 // streamed is what the data of each server-sent event holds: the message in the response.

@@ -2448,8 +2448,10 @@ type CreateTransactionsFromReceiptRequest struct {
 	// "create" (default) or "reject" when the user has uploaded the same file before.
 	OnDuplicate    *string `protobuf:"bytes,6,opt,name=on_duplicate,json=onDuplicate,proto3,oneof" json:"on_duplicate,omitempty"`
 	IdempotencyKey string  `protobuf:"bytes,7,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Keep a picture of the receipt, as long as the receipt; nothing is kept of text.
+	KeepImage     bool `protobuf:"varint,8,opt,name=keep_image,json=keepImage,proto3" json:"keep_image,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateTransactionsFromReceiptRequest) Reset() {
@@ -2529,6 +2531,13 @@ func (x *CreateTransactionsFromReceiptRequest) GetIdempotencyKey() string {
 		return x.IdempotencyKey
 	}
 	return ""
+}
+
+func (x *CreateTransactionsFromReceiptRequest) GetKeepImage() bool {
+	if x != nil {
+		return x.KeepImage
+	}
+	return false
 }
 
 type CreateTransactionsFromReceiptResponse struct {
@@ -2712,6 +2721,104 @@ func (x *GetReceiptResponse) GetReceipt() *v11.Receipt {
 	return nil
 }
 
+type GetReceiptImageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// From 1, the default.
+	Page          int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetReceiptImageRequest) Reset() {
+	*x = GetReceiptImageRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetReceiptImageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetReceiptImageRequest) ProtoMessage() {}
+
+func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
+func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GetReceiptImageRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *GetReceiptImageRequest) GetPage() int32 {
+	if x != nil {
+		return x.Page
+	}
+	return 0
+}
+
+type GetReceiptImageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The page that the receipt's evidence lies on; pageWidth and pageHeight of a box tell by how much it was shrunk.
+	Image         []byte `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetReceiptImageResponse) Reset() {
+	*x = GetReceiptImageResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetReceiptImageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetReceiptImageResponse) ProtoMessage() {}
+
+func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
+func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *GetReceiptImageResponse) GetImage() []byte {
+	if x != nil {
+		return x.Image
+	}
+	return nil
+}
+
 type GetSummaryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Inclusive; RFC 3339 or YYYY-MM-DD. Absent: the first day of the current month (UTC).
@@ -2726,7 +2833,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2738,7 +2845,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2751,7 +2858,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -2786,7 +2893,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +2905,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +2918,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -2859,7 +2966,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2871,7 +2978,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2884,7 +2991,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Summary) GetFrom() string {
@@ -2966,7 +3073,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2978,7 +3085,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2991,7 +3098,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -3052,7 +3159,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3064,7 +3171,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3077,7 +3184,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -3139,7 +3246,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3151,7 +3258,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3164,7 +3271,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -3231,7 +3338,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3243,7 +3350,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3256,7 +3363,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -3307,7 +3414,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3319,7 +3426,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3332,7 +3439,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -3364,7 +3471,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3376,7 +3483,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3389,7 +3496,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
 }
 
 type SumSpendingRequest struct {
@@ -3401,7 +3508,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3413,7 +3520,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3426,7 +3533,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -3452,7 +3559,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3464,7 +3571,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3477,7 +3584,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -3525,7 +3632,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3537,7 +3644,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3550,7 +3657,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -3573,7 +3680,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3585,7 +3692,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3598,7 +3705,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Spending) GetFound() bool {
@@ -3627,7 +3734,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3639,7 +3746,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3652,7 +3759,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -3900,7 +4007,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xce\x02\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xf3\x02\n" +
 	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
 	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
 	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
@@ -3909,7 +4016,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04mode\x18\x04 \x01(\tH\x00R\x04mode\x88\x01\x01\x12\x1d\n" +
 	"\adry_run\x18\x05 \x01(\bB\x04\xe8\xb5\x18\x01R\x06dryRun\x12,\n" +
 	"\fon_duplicate\x18\x06 \x01(\tB\x04\xe8\xb5\x18\x01H\x01R\vonDuplicate\x88\x01\x01\x12<\n" +
-	"\x0fidempotency_key\x18\a \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
+	"\x0fidempotency_key\x18\a \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12#\n" +
+	"\n" +
+	"keep_image\x18\b \x01(\bB\x04\xe8\xb5\x18\x01R\tkeepImageB\a\n" +
 	"\x05_modeB\x0f\n" +
 	"\r_on_duplicate\"\x80\x02\n" +
 	"%CreateTransactionsFromReceiptResponse\x12\x12\n" +
@@ -3923,7 +4032,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x12GetReceiptResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
-	"\areceipt\x18\x03 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\"\x7f\n" +
+	"\areceipt\x18\x03 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\"<\n" +
+	"\x16GetReceiptImageRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04page\x18\x02 \x01(\x05R\x04page\"?\n" +
+	"\x17GetReceiptImageResponse\x12$\n" +
+	"\x05image\x18\x01 \x01(\fB\x0e\x82\xb6\x18\n" +
+	"image/jpegR\x05image\"\x7f\n" +
 	"\x11GetSummaryRequest\x12\x17\n" +
 	"\x04from\x18\x01 \x01(\tH\x00R\x04from\x88\x01\x01\x12\x13\n" +
 	"\x02to\x18\x02 \x01(\tH\x01R\x02to\x88\x01\x01\x12\x1f\n" +
@@ -3998,7 +4113,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xe3\x1b\n" +
+	"spentMinor2\xfb\x1c\n" +
 	"\rLedgerService\x12\x9f\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"@\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
@@ -4035,7 +4150,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01\x98\xb5\x18\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa2\x01\n" +
 	"\n" +
 	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"I\x8a\xb5\x18%\n" +
-	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\xba\x01\n" +
+	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\x95\x01\n" +
+	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"-\x8a\xb5\x18\x03\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xba\x01\n" +
 	"\n" +
 	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"a\x8a\xb5\x189\n" +
 	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12o\n" +
@@ -4054,7 +4170,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -4094,54 +4210,56 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*CreateTransactionsFromReceiptResponse)(nil), // 35: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
 	(*GetReceiptRequest)(nil),                     // 36: coffer.ledger.v1.GetReceiptRequest
 	(*GetReceiptResponse)(nil),                    // 37: coffer.ledger.v1.GetReceiptResponse
-	(*GetSummaryRequest)(nil),                     // 38: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 39: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 40: coffer.ledger.v1.Summary
-	(*Totals)(nil),                                // 41: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 42: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 43: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 44: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 45: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 46: coffer.ledger.v1.CheckReferencesResponse
-	(*SumSpendingRequest)(nil),                    // 47: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 48: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 49: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 50: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 51: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 52: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 53: coffer.ocr.v1.Receipt
+	(*GetReceiptImageRequest)(nil),                // 38: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 39: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 40: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 41: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 42: coffer.ledger.v1.Summary
+	(*Totals)(nil),                                // 43: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 44: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 45: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 46: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 47: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 48: coffer.ledger.v1.CheckReferencesResponse
+	(*SumSpendingRequest)(nil),                    // 49: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 50: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 51: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 52: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 53: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 54: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 55: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	52, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	54, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	52, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	54, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	23, // 11: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	23, // 12: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	52, // 13: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	54, // 13: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	23, // 14: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	23, // 15: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	23, // 16: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	53, // 17: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	53, // 18: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	40, // 19: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	41, // 20: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	42, // 21: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	43, // 22: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	44, // 23: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	41, // 24: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	55, // 17: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	55, // 18: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	42, // 19: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	43, // 20: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	44, // 21: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	45, // 22: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	46, // 23: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	43, // 24: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
 	23, // 25: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
 	23, // 26: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	48, // 27: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	50, // 28: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	51, // 29: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	50, // 27: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	52, // 28: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	53, // 29: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
 	2,  // 30: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
 	4,  // 31: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
 	6,  // 32: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
@@ -4159,31 +4277,33 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	32, // 44: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
 	34, // 45: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
 	36, // 46: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	38, // 47: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	45, // 48: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	47, // 49: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 50: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 51: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 52: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 53: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 54: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 55: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 56: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 57: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 58: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 59: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	25, // 60: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	27, // 61: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	29, // 62: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	31, // 63: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	33, // 64: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	35, // 65: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	37, // 66: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	39, // 67: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	46, // 68: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	49, // 69: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	50, // [50:70] is the sub-list for method output_type
-	30, // [30:50] is the sub-list for method input_type
+	38, // 47: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	40, // 48: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	47, // 49: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	49, // 50: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 51: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 52: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 53: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 54: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 55: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 56: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 57: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 58: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 59: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 60: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	25, // 61: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	27, // 62: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	29, // 63: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	31, // 64: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	33, // 65: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	35, // 66: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	37, // 67: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	39, // 68: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	41, // 69: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	48, // 70: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	51, // 71: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	51, // [51:72] is the sub-list for method output_type
+	30, // [30:51] is the sub-list for method input_type
 	30, // [30:30] is the sub-list for extension type_name
 	30, // [30:30] is the sub-list for extension extendee
 	0,  // [0:30] is the sub-list for field type_name
@@ -4205,14 +4325,14 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[26].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[30].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[34].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[38].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   52,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

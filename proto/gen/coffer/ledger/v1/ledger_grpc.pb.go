@@ -38,6 +38,7 @@ const (
 	LedgerService_DeleteTransaction_FullMethodName             = "/coffer.ledger.v1.LedgerService/DeleteTransaction"
 	LedgerService_CreateTransactionsFromReceipt_FullMethodName = "/coffer.ledger.v1.LedgerService/CreateTransactionsFromReceipt"
 	LedgerService_GetReceipt_FullMethodName                    = "/coffer.ledger.v1.LedgerService/GetReceipt"
+	LedgerService_GetReceiptImage_FullMethodName               = "/coffer.ledger.v1.LedgerService/GetReceiptImage"
 	LedgerService_GetSummary_FullMethodName                    = "/coffer.ledger.v1.LedgerService/GetSummary"
 	LedgerService_CheckReferences_FullMethodName               = "/coffer.ledger.v1.LedgerService/CheckReferences"
 	LedgerService_SumSpending_FullMethodName                   = "/coffer.ledger.v1.LedgerService/SumSpending"
@@ -91,6 +92,9 @@ type LedgerServiceClient interface {
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
 	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
+	// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
+	// user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
 	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
 	// Whether a user owns a wallet and categories, as budget must know. WALLET_NOT_FOUND,
@@ -278,6 +282,16 @@ func (c *ledgerServiceClient) GetReceipt(ctx context.Context, in *GetReceiptRequ
 	return out, nil
 }
 
+func (c *ledgerServiceClient) GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetReceiptImageResponse)
+	err := c.cc.Invoke(ctx, LedgerService_GetReceiptImage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ledgerServiceClient) GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetSummaryResponse)
@@ -356,6 +370,9 @@ type LedgerServiceServer interface {
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
 	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)
+	// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
+	// user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
 	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
 	// Whether a user owns a wallet and categories, as budget must know. WALLET_NOT_FOUND,
@@ -423,6 +440,9 @@ func (UnimplementedLedgerServiceServer) CreateTransactionsFromReceipt(context.Co
 }
 func (UnimplementedLedgerServiceServer) GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetReceipt not implemented")
+}
+func (UnimplementedLedgerServiceServer) GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetReceiptImage not implemented")
 }
 func (UnimplementedLedgerServiceServer) GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSummary not implemented")
@@ -760,6 +780,24 @@ func _LedgerService_GetReceipt_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LedgerService_GetReceiptImage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetReceiptImageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).GetReceiptImage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_GetReceiptImage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).GetReceiptImage(ctx, req.(*GetReceiptImageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LedgerService_GetSummary_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetSummaryRequest)
 	if err := dec(in); err != nil {
@@ -888,6 +926,10 @@ var LedgerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetReceipt",
 			Handler:    _LedgerService_GetReceipt_Handler,
+		},
+		{
+			MethodName: "GetReceiptImage",
+			Handler:    _LedgerService_GetReceiptImage_Handler,
 		},
 		{
 			MethodName: "GetSummary",

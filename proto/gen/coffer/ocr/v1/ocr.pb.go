@@ -29,7 +29,9 @@ type RecognizeRequest struct {
 	// JPEG, PNG, WebP, TIFF, BMP, GIF, PDF or UTF-8 text, at most 10 MiB; told by content.
 	File []byte `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
 	// Whose file it is: the same file of the same user is read once.
-	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Answer with pictures of the pages, too.
+	Pictures      bool `protobuf:"varint,3,opt,name=pictures,proto3" json:"pictures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -78,9 +80,18 @@ func (x *RecognizeRequest) GetUserId() string {
 	return ""
 }
 
+func (x *RecognizeRequest) GetPictures() bool {
+	if x != nil {
+		return x.Pictures
+	}
+	return false
+}
+
 type RecognizeResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Receipt       *Receipt               `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Receipt *Receipt               `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
+	// JPEGs of the pages that were read, turned as EXIF says and with nothing in them but the picture, at most 2 MiB each; none of text.
+	Pictures      [][]byte `protobuf:"bytes,2,rep,name=pictures,proto3" json:"pictures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -122,6 +133,13 @@ func (x *RecognizeResponse) GetReceipt() *Receipt {
 	return nil
 }
 
+func (x *RecognizeResponse) GetPictures() [][]byte {
+	if x != nil {
+		return x.Pictures
+	}
+	return nil
+}
+
 // Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
 type Receipt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -146,8 +164,10 @@ type Receipt struct {
 	// How sure the recogniser is, 0..1, by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]float64 `protobuf:"bytes,12,rep,name=confidence,proto3" json:"confidence,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	// Where each field was read.
-	Evidence      []*Evidence `protobuf:"bytes,13,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	Warnings      []*Warning  `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Evidence []*Evidence `protobuf:"bytes,13,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	Warnings []*Warning  `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// How many pages' pictures are kept; set by the ledger.
+	ImagePages    int32 `protobuf:"varint,15,opt,name=image_pages,json=imagePages,proto3" json:"image_pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -280,6 +300,13 @@ func (x *Receipt) GetWarnings() []*Warning {
 	return nil
 }
 
+func (x *Receipt) GetImagePages() int32 {
+	if x != nil {
+		return x.ImagePages
+	}
+	return 0
+}
+
 // Line is one item.
 type Line struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -357,7 +384,7 @@ type Evidence struct {
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// From 1.
 	Page int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
-	// Pixels of the upright page, from its top left corner. Absent for plain text.
+	// Pixels of the page as a viewer shows it, from its top left corner. Absent for plain text.
 	Box *Box `protobuf:"bytes,3,opt,name=box,proto3" json:"box,omitempty"`
 	// The text as it was read.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
@@ -576,12 +603,14 @@ var File_coffer_ocr_v1_ocr_proto protoreflect.FileDescriptor
 
 const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\n" +
-	"\x17coffer/ocr/v1/ocr.proto\x12\rcoffer.ocr.v1\x1a\x19coffer/rest/v1/rest.proto\"?\n" +
+	"\x17coffer/ocr/v1/ocr.proto\x12\rcoffer.ocr.v1\x1a\x19coffer/rest/v1/rest.proto\"[\n" +
 	"\x10RecognizeRequest\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\fR\x04file\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"E\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1a\n" +
+	"\bpictures\x18\x03 \x01(\bR\bpictures\"a\n" +
 	"\x11RecognizeResponse\x120\n" +
-	"\areceipt\x18\x01 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\"\xe2\x04\n" +
+	"\areceipt\x18\x01 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x12\x1a\n" +
+	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x89\x05\n" +
 	"\aReceipt\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\x02id\x12 \n" +
 	"\bmerchant\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12\x18\n" +
@@ -599,7 +628,9 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"confidence\x18\f \x03(\v2&.coffer.ocr.v1.Receipt.ConfidenceEntryR\n" +
 	"confidence\x123\n" +
 	"\bevidence\x18\r \x03(\v2\x17.coffer.ocr.v1.EvidenceR\bevidence\x122\n" +
-	"\bwarnings\x18\x0e \x03(\v2\x16.coffer.ocr.v1.WarningR\bwarnings\x1a=\n" +
+	"\bwarnings\x18\x0e \x03(\v2\x16.coffer.ocr.v1.WarningR\bwarnings\x12%\n" +
+	"\vimage_pages\x18\x0f \x01(\x05B\x04\xf8\xb5\x18\x01R\n" +
+	"imagePages\x1a=\n" +
 	"\x0fConfidenceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\x99\x01\n" +

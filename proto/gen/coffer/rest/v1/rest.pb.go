@@ -269,6 +269,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50015,opt,name=omit_empty",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*string)(nil),
+		Field:         50016,
+		Name:          "coffer.rest.v1.file",
+		Tag:           "bytes,50016,opt,name=file",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -307,6 +315,10 @@ var (
 	//
 	// optional bool omit_empty = 50015;
 	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[7]
+	// The answer's body is this field, a file of this media type, and not JSON.
+	//
+	// optional string file = 50016;
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[8]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -337,7 +349,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
 	"\brequired\x12\x1d.google.protobuf.FieldOptions\x18ކ\x03 \x01(\bR\brequired:>\n" +
 	"\n" +
-	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18߆\x03 \x01(\bR\tomitEmptyBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18߆\x03 \x01(\bR\tomitEmpty:3\n" +
+	"\x04file\x12\x1d.google.protobuf.FieldOptions\x18\xe0\x86\x03 \x01(\tR\x04fileBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -369,12 +382,13 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 5: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
 	4,  // 6: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
 	4,  // 7: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	1,  // 8: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 9: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	8,  // [8:10] is the sub-list for extension type_name
-	0,  // [0:8] is the sub-list for extension extendee
+	4,  // 8: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	1,  // 9: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 10: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	9,  // [9:11] is the sub-list for extension type_name
+	0,  // [0:9] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -390,7 +404,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 8,
+			NumExtensions: 9,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

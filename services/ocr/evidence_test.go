@@ -1,0 +1,93 @@
+package ocr
+
+import (
+	"image"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+// TestTheTotalsBoxCoversItsPixels shows the same receipt in every position, and compares it with one that lacks nothing but
+// the total's figures: the difference is where the box must lie.
+func TestTheTotalsBoxCoversItsPixels(t *testing.T) {
+	t.Parallel()
+	text, want := goldenText(t, "de")
+	const figures = "9,13"
+	whole, without := printed(t, text, 20), printed(t, strings.Replace(text, figures, "    ", 1), 20)
+	for name, c := range map[string]struct {
+		// put is what happens to the paper, and exif how the file says that the camera was held.
+		put  func(*image.Gray) *image.Gray
+		exif int
+	}{
+		"straight":               {lean(0), 1},
+		"EXIF 3":                 {lean(0), 3},
+		"EXIF 8 and askew":       {lean(-0.04), 8},
+		"EXIF 6 and on its side": {quarters(1), 6},
+		"on its other side":      {quarters(3), 1},
+		"on its head":            {quarters(2), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shown := c.put(whole)
+			r, err := newTestReader().read(t.Context(), heldAs(t, shown, c.exif))
+			require.NoError(t, err)
+			require.Equal(t, want.Total, r.Total)
+			requireCovers(t, evidenceOf(t, r, "total"), shown, c.put(without))
+		})
+	}
+}
+
+func lean(angle float64) func(*image.Gray) *image.Gray {
+	return func(img *image.Gray) *image.Gray { return rotate(img, angle) }
+}
+
+func quarters(n int) func(*image.Gray) *image.Gray {
+	return func(img *image.Gray) *image.Gray { return turn(img, n) }
+}
+
+// heldAs is the file of a camera that was held so: viewers show img.
+func heldAs(t *testing.T, img *image.Gray, exif int) []byte {
+	t.Helper()
+	undone := map[int]int{1: 0, 3: 2, 6: 3, 8: 1}
+	return withOrientation(asJPEG(t, turn(img, undone[exif])), exif)
+}
+
+func evidenceOf(t *testing.T, r reading, field string) *ocrv1.Box {
+	t.Helper()
+	for _, e := range r.proto().GetEvidence() {
+		if e.GetField() == field {
+			return e.GetBox()
+		}
+	}
+	require.Fail(t, "no evidence of "+field)
+	return nil
+}
+
+// requireCovers asserts that a box holds nearly all pixels in which two pictures differ, and not much more.
+func requireCovers(t *testing.T, box *ocrv1.Box, with, without *image.Gray) {
+	t.Helper()
+	scale := float64(with.Rect.Dx()) / float64(box.GetPageWidth())
+	require.InDelta(t, scale, float64(with.Rect.Dy())/float64(box.GetPageHeight()), 0.02)
+	in := func(v int32) int { return int(float64(v) * scale) }
+	covered := image.Rect(in(box.GetX()), in(box.GetY()), in(box.GetX()+box.GetWidth()), in(box.GetY()+box.GetHeight()))
+	all, inside, extent := 0, 0, image.Rectangle{}
+	for y := range with.Rect.Dy() {
+		for x := range with.Rect.Dx() {
+			if int(without.GrayAt(x, y).Y)-int(with.GrayAt(x, y).Y) < 100 {
+				continue
+			}
+			all++
+			extent = extent.Union(image.Rect(x, y, x+1, y+1))
+			if image.Pt(x, y).In(covered) {
+				inside++
+			}
+		}
+	}
+	require.Positive(t, all)
+	require.Greater(t, float64(inside)/float64(all), 0.93, "%v does not cover %v", covered, extent)
+	area := func(r image.Rectangle) int { return r.Dx() * r.Dy() }
+	require.Less(t, area(covered), 2*area(extent), "%v is more than %v", covered, extent)
+}

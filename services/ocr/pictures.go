@@ -1,0 +1,112 @@
+package ocr
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"math"
+
+	"golang.org/x/image/draw"
+	"golang.org/x/image/math/f64"
+)
+
+const (
+	// picturePixels are enough to read small print by.
+	picturePixels  = 3_000_000
+	pictureQuality = 80
+	maxPicture     = 2 << 20
+)
+
+// pictures are the pages that are read of a file, as JPEGs, turned as EXIF says: those that evidence lies on, smaller. They are made
+// from the pixels alone, so that nothing else that the file carried is in them. Text has none.
+func (p poppler) pictures(ctx context.Context, file []byte) ([][]byte, error) {
+	pages, err := p.pages(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for _, page := range pages {
+		picture, err := encoded(page)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, picture)
+	}
+	return out, nil
+}
+
+func (p poppler) pages(ctx context.Context, file []byte) ([]image.Image, error) {
+	if f := formatOf(file); f != nil {
+		img, err := f.open(file)
+		if err != nil {
+			return nil, err
+		}
+		return []image.Image{oriented(fitted(img, picturePixels), f.orientation(file))}, nil
+	}
+	if !bytes.HasPrefix(file, []byte(pdfMagic)) {
+		return nil, nil
+	}
+	info, err := p.info(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := p.render(ctx, file, info.dpi(picturePixels))
+	var out []image.Image
+	for _, img := range rendered {
+		out = append(out, img)
+	}
+	return out, err
+}
+
+// encoded shrinks what the limit has no room for: noise, hardly a receipt.
+func encoded(img image.Image) ([]byte, error) {
+	pixels := float64(picturePixels)
+	for {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: pictureQuality}); err != nil {
+			return nil, fmt.Errorf("encoding a picture: %w", err)
+		}
+		if b.Len() <= maxPicture {
+			return b.Bytes(), nil
+		}
+		pixels /= 2
+		img = fitted(img, pixels)
+	}
+}
+
+// fitted shrinks a picture to so many pixels, on white where it is transparent.
+func fitted(img image.Image, pixels float64) image.Image {
+	size := img.Bounds().Size()
+	scale := min(1, math.Sqrt(pixels/float64(size.X*size.Y)))
+	out := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale))))
+	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.BiLinear.Scale(out, out.Bounds(), img, img.Bounds(), draw.Over, nil)
+	return out
+}
+
+// oriented undoes an EXIF orientation in colour.
+func oriented(img image.Image, orientation int) image.Image {
+	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
+	to := map[int]f64.Aff3{
+		2: {-1, 0, w, 0, 1, 0},
+		3: {-1, 0, w, 0, -1, h},
+		4: {1, 0, 0, 0, -1, h},
+		5: {0, 1, 0, 1, 0, 0},
+		6: {0, -1, h, 1, 0, 0},
+		7: {0, -1, h, -1, 0, w},
+		8: {0, 1, 0, -1, 0, w},
+	}
+	m, turned := to[orientation]
+	if !turned {
+		return img
+	}
+	size := img.Bounds().Size()
+	if orientation >= 5 {
+		size.X, size.Y = size.Y, size.X
+	}
+	out := image.NewRGBA(image.Rectangle{Max: size})
+	draw.NearestNeighbor.Transform(out, m, img, img.Bounds(), draw.Src, nil)
+	return out
+}

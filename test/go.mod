@@ -6,15 +6,15 @@ require github.com/coffer-budget/coffer/proto v0.0.0
 
 require github.com/coffer-budget/coffer/internal v0.0.0
 
-require github.com/coffer-budget/coffer/services/auth v0.0.0 // indirect
+require github.com/coffer-budget/coffer/services/auth v0.0.0
 
-require github.com/coffer-budget/coffer/services/ledger v0.0.0 // indirect
+require github.com/coffer-budget/coffer/services/ledger v0.0.0
 
-require github.com/coffer-budget/coffer/services/budget v0.0.0 // indirect
+require github.com/coffer-budget/coffer/services/budget v0.0.0
 
-require github.com/coffer-budget/coffer/services/ocr v0.0.0 // indirect
+require github.com/coffer-budget/coffer/services/ocr v0.0.0
 
-require github.com/coffer-budget/coffer/gateway v0.0.0 // indirect
+require github.com/coffer-budget/coffer/gateway v0.0.0
 
 require (
 	github.com/coffer-budget/coffer/deploy/local v0.0.0
@@ -22,7 +22,9 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/stretchr/testify v1.12.1
+	go.opentelemetry.io/proto/otlp v1.11.0
 	golang.org/x/image v0.47.0
+	golang.org/x/net v0.61.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 	pgregory.net/rapid v1.3.0
@@ -82,11 +84,9 @@ require (
 	go.opentelemetry.io/otel/sdk v1.47.0 // indirect
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
-	go.opentelemetry.io/proto/otlp v1.11.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
-	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

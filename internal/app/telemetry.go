@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	prom "github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
 	"go.opentelemetry.io/otel"
@@ -40,7 +41,7 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		options = append(options, sdktrace.WithSampler(sdktrace.NeverSample()))
 	}
 	traces := sdktrace.NewTracerProvider(append(options, sdktrace.WithResource(res))...)
-	reader, err := prometheus.New()
+	reader, err := prometheus.New(prometheus.WithoutScopeInfo())
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
@@ -57,7 +58,8 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		return nil, fmt.Errorf("listening for metrics: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.Handler())
+	// Prometheus gets exemplars in the OpenMetrics format only.
+	mux.Handle("GET /metrics", promhttp.HandlerFor(prom.DefaultGatherer, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(lis) }()
 	return func() error {

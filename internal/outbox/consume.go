@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -36,8 +38,9 @@ type Consumer struct {
 
 // Consume has each event applied at least once, until ctx ends.
 func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
-	stop := b.observe("coffer.events.lag", "Events that a consumer has not applied yet.", attribute.NewSet(attribute.String("consumer", c.Name)),
-		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) })
+	stop := b.observe("coffer.events.lag", attribute.String("consumer", c.Name),
+		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) },
+		metric.WithUnit("{event}"), metric.WithDescription("Events that a consumer has not applied yet."))
 	defer stop()
 	for ctx.Err() == nil {
 		if err := b.consume(ctx, pool, c); err != nil && ctx.Err() == nil {
@@ -112,7 +115,7 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 	if len(events) == 0 {
 		return
 	}
-	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error { return c.Apply(ctx, tx, events) })
+	err := b.apply(ctx, pool, c, events)
 	switch {
 	case err == nil:
 		for _, m := range readable {
@@ -131,6 +134,19 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 		b.log.WarnContext(ctx, "applying an event", "consumer", c.Name, "event", events[0].ID, "subject", events[0].Subject, "error", err)
 		_ = readable[0].NakWithDelay(backoff(readable[0]))
 	}
+}
+
+// apply is seen in the trace of every event; the statements, which the events share, in that of the first one.
+func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
+	applying := ctx
+	for _, e := range events {
+		own, span := startSpan(ctx, e.traceparent, c.Name+" "+e.Subject, trace.SpanKindConsumer)
+		defer span.End()
+		if span.IsRecording() && applying == ctx {
+			applying = own
+		}
+	}
+	return pg.InTx(applying, pool, func(tx pgx.Tx) error { return c.Apply(applying, tx, events) })
 }
 
 func backoff(m jetstream.Msg) time.Duration {

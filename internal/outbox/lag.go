@@ -26,10 +26,10 @@ func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // A stream of 2^63 events is out of the question.
 }
 
-// observe publishes gauges whose value f gives, until stop is called; while there is none they are left out.
-func (b *Bus) observe(name, description string, attributes attribute.Set, f func(ctx context.Context) (int64, error)) (stop func()) {
+// observe publishes a gauge whose value f gives, until stop is called; while there is none it is left out.
+func (b *Bus) observe(name string, of attribute.KeyValue, f func(ctx context.Context) (int64, error), options ...metric.Int64ObservableGaugeOption) (stop func()) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/outbox")
-	gauge, err := meter.Int64ObservableGauge(name, metric.WithDescription(description))
+	gauge, err := meter.Int64ObservableGauge(name, options...)
 	if err != nil {
 		b.log.Error("setting up a metric", "metric", name, "error", err)
 		return func() {}
@@ -38,7 +38,7 @@ func (b *Bus) observe(name, description string, attributes attribute.Set, f func
 		ctx, cancel := context.WithTimeout(ctx, lagTime)
 		defer cancel()
 		if n, err := f(ctx); err == nil {
-			o.ObserveInt64(gauge, n, metric.WithAttributeSet(attributes))
+			o.ObserveInt64(gauge, n, metric.WithAttributes(of))
 		}
 		return nil
 	}, gauge)
@@ -49,12 +49,12 @@ func (b *Bus) observe(name, description string, attributes attribute.Set, f func
 	return func() { _ = registered.Unregister() }
 }
 
-// waiting is how old the oldest event in the outbox is, in milliseconds; 0 when it is empty. Some seconds are usual.
+// waiting is how old the oldest event in the outbox is, in seconds; 0 when it is empty.
 func waiting(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
 		type row struct{ Age int64 }
 		r, err := pg.One[row](ctx, pool, `
-			SELECT coalesce((SELECT (extract(epoch FROM now() - created_at) * 1000)::bigint FROM outbox ORDER BY seq LIMIT 1), 0) AS age`)
+			SELECT coalesce((SELECT extract(epoch FROM now() - created_at)::bigint FROM outbox ORDER BY seq LIMIT 1), 0) AS age`)
 		return r.Age, err
 	}
 }

@@ -9,7 +9,8 @@
 //	    user_id    uuid        NOT NULL,
 //	    subject    text        NOT NULL,
 //	    data       bytea       NOT NULL,
-//	    created_at timestamptz NOT NULL DEFAULT now()
+//	    created_at timestamptz NOT NULL DEFAULT now(),
+//	    traceparent text
 //	);
 //
 // A row is written after the rows that it tells of are locked, so of two changes to one thing the earlier one has the
@@ -36,6 +37,8 @@ type Event struct {
 	// Subject is <service>.v1.<noun>.<past participle>.
 	Subject string
 	Data    proto.Message
+	// Traceparent is Traceparent's of the request; Add asks its context.
+	Traceparent *string
 }
 
 // Rows are events as the table holds them, a slice per column, for a statement that writes them along with its change.
@@ -43,6 +46,7 @@ type Rows struct {
 	IDs, UserIDs []uuid.UUID
 	Subjects     []string
 	Data         [][]byte
+	Traceparents []*string
 }
 
 // Encode makes rows of events.
@@ -60,6 +64,7 @@ func Encode(events ...Event) (Rows, error) {
 		}
 		r.IDs, r.UserIDs = append(r.IDs, e.ID), append(r.UserIDs, e.UserID)
 		r.Subjects, r.Data = append(r.Subjects, e.Subject), append(r.Data, encoded)
+		r.Traceparents = append(r.Traceparents, e.Traceparent)
 	}
 	return r, nil
 }
@@ -73,11 +78,15 @@ func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 	if err != nil {
 		return err
 	}
+	for i := range rows.Traceparents {
+		rows.Traceparents[i] = Traceparent(ctx)
+	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO outbox (id, user_id, subject, data)
-		SELECT id, user_id, subject, data
-		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) WITH ORDINALITY AS e (id, user_id, subject, data, position)
-		ORDER BY position`, rows.IDs, rows.UserIDs, rows.Subjects, rows.Data)
+		INSERT INTO outbox (id, user_id, subject, data, traceparent)
+		SELECT id, user_id, subject, data, traceparent
+		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::text[]) WITH ORDINALITY
+			AS e (id, user_id, subject, data, traceparent, position)
+		ORDER BY position`, rows.IDs, rows.UserIDs, rows.Subjects, rows.Data, rows.Traceparents)
 	if err != nil {
 		return fmt.Errorf("adding events: %w", err)
 	}

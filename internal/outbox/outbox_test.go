@@ -32,7 +32,8 @@ var schema = fstest.MapFS{"migrations/0001_outbox.sql": {Data: []byte(`
 		user_id    uuid        NOT NULL,
 		subject    text        NOT NULL,
 		data       bytea       NOT NULL,
-		created_at timestamptz NOT NULL DEFAULT now()
+		created_at timestamptz NOT NULL DEFAULT now(),
+		traceparent text
 	);
 	CREATE TABLE applied (seq bigint GENERATED ALWAYS AS IDENTITY, id uuid PRIMARY KEY, user_id uuid NOT NULL, n bigint NOT NULL);`)}}
 

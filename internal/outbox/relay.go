@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -36,13 +38,15 @@ type entry struct {
 	Subject   string
 	Data      []byte
 	CreatedAt time.Time `db:"created_at"`
+	// Traceparent is empty when the request was not traced.
+	Traceparent string
 }
 
 // Relay publishes the events of the pool's schema until ctx ends, whenever NATS and Postgres are both there. One of a
 // service's replicas does the work, the others wait for its lock.
 func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
-	stop := b.observe("coffer.outbox.age", "Age of the oldest event in the outbox, in milliseconds; some seconds are usual.",
-		attribute.NewSet(attribute.String("service", b.service)), waiting(pool))
+	stop := b.observe("coffer.outbox.age", attribute.String("service", b.service), waiting(pool),
+		metric.WithUnit("s"), metric.WithDescription("Age of the oldest event in the outbox; some seconds are usual."))
 	defer stop()
 	for ctx.Err() == nil {
 		err := b.EnsureStream(ctx)
@@ -108,7 +112,7 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int
 		return 0, err
 	}
 	entries, err := pg.All[entry](ctx, conn, `
-		SELECT seq, id, user_id, subject, data, created_at
+		SELECT seq, id, user_id, subject, data, created_at, coalesce(traceparent, '') AS traceparent
 		FROM outbox
 		WHERE seq > $1 AND seq <> ALL($2)
 		ORDER BY seq
@@ -192,6 +196,11 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 		m, err := e.message(b.service)
 		if err != nil {
 			return nil, err
+		}
+		traced, span := startSpan(ctx, e.Traceparent, "publish "+e.Subject, trace.SpanKindProducer)
+		defer span.End()
+		if traceparent := Traceparent(traced); traceparent != nil {
+			m.Header.Set(headerTraceparent, *traceparent)
 		}
 		ack, err := b.js.PublishMsgAsync(m, jetstream.WithMsgID(e.ID.String()), jetstream.WithExpectStream(streamName))
 		if err != nil {

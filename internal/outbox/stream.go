@@ -31,6 +31,8 @@ const (
 	headerSubject     = "ce-subject"
 	headerTime        = "ce-time"
 	headerContentType = "ce-datacontenttype"
+	// headerTraceparent is that of CloudEvents' extension for distributed tracing.
+	headerTraceparent = "ce-traceparent"
 )
 
 // Config is where a service's events go to and come from.
@@ -111,6 +113,8 @@ type Received struct {
 	// Sequence is its place in the stream.
 	Sequence uint64
 	Data     proto.Message
+
+	traceparent string
 }
 
 // decode reads a message of the stream. The program must link the event's generated code.
@@ -138,6 +142,6 @@ func decode(m jetstream.Msg) (Received, error) {
 	}
 	return Received{
 		ID: id, UserID: user, Subject: h.Get(headerType), Source: h.Get(headerSource), Time: at,
-		Sequence: meta.Sequence.Stream, Data: data,
+		Sequence: meta.Sequence.Stream, Data: data, traceparent: h.Get(headerTraceparent),
 	}, nil
 }

@@ -29,6 +29,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 		return fmt.Errorf("the migration database URL is not a valid postgres:// URL")
 	}
 	config.RuntimeParams["search_path"] = schema
+	// Whoever waits for a table's lock makes everybody else wait behind him: better to fail, and to be tried again.
+	config.RuntimeParams["lock_timeout"] = "5s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
 	if err := createSchema(ctx, db, schema); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
 )
 
 // maxConns is how many connections a service's pool has unless its URL says otherwise (pool_max_conns).
@@ -47,7 +48,9 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the database pool: %w", err)
 	}
-	if err := otelpgx.RecordStats(pool); err != nil {
+	// The pools of one process are told apart by their schemas.
+	stats := otelpgx.WithStatsAttributes(semconv.DBNamespace(config.ConnConfig.RuntimeParams["search_path"]))
+	if err := otelpgx.RecordStats(pool, stats); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("recording pool metrics: %w", err)
 	}

@@ -2,11 +2,17 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/outbox"
@@ -47,6 +53,8 @@ type outcome struct {
 	// written is false when wallet or category are not the owner's.
 	written bool
 	err     error
+	// statement is the span of the statement that it shared with others.
+	statement trace.SpanContext
 }
 
 func newGatherer(db *pgxpool.Pool) *gatherer {
@@ -55,6 +63,24 @@ func newGatherer(db *pgxpool.Pool) *gatherer {
 		g.queues[i] = make(chan *booked, maxQueued)
 	}
 	return g
+}
+
+// measure publishes how many requests wait for a writer.
+func (g *gatherer) measure() error {
+	_, err := otel.Meter("github.com/coffer-budget/coffer/services/ledger").Int64ObservableGauge("ledger.queue.length",
+		metric.WithDescription("Transactions that wait for a writer."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			n := 0
+			for _, queue := range g.queues {
+				n += len(queue)
+			}
+			o.Observe(int64(n))
+			return nil
+		}))
+	if err != nil {
+		return fmt.Errorf("setting up metrics: %w", err)
+	}
+	return nil
 }
 
 // run writes until ctx ends.
@@ -84,6 +110,7 @@ func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event) 
 	}
 	select {
 	case out := <-b.done:
+		trace.SpanFromContext(ctx).AddLink(trace.Link{SpanContext: out.statement})
 		return out.written, out.err
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -116,6 +143,8 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
+	ctx, span := startSpan(ctx, group)
+	defer span.End()
 	ts, events := make([]transaction, len(group)), make([]outbox.Event, len(group))
 	for i, b := range group {
 		ts[i], events[i] = b.t, b.event
@@ -133,7 +162,7 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	switch {
 	case err == nil:
 		for _, b := range group {
-			b.done <- outcome{written: written[b.t.ID]}
+			b.done <- outcome{written: written[b.t.ID], statement: span.SpanContext()}
 		}
 	case len(group) > 1 && pg.IsRefused(err):
 		for _, b := range group {
@@ -142,6 +171,18 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	default:
 		fail(group, err)
 	}
+}
+
+// startSpan starts one for the statement in the trace of the first request that is sampled; the others link to it.
+func startSpan(ctx context.Context, group []*booked) (context.Context, trace.Span) {
+	for _, b := range group {
+		if parent := trace.SpanContextFromContext(b.ctx); parent.IsSampled() {
+			ctx, span := otel.Tracer("github.com/coffer-budget/coffer/services/ledger").Start(trace.ContextWithSpanContext(ctx, parent),
+				"book transactions", trace.WithAttributes(attribute.Int("coffer.group.size", len(group))))
+			return ctx, span
+		}
+	}
+	return ctx, noop.Span{}
 }
 
 func fail(group []*booked, err error) {

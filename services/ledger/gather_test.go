@@ -26,7 +26,7 @@ func (p person) book(ctx context.Context, amountMinor int64, change ...func(*tra
 	for _, c := range change {
 		c(&t)
 	}
-	written, err := p.gatherer.book(ctx, t, p.created(t))
+	written, err := p.gatherer.book(ctx, t, p.created(ctx, t))
 	return t, written, err
 }
 
@@ -42,7 +42,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 				ID: p.newID(), OwnerID: p.id, AmountMinor: int64(i + 1), Date: today, Currency: "EUR", WalletID: p.wallet,
 				CategoryID: p.category, Version: 1, CreatedAt: today, UpdatedAt: today,
 			}
-			written, err := idle.book(t.Context(), tr, p.created(tr))
+			written, err := idle.book(t.Context(), tr, p.created(t.Context(), tr))
 			require.NoError(t, err)
 			require.True(t, written)
 		})
@@ -211,7 +211,7 @@ func BenchmarkBooking(b *testing.B) {
 						ID: p.newID(), OwnerID: p.id, AmountMinor: -1, Date: today, Currency: "EUR", WalletID: p.wallet, CategoryID: p.category,
 						Version: 1, CreatedAt: today, UpdatedAt: today,
 					}
-					rows, err := outbox.Encode(p.created(tr))
+					rows, err := outbox.Encode(p.created(b.Context(), tr))
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -88,6 +88,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
 	gatherer := newGatherer(db)
+	if err := gatherer.measure(); err != nil {
+		return err
+	}
 	// It outlives the order to stop: what is in flight is finished first.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

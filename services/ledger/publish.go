@@ -14,11 +14,11 @@ import (
 
 // publish adds an event to the outbox.
 func (s *server) publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
-	return outbox.Add(ctx, q, s.event(owner, data))
+	return outbox.Add(ctx, q, s.event(ctx, owner, data))
 }
 
-func (s *server) event(owner uuid.UUID, data proto.Message) outbox.Event {
-	return outbox.Event{ID: s.newID(), UserID: owner, Subject: subject(data), Data: data}
+func (s *server) event(ctx context.Context, owner uuid.UUID, data proto.Message) outbox.Event {
+	return outbox.Event{ID: s.newID(), UserID: owner, Subject: subject(data), Data: data, Traceparent: outbox.Traceparent(ctx)}
 }
 
 // subject is the one that events.proto promises for the message.

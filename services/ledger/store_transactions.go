@@ -88,17 +88,17 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 			SELECT i.*
 			FROM unnest(@ids::uuid[], @owners::uuid[], @wallets::uuid[], @categories::uuid[], @receipts::uuid[],
 				@currencies::text[], @amounts::bigint[], @amounts_e4::bigint[], @descriptions::text[], @dates::timestamptz[],
-				@created::timestamptz[], @event_ids::uuid[], @subjects::text[], @data::bytea[]) WITH ORDINALITY
+				@created::timestamptz[], @event_ids::uuid[], @subjects::text[], @data::bytea[], @traceparents::text[]) WITH ORDINALITY
 				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
-					created_at, event_id, subject, data, position)
+					created_at, event_id, subject, data, traceparent, position)
 			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
 				AND EXISTS (SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id)
 		), move AS (
 			SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, 1 AS sign
 			FROM item
 		), `+booking+`, event AS (
-			INSERT INTO outbox (id, user_id, subject, data)
-			SELECT event_id, owner_id, subject, data
+			INSERT INTO outbox (id, user_id, subject, data, traceparent)
+			SELECT event_id, owner_id, subject, data, traceparent
 			FROM item
 			ORDER BY position
 		)
@@ -136,6 +136,7 @@ func insertArgs(ts []transaction, events outbox.Rows) pgx.NamedArgs {
 		"ids": ids, "owners": owners, "wallets": wallets, "categories": categories, "receipts": receipts,
 		"currencies": currencies, "amounts": amounts, "amounts_e4": scaled, "descriptions": descriptions, "dates": dates,
 		"created": created, "event_ids": events.IDs, "subjects": events.Subjects, "data": events.Data,
+		"traceparents": events.Traceparents,
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 
 // bookTransaction finds out what was wrong when nothing was written.
 func (s *server) bookTransaction(ctx context.Context, t transaction) error {
-	written, err := s.gatherer.book(ctx, t, s.created(t))
+	written, err := s.gatherer.book(ctx, t, s.created(ctx, t))
 	if err != nil {
 		return unbookable(err)
 	}
@@ -67,8 +67,8 @@ func (s *server) unwritten(ctx context.Context, q pg.Querier, t transaction) err
 	return apierr.Unavailable
 }
 
-func (s *server) created(t transaction) outbox.Event {
-	return s.event(t.OwnerID, &ledgerv1.TransactionCreated{OwnerId: t.OwnerID.String(), Transaction: t.proto()})
+func (s *server) created(ctx context.Context, t transaction) outbox.Event {
+	return s.event(ctx, t.OwnerID, &ledgerv1.TransactionCreated{OwnerId: t.OwnerID.String(), Transaction: t.proto()})
 }
 
 // createTransactions books transactions of one owner. More than one must be in a database transaction, which an error
@@ -76,7 +76,7 @@ func (s *server) created(t transaction) outbox.Event {
 func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction) error {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
-		events[i] = s.created(t)
+		events[i] = s.created(ctx, t)
 	}
 	rows, err := outbox.Encode(events...)
 	if err != nil {

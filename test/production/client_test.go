@@ -1,0 +1,128 @@
+package production
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// person calls the API through any of the gateways that are to be found, as a load balancer would on her behalf.
+type person struct {
+	cluster                 *cluster
+	token, wallet, category string
+	budget                  string
+}
+
+var browser = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+
+// newPerson has a wallet without money, a category and a budget.
+func (c *cluster) newPerson() *person {
+	c.t.Helper()
+	p := &person{cluster: c}
+	email := fmt.Sprintf("p%d@example.com", rand.Int64())
+	p.must(c.t, "/auth/register", map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
+	p.token = p.must(c.t, "/auth/login", map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
+	p.wallet = p.must(c.t, "/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
+	p.category = p.must(c.t, "/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
+	p.budget = p.must(c.t, "/budgets", map[string]any{
+		"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-01", "walletId": p.wallet, "categoryIds": []string{p.category},
+	})["budget"].(map[string]any)["id"].(string)
+	return p
+}
+
+// must posts.
+func (p *person) must(t *testing.T, path string, body map[string]any) map[string]any {
+	t.Helper()
+	answer, err := p.call(http.MethodPost, path, body)
+	require.NoError(t, err)
+	return answer
+}
+
+// earn books an income of 1.
+func (p *person) earn() error {
+	_, err := p.call(http.MethodPost, "/transaction", map[string]any{
+		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": p.wallet, "categoryId": p.category,
+	})
+	return err
+}
+
+// look has the budget service ask the ledger.
+func (p *person) look() error {
+	answer, err := p.call(http.MethodGet, "/budgets/"+p.budget, nil)
+	if err == nil && answer["budget"].(map[string]any)["progress"] == nil {
+		err = errors.New("the budget came without progress")
+	}
+	return err
+}
+
+// spend has the ledger ask ocr, and books an expense of 1.
+func (p *person) spend() error {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("receipt", "receipt.txt")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(part, "BAKERY %d\n01/01/2026\nBread 1.00\nTotal EUR 1.00\n", rand.Int64())
+	err = errors.Join(err, w.WriteField("walletId", p.wallet), w.WriteField("categoryId", p.category), w.Close())
+	if err != nil {
+		return err
+	}
+	_, err = p.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), &form)
+	return err
+}
+
+func (p *person) balance(t *testing.T) int {
+	t.Helper()
+	answer, err := p.call(http.MethodGet, "/wallet/"+p.wallet, nil)
+	require.NoError(t, err)
+	return int(answer["wallet"].(map[string]any)["balance"].(float64))
+}
+
+func (p *person) call(method, path string, body map[string]any) (map[string]any, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return p.send(method, path, "application/json", bytes.NewReader(text))
+}
+
+// send returns an error for every answer that is no success.
+func (p *person) send(method, path, mediaType string, body io.Reader) (map[string]any, error) {
+	gateways := p.cluster.names.lookup(name("gateway"))
+	if len(gateways) == 0 {
+		return nil, errors.New("there is no gateway")
+	}
+	at := netip.AddrPortFrom(gateways[rand.IntN(len(gateways))], uint16(p.cluster.port))
+	req, err := http.NewRequest(method, "http://"+at.String()+"/api/v1"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", mediaType)
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	resp, err := browser.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var answer map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("%s: %w", resp.Status, err)
+	}
+	if resp.StatusCode >= 300 {
+		return nil, fmt.Errorf("%s %s: %d %v", method, path, resp.StatusCode, answer)
+	}
+	return answer, nil
+}

@@ -1,0 +1,198 @@
+package production
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+)
+
+// services are in the order in which a rollout takes them.
+var services = []string{"auth", "ocr", "ledger", "budget", "gateway"}
+
+// cluster is an installation whose instances come and go one by one.
+type cluster struct {
+	t      *testing.T
+	stores *local.Stack
+	names  *names
+	// port is where every instance serves, at its own address.
+	port int
+	// network is 127.x.y, and host the last address of it that was given away.
+	network [3]byte
+	host    byte
+	// environment is what instances are told besides where their stores and their neighbours are.
+	environment map[string]string
+}
+
+// newCluster has Postgres and NATS, and no instances yet.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	stores, err := local.StartEphemeral(t.Context(), os.Getenv("TEST_DATABASE_URL"), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, stores.Stop()) })
+	for _, service := range services {
+		require.NoError(t, stores.Halt(service))
+	}
+	lis, err := net.Listen("tcp", ":0")
+	require.NoError(t, err)
+	require.NoError(t, lis.Close())
+	return &cluster{
+		t: t, stores: stores, names: serveNames(t), port: lis.Addr().(*net.TCPAddr).Port,
+		network:     [3]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(255))},
+		environment: map[string]string{"RATE_LIMIT": "0"},
+	}
+}
+
+// instance is a process that serves.
+type instance struct {
+	service string
+	addr    netip.Addr
+	port    int
+	process *exec.Cmd
+	said    *bytes.Buffer
+	ended   chan error
+}
+
+func name(service string) string { return service + ".coffer.test." }
+
+func (c *cluster) addressOf(service string) string {
+	return name(service) + ":" + strconv.Itoa(c.port)
+}
+
+// start runs an instance, and lets callers find it when it is ready.
+func (c *cluster) start(service string) *instance {
+	c.t.Helper()
+	i := c.spawn(service)
+	c.await(i)
+	return i
+}
+
+// spawn runs this release's program.
+func (c *cluster) spawn(service string) *instance {
+	c.t.Helper()
+	return c.run(service, os.Args[0], map[string]string{
+		beService: service, askDNS: c.names.addr(),
+		"AUTH_ADDR": c.addressOf("auth"), "LEDGER_ADDR": c.addressOf("ledger"), "BUDGET_ADDR": c.addressOf("budget"), "OCR_ADDR": c.addressOf("ocr"),
+	})
+}
+
+func (c *cluster) run(service, program string, environment map[string]string) *instance {
+	c.t.Helper()
+	c.host++
+	i := &instance{
+		service: service, addr: netip.AddrFrom4([4]byte{c.network[0], c.network[1], c.network[2], c.host}), port: c.port,
+		said: &bytes.Buffer{}, ended: make(chan error, 1),
+	}
+	i.process = exec.CommandContext(context.WithoutCancel(c.t.Context()), program)
+	i.process.Stdout, i.process.Stderr = i.said, i.said
+	i.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	i.process.Env = append(i.process.Env, "PATH="+os.Getenv("PATH"),
+		"LISTEN_ADDR="+i.at(), "METRICS_ADDR="+net.JoinHostPort(i.addr.String(), "9464"),
+		"SERVICE_KEY="+c.stores.ServiceKey, "NATS_URL="+c.stores.NATS, "DATABASE_URL="+c.stores.Databases[service])
+	for _, more := range []map[string]string{c.environment, environment} {
+		for k, v := range more {
+			i.process.Env = append(i.process.Env, k+"="+v)
+		}
+	}
+	require.NoError(c.t, i.process.Start())
+	go func() { i.ended <- i.process.Wait() }()
+	c.t.Cleanup(func() { i.kill(c.t) })
+	return i
+}
+
+func (c *cluster) await(i *instance) {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, 30*time.Second, 20*time.Millisecond, "%s did not get ready", i.service)
+	c.names.add(name(i.service), i.addr)
+}
+
+func (i *instance) at() string { return netip.AddrPortFrom(i.addr, uint16(i.port)).String() }
+
+func (i *instance) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if i.service == "gateway" {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.at()+"/livez", http.NoBody)
+		if err != nil {
+			return err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
+	conn, err := grpc.NewClient("passthrough:///"+i.at(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+	if err == nil && resp.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		err = fmt.Errorf("it says %s", resp.GetStatus())
+	}
+	return err
+}
+
+// preStop is how long an instance whose name is gone goes on as if nothing were; ten seconds in the cluster.
+const preStop = 300 * time.Millisecond
+
+// stop ends an instance as Kubernetes does.
+func (c *cluster) stop(i *instance) {
+	c.t.Helper()
+	c.names.remove(name(i.service), i.addr)
+	select {
+	case err := <-i.ended:
+		i.ended <- err
+		c.t.Fatalf("%s ended by itself: %v", i.service, err)
+	case <-time.After(preStop):
+	}
+	require.NoError(c.t, i.process.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-i.ended:
+		i.ended <- err
+		require.NoError(c.t, err, "%s: %s", i.service, i.said)
+	case <-time.After(30 * time.Second):
+		c.t.Fatalf("%s did not end", i.service)
+	}
+}
+
+func (i *instance) kill(t *testing.T) {
+	t.Helper()
+	_ = i.process.Process.Kill()
+	i.ended <- <-i.ended
+	if t.Failed() {
+		t.Logf("%s at %s said:\n%s", i.service, i.addr, i.said)
+	}
+}
+
+// startAll starts so many instances of every service, those first whom others call.
+func (c *cluster) startAll(each int) map[string][]*instance {
+	c.t.Helper()
+	running := map[string][]*instance{}
+	for _, service := range services {
+		for range each {
+			running[service] = append(running[service], c.spawn(service))
+		}
+		for _, i := range running[service] {
+			c.await(i)
+		}
+	}
+	return running
+}

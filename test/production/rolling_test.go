@@ -1,0 +1,72 @@
+package production
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// load is a person who does much at once until it is stopped.
+type load struct {
+	*person
+	done           chan struct{}
+	workers        sync.WaitGroup
+	earned, spent  atomic.Int64
+	looked, failed atomic.Int64
+}
+
+func (c *cluster) load() *load {
+	c.t.Helper()
+	l := &load{person: c.newPerson(), done: make(chan struct{})}
+	for what, counted := range map[*func() error]*atomic.Int64{new(l.earn): &l.earned, new(l.spend): &l.spent, new(l.look): &l.looked} {
+		for range 2 {
+			l.workers.Go(func() { l.repeat(*what, counted) })
+		}
+	}
+	return l
+}
+
+func (l *load) repeat(what func() error, counted *atomic.Int64) {
+	for {
+		select {
+		case <-l.done:
+			return
+		default:
+		}
+		if err := what(); err != nil {
+			l.failed.Add(1)
+			l.cluster.t.Log(err)
+			continue
+		}
+		counted.Add(1)
+	}
+}
+
+// stop requires that every request was answered, and that what was booked counts once.
+func (l *load) stop() {
+	t := l.cluster.t
+	t.Helper()
+	close(l.done)
+	l.workers.Wait()
+	t.Logf("%d bookings, %d receipts, %d looks at a budget", l.earned.Load(), l.spent.Load(), l.looked.Load())
+	require.Zero(t, l.failed.Load(), "requests failed")
+	require.Positive(t, min(l.earned.Load(), l.spent.Load(), l.looked.Load()))
+	require.Equal(t, int(l.earned.Load()-l.spent.Load()), l.balance(t))
+}
+
+// TestReplacingEveryInstanceUnderLoadLosesNoRequest is a rolling upgrade: a new instance comes, an old one goes, one by one.
+func TestReplacingEveryInstanceUnderLoadLosesNoRequest(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	running := c.startAll(2)
+	l := c.load()
+	for _, service := range services {
+		for _, old := range running[service] {
+			c.start(service)
+			c.stop(old)
+		}
+	}
+	l.stop()
+}

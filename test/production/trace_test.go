@@ -1,0 +1,138 @@
+package production
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	collectorv1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
+)
+
+// collector keeps the spans that it is sent, as an OpenTelemetry collector would pass them on.
+type collector struct {
+	collectorv1.UnimplementedTraceServiceServer
+
+	mu    sync.Mutex
+	spans []span
+}
+
+// span is one, and the service that it happened in.
+type span struct {
+	*tracev1.Span
+	service string
+}
+
+func (s span) String() string { return s.service + " " + s.GetName() }
+
+// Export implements collectorv1.TraceServiceServer.
+func (c *collector) Export(_ context.Context, req *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range req.GetResourceSpans() {
+		service := ""
+		for _, a := range r.GetResource().GetAttributes() {
+			if a.GetKey() == "service.name" {
+				service = a.GetValue().GetStringValue()
+			}
+		}
+		for _, s := range r.GetScopeSpans() {
+			for _, one := range s.GetSpans() {
+				c.spans = append(c.spans, span{one, service})
+			}
+		}
+	}
+	return &collectorv1.ExportTraceServiceResponse{}, nil
+}
+
+// traces has a cluster send its spans.
+func (c *cluster) traces() *collector {
+	c.t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(c.t, err)
+	spans, server := &collector{}, grpc.NewServer()
+	collectorv1.RegisterTraceServiceServer(server, spans)
+	go func() { _ = server.Serve(lis) }()
+	c.t.Cleanup(server.Stop)
+	c.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://" + lis.Addr().String()
+	c.environment["OTEL_BSP_SCHEDULE_DELAY"] = "100"
+	return spans
+}
+
+// trace is the newest one that begins with this span: its id, and all spans as paths from the root, "service name > ...".
+func (c *collector) trace(root string) (id string, paths []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range slices.Backward(c.spans) {
+		if s.String() == root {
+			return hex.EncodeToString(s.GetTraceId()), c.below(s.GetTraceId(), nil, "")
+		}
+	}
+	return "", nil
+}
+
+func (c *collector) below(trace, parent []byte, path string) []string {
+	var paths []string
+	for _, s := range c.spans {
+		if bytes.Equal(s.GetTraceId(), trace) && bytes.Equal(s.GetParentSpanId(), parent) {
+			own := strings.TrimPrefix(path+" > "+s.String(), " > ")
+			paths = append(append(paths, own), c.below(trace, s.GetSpanId(), own)...)
+		}
+	}
+	return paths
+}
+
+// TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent follows a booking through three processes, Postgres and NATS.
+func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	spans := c.traces()
+	running := c.startAll(1)
+	require.NoError(t, c.newPerson().earn())
+
+	const (
+		request = "gateway POST /api/v1/transaction"
+		rpc     = request + " > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger coffer.ledger.v1.LedgerService/CreateTransaction"
+		publish = rpc + " > ledger publish ledger.v1.transaction.created"
+	)
+	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		_, paths := spans.trace(request)
+		assert.Subset(t, paths, []string{
+			rpc + " > ledger book transactions > ledger WITH",
+			publish + " > budget budget-alerts ledger.v1.transaction.created > budget COMMIT",
+			publish + " > budget budget-webhooks ledger.v1.transaction.created",
+		})
+	}, 10*time.Second, 50*time.Millisecond)
+
+	requireExemplar(t, running["ledger"][0])
+	id, _ := spans.trace(request)
+	for _, service := range []string{"gateway", "ledger"} {
+		c.stop(running[service][0])
+		require.Contains(t, running[service][0].said.String(), `"trace_id":"`+id+`"`, service)
+	}
+}
+
+// requireExemplar requires that how long RPCs took points to traces.
+func requireExemplar(t *testing.T, i *instance) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.addr.String()+":9464/metrics", http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	metrics, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^rpc_server_call_duration_seconds_bucket.* # \{.*trace_id="`, string(metrics))
+}

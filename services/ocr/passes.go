@@ -146,14 +146,24 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 	var best prepared
 	var words []receipt.Word
 	most := -1.0
+	bare := map[int]bool{}
 	for _, quarters := range turns {
+		// Where no rows run one way, none run the other way round.
+		if bare[(quarters+2)%4] {
+			continue
+		}
 		p := prepare(turn(img, quarters)).enlarged(1)
 		p.quarters = quarters
+		if p.bare {
+			return p, nil, nil
+		}
 		w, err := r.engine.words(ctx, p.picture(), pass{mode: columns, language: mainLanguage, grow: 1})
 		if err != nil {
 			return prepared{}, nil, err
 		}
-		if n := legible(w); n > most {
+		n, some := legible(w)
+		bare[quarters] = !some
+		if n > most {
 			best, words, most = p, w, n
 		}
 		if most >= rightWayUp {
@@ -166,8 +176,9 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 // rightWayUp: the share of legible words from which a page is not turned any more.
 const rightWayUp = 0.35
 
-// legible is the share of what was found that is surely words: on its side or upside down, a page yields scraps.
-func legible(words []receipt.Word) float64 {
+// legible is the share of what was found that is surely words: on its side or upside down, a page yields scraps. Without
+// some letters at all there is nothing to tell by.
+func legible(words []receipt.Word) (share float64, some bool) {
 	sure, all := 0.0, 0.0
 	for _, w := range words {
 		n := float64(len([]rune(w.Text)))
@@ -177,9 +188,9 @@ func legible(words []receipt.Word) float64 {
 		}
 	}
 	if all < 20 {
-		return 0
+		return 0, false
 	}
-	return sure / all
+	return sure / all, true
 }
 
 // straight brings words to the size of the upright page, but leaves them straight: rows are told by their height.

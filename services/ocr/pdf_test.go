@@ -41,10 +41,8 @@ func TestAPDFThatCannotBeOpenedIsUnreadable(t *testing.T) {
 	t.Parallel()
 	text, _ := goldenText(t, "en_us")
 	whole := textPDF(1, text)
-	locked := bytes.Replace(whole, []byte("/Root 1 0 R"), []byte("/Root 1 0 R /ID [<00><00>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -44 "+
-		"/O <"+strings.Repeat("11", 32)+"> /U <"+strings.Repeat("22", 32)+"> >>"), 1)
 	for name, file := range map[string][]byte{
-		"locked":    locked,
+		"locked":    lockedPDF(text),
 		"enormous":  bytes.ReplaceAll(scanPDF(nil, 10, 10), []byte("[0 0 10 10]"), []byte("[0 0 9000000 9000000]")),
 		"pageless":  textPDF(0, ""),
 		"truncated": whole[:60],
@@ -52,6 +50,12 @@ func TestAPDFThatCannotBeOpenedIsUnreadable(t *testing.T) {
 		_, err := newTestReader().read(t.Context(), file)
 		require.ErrorIs(t, err, errParse, name)
 	}
+}
+
+func TestAMissingPDFToolIsNotTheFilesFault(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := newTestReader().read(t.Context(), textPDF(1, "Total 1.00"))
+	require.ErrorIs(t, err, errResponse)
 }
 
 // textPDF is a PDF whose every page carries the text in Courier.

@@ -59,9 +59,7 @@ func TestAPictureKeepsItsColoursAndIsWhiteWhereItWasTransparent(t *testing.T) {
 
 func TestAPictureIsBoundedInPixelsAndBytes(t *testing.T) {
 	t.Parallel()
-	static := image.NewGray(image.Rect(0, 0, 3000, 2600))
-	copy(static.Pix, noise(len(static.Pix)))
-	got := onlyPicture(t, asJPEG(t, static))
+	got := onlyPicture(t, asJPEG(t, static(3000, 2600)))
 	require.LessOrEqual(t, len(got), maxPicture)
 	shrunk, err := jpeg.DecodeConfig(bytes.NewReader(got))
 	require.NoError(t, err)

@@ -24,6 +24,8 @@ type prepared struct {
 	// page is the size of the page, after it was turned by quarters.
 	page     image.Point
 	quarters int
+	// bare: there is nothing on it of a letter's size.
+	bare bool
 }
 
 func (p prepared) frame() frame {
@@ -42,10 +44,13 @@ func prepare(page *image.Gray) prepared {
 		p.angle = angle
 		ink = rotate(ink, angle)
 	}
-	height := textHeight(ink)
+	heights := componentHeights(ink)
+	height := textHeight(heights)
+	p.bare = len(heights) == 0
 	// Needles print dots: only at half the size do they touch and make letters.
-	if half := halve(ink); 2*textHeight(half) > 1.5*height && height > 0 {
-		height = 2 * textHeight(half)
+	half := halve(ink)
+	if joined := 2 * textHeight(componentHeights(half)); joined > 1.5*height && height > 0 {
+		height = joined
 		ink = resize(half, ink.Bounds().Dx(), ink.Bounds().Dy())
 	}
 	if height > 0 {
@@ -148,9 +153,8 @@ func sharpness(points []image.Point, height int, angle float64) float64 {
 	return s
 }
 
-// textHeight is the usual height of a letter, from the runs of ink that touch; 0 when there are too few.
-func textHeight(img *image.Gray) float64 {
-	heights := componentHeights(img)
+// textHeight is the usual height of a letter, from those of the pieces of ink that touch; 0 when there are too few.
+func textHeight(heights []int) float64 {
 	if len(heights) < 40 {
 		return 0
 	}

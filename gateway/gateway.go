@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -34,6 +35,8 @@ type Config struct {
 	BudgetAddr string `env:"BUDGET_ADDR,required,notEmpty"`
 	// ServiceKey lets the gateway ask auth which sessions were revoked. It is never sent along with a user's request.
 	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
+	// TLS has the gateway prove to the services who it is. REST itself is not encrypted: that is the proxy's in front of it.
+	TLS mtls.Config
 	// AllowedOrigins are the web origins that browsers may call from, or "*"; empty: none but the gateway's own.
 	AllowedOrigins []string `env:"CORS_ALLOWED_ORIGINS"`
 	// TrustProxyHops is how many proxies in front of the gateway append to X-Forwarded-For; 0: the header is ignored.
@@ -104,7 +107,7 @@ func dial(config Config) (connections, error) {
 	var opened []*grpc.ClientConn
 	var failures error
 	open := func(addr string, file protoreflect.FileDescriptor, key string) *grpc.ClientConn {
-		conn, err := rpc.Dial(addr, file.Services().Get(0), key)
+		conn, err := rpc.Dial(addr, file.Services().Get(0), key, config.TLS)
 		if err != nil {
 			failures = errors.Join(failures, err)
 			return nil

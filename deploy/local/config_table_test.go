@@ -20,7 +20,7 @@ const root = "../.."
 
 // readers says who reads the variables that the code of a folder asks for.
 var readers = map[string]string{
-	"internal/app": "every process", "internal/rpc": "every service", "gateway": "gateway", "deploy/local": "make run",
+	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "deploy/local": "make run",
 	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/coffer-budget/coffer/internal/app"
+	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/pg/pgserver"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	MetricsAddr string     `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
 	PGBin       string     `env:"PG_BIN"`
 	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
+	// MTLS has the services talk as they do in production: encrypted, and with certificates that say who is calling.
+	MTLS bool `env:"MTLS" envDefault:"false"`
 
 	// Environment is what else the services find in theirs: settings of their own, like CORS_ALLOWED_ORIGINS.
 	Environment map[string]string `env:"-"`
@@ -49,6 +52,8 @@ type Stack struct {
 	NATS string
 	// ServiceKey opens the RPCs that only services may call.
 	ServiceKey string
+	// Certificates are those of the services and the gateway, by name; none without MTLS.
+	Certificates map[string]mtls.Config
 	// PostgresDir is where the cluster is; empty when it is somebody else's.
 	PostgresDir string
 	// Failed delivers the error of a part that ended without being asked to.
@@ -82,7 +87,8 @@ func Start(ctx context.Context, config Config) (*Stack, error) {
 }
 
 // StartEphemeral starts a stack on free ports that leaves nothing behind, for tests. It uses a database of its own on
-// server, a Postgres superuser's URL, or with an empty one a throw-away Postgres. environment is as Config's.
+// server, a Postgres superuser's URL, or with an empty one a throw-away Postgres. environment is what `make run` would find
+// in its own, but for folders and addresses.
 func StartEphemeral(ctx context.Context, server string, environment map[string]string) (*Stack, error) {
 	dir, err := os.MkdirTemp("", "coffer-")
 	if err != nil {
@@ -93,10 +99,11 @@ func StartEphemeral(ctx context.Context, server string, environment map[string]s
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", dir, err), os.RemoveAll(dir))
 	}
 	const free = "127.0.0.1:0"
-	s, err := Start(ctx, Config{
+	config := Config{
 		DataDir: dir, HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
-		Environment: environment, ephemeral: true, server: server,
-	})
+		MTLS: environment["MTLS"] == "true", Environment: environment, ephemeral: true, server: server,
+	}
+	s, err := Start(ctx, config)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -164,6 +171,9 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 	}
 	s.ServiceKey = secrets.ServiceKey
 
+	if s.Certificates, err = issueCertificates(dir, config.MTLS); err != nil {
+		return err
+	}
 	// Taken ports are told before anything is started, and requests that come early wait.
 	services, err := s.open(ctx, config)
 	if err != nil {

@@ -57,8 +57,8 @@ func TestAStackAnswersAndLeavesNoDatabaseBehind(t *testing.T) {
 	s, err := StartEphemeral(t.Context(), url, nil)
 	require.NoError(t, err)
 	require.NoError(t, ready(t.Context(), s.URL[len("http://"):]))
-	for _, addr := range s.GRPC {
-		require.NoError(t, healthy(t.Context(), addr))
+	for name, addr := range s.GRPC {
+		require.NoError(t, s.healthy(name)(t.Context(), addr))
 	}
 	config, err := pgx.ParseConfig(s.Databases[""])
 	require.NoError(t, err)
@@ -208,7 +208,7 @@ func TestAServiceThatEndsIsReported(t *testing.T) {
 	s := &service{
 		title: "ledger", addr: "127.0.0.1:0", failed: failed,
 		serve: func(context.Context, net.Listener) error { return http.ErrServerClosed },
-		probe: healthy,
+		probe: (&Stack{}).healthy("ledger"),
 	}
 	require.ErrorContains(t, s.start(t.Context()), "ledger did not start: http: Server closed")
 	require.ErrorIs(t, <-failed, http.ErrServerClosed)

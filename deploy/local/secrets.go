@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
 // secrets are made on the first start and kept with the data.
@@ -62,6 +65,27 @@ func (s *secrets) fill() bool {
 		s.Passwords[role] = made(s.Passwords[role])
 	}
 	return changed
+}
+
+// certificateLife is longer than anybody lets `make run` run; each start makes new ones.
+const certificateLife = 365 * 24 * time.Hour
+
+// issueCertificates makes an authority, which is forgotten at once, and a certificate of it for each service.
+func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) {
+	if !wanted {
+		return nil, nil
+	}
+	authority, err := mtls.NewAuthority(time.Now)
+	if err != nil {
+		return nil, err
+	}
+	issued := map[string]mtls.Config{}
+	for _, name := range []string{"auth", "ocr", "ledger", "budget", "gateway"} {
+		if issued[name], err = authority.Issue(filepath.Join(dir, "tls", name), name, certificateLife); err != nil {
+			return nil, fmt.Errorf("making the certificate of %s: %w", name, err)
+		}
+	}
+	return issued, nil
 }
 
 // lock keeps a second stack off the same data. The system lets go of it when the process dies.

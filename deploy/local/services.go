@@ -11,10 +11,10 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/coffer-budget/coffer/gateway"
+	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/services/auth"
 	"github.com/coffer-budget/coffer/services/budget"
 	"github.com/coffer-budget/coffer/services/ledger"
@@ -133,10 +133,10 @@ func (s *service) stop() error {
 // open takes the ports of all services.
 func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	services := []*service{
-		{title: "auth", addr: config.AuthAddr, probe: healthy},
-		{title: "ocr", addr: config.OCRAddr, probe: healthy},
-		{title: "ledger", addr: config.LedgerAddr, probe: healthy},
-		{title: "budget", addr: config.BudgetAddr, probe: healthy},
+		{title: "auth", addr: config.AuthAddr, probe: s.healthy("auth")},
+		{title: "ocr", addr: config.OCRAddr, probe: s.healthy("ocr")},
+		{title: "ledger", addr: config.LedgerAddr, probe: s.healthy("ledger")},
+		{title: "budget", addr: config.BudgetAddr, probe: s.healthy("budget")},
 		{title: "gateway", addr: config.HTTPAddr, probe: ready},
 	}
 	settings := map[string]string{"auth": "AUTH_ADDR", "ocr": "OCR_ADDR", "ledger": "LEDGER_ADDR", "budget": "BUDGET_ADDR", "gateway": "HTTP_ADDR"}
@@ -170,23 +170,24 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 
 // startServices tells each service what it would find in its environment, starts them all, and waits for all.
 func (s *Stack) startServices(ctx context.Context, services []*service, config Config) error {
-	told := func(database string) map[string]string {
+	told := func(name string) map[string]string {
 		environment := maps.Clone(config.Environment)
 		if environment == nil {
 			environment = map[string]string{}
 		}
 		maps.Copy(environment, map[string]string{
-			"SERVICE_KEY": s.ServiceKey, "REFLECTION": "true", "DATABASE_URL": database, "NATS_URL": s.NATS,
+			"SERVICE_KEY": s.ServiceKey, "REFLECTION": "true", "DATABASE_URL": s.Databases[name], "NATS_URL": s.NATS,
 			"AUTH_ADDR": s.GRPC["auth"], "LEDGER_ADDR": s.GRPC["ledger"], "BUDGET_ADDR": s.GRPC["budget"], "OCR_ADDR": s.GRPC["ocr"],
+			"HEALTH_ADDR": "", "TLS_CERT": s.Certificates[name].Cert, "TLS_KEY": s.Certificates[name].Key, "TLS_CA": s.Certificates[name].CA,
 		})
 		return environment
 	}
 	serve := map[string]func(context.Context, net.Listener) error{
-		"auth":    bind(auth.Run, told(s.Databases["auth"])),
-		"ocr":     bind(ocr.Run, told(s.Databases["ocr"])),
-		"ledger":  bind(ledger.Run, told(s.Databases["ledger"])),
-		"budget":  bind(budget.Run, told(s.Databases["budget"])),
-		"gateway": bind(gateway.Run, told("")),
+		"auth":    bind(auth.Run, told("auth")),
+		"ocr":     bind(ocr.Run, told("ocr")),
+		"ledger":  bind(ledger.Run, told("ledger")),
+		"budget":  bind(budget.Run, told("budget")),
+		"gateway": bind(gateway.Run, told("gateway")),
 	}
 	for _, service := range services {
 		service.serve = serve[service.title]
@@ -214,12 +215,19 @@ func bind[C any](run func(context.Context, C, net.Listener) error, environment m
 	}
 }
 
-func healthy(ctx context.Context, addr string) error {
-	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return err
+// healthy asks a service whether it is ready; with certificates, as the gateway.
+func (s *Stack) healthy(name string) func(ctx context.Context, addr string) error {
+	return func(ctx context.Context, addr string) error {
+		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(mtls.Client(s.Certificates["gateway"], name)))
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		return serving(ctx, conn)
 	}
-	defer conn.Close()
+}
+
+func serving(ctx context.Context, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))

@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
@@ -20,18 +19,26 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
 // Dial connects to a service at host:port. It does not wait; calls fail with SERVICE_UNAVAILABLE while nothing answers.
 // RPCs marked NO_SIDE_EFFECTS in service's package are tried again when a connection breaks. A caller that is itself a
-// service gives its key; the gateway, which speaks for users only, gives none.
-func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string) (*grpc.ClientConn, error) {
+// service gives its key, which is sent only where no certificate says who is calling; the gateway, which speaks for users
+// only, gives none.
+func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*grpc.ClientConn, error) {
+	if err := certificate.Check(); err != nil {
+		return nil, err
+	}
+	if certificate.On() {
+		serviceKey = ""
+	}
 	config, err := serviceConfig(service)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := grpc.NewClient("dns:///"+addr,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(mtls.Client(certificate, contextOf(service))),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.WithDefaultServiceConfig(config),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
@@ -75,6 +82,11 @@ func downstream(err error) *apierr.Error {
 
 // Public is what a caller may see of an error that an RPC returned; nil for nil.
 func Public(err error) *apierr.Error { return public(err) }
+
+// contextOf is the name of the service that serves coffer.<name>.v1, which is also the name in its certificate.
+func contextOf(service protoreflect.ServiceDescriptor) string {
+	return string(service.ParentFile().Package().Parent().Name())
+}
 
 func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 	type name struct {

@@ -4,7 +4,6 @@ package rpc
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,20 +15,15 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/pg"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const (
@@ -54,6 +48,10 @@ const (
 type Config struct {
 	// ServiceKey is shared by the services of one installation; RPCs with ACCESS_SERVICE ask for it.
 	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
+	// TLS has the service prove who it is and ask the same of its callers, who must be on the RPC's list then.
+	TLS mtls.Config
+	// HealthAddr is where health is told without TLS too, to Kubernetes, which has no certificate to show; empty: nowhere.
+	HealthAddr string `env:"HEALTH_ADDR"`
 	// Reflection lets grpcurl list and describe the RPCs.
 	Reflection bool `env:"REFLECTION" envDefault:"false"`
 }
@@ -72,7 +70,7 @@ type Server struct {
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
 	s := &Server{config: config, verifier: verifier, streams: &streams{ending: make(chan struct{})}, log: log, health: health.NewServer()}
 	s.Server = grpc.NewServer(
-		grpc.Creds(insecure.NewCredentials()),
+		grpc.Creds(mtls.Server(config.TLS)),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.MaxConcurrentStreams(maxStreams+1000),
@@ -95,9 +93,17 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 // Serve answers on lis until ctx ends, then finishes what is in flight. ready is asked every few seconds, and decides
 // what the health service says.
 func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
+	if err := s.config.TLS.Check(); err != nil {
+		return err
+	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	go s.watch(watching, ready)
+	stopHealth, err := s.serveHealth(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopHealth()
 
 	failed := make(chan error, 1)
 	go func() { failed <- s.Server.Serve(lis) }()
@@ -116,6 +122,21 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 		s.Stop()
 	}
 	return nil
+}
+
+// serveHealth answers questions about health, and no other, to whoever asks.
+func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
+	if s.config.HealthAddr == "" {
+		return func() {}, nil
+	}
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.HealthAddr)
+	if err != nil {
+		return nil, fmt.Errorf("listening for questions about health: %w", err)
+	}
+	server := grpc.NewServer(grpc.ConnectionTimeout(5*time.Second), grpc.MaxRecvMsgSize(1<<10), grpc.MaxConcurrentStreams(16))
+	healthpb.RegisterHealthServer(server, s.health)
+	go func() { _ = server.Serve(lis) }()
+	return server.Stop, nil
 }
 
 func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) error) {
@@ -231,82 +252,6 @@ func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	return next(ctx, req)
-}
-
-// authorize lets a call through when the identity that its method option asks for is there and genuine.
-func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if infrastructure(info.FullMethod) {
-		return next(ctx, req)
-	}
-	ctx, err := s.admit(ctx, info.FullMethod)
-	if err != nil {
-		return nil, err
-	}
-	return next(ctx, req)
-}
-
-// admit returns the context that acts for the caller.
-func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
-	switch access(fullMethod) {
-	case restv1.Access_ACCESS_UNSPECIFIED:
-	case restv1.Access_ACCESS_PUBLIC:
-		return ctx, nil
-	case restv1.Access_ACCESS_SERVICE:
-		if !s.fromService(ctx) {
-			return nil, apierr.ServiceOnly
-		}
-		return ctx, nil
-	}
-	token, err := bearer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := s.verifier.Verify(ctx, token)
-	if err != nil {
-		return nil, err
-	}
-	if seen, ok := ctx.Value(actingKey{}).(*acting); ok {
-		seen.Identity, seen.known = id, true
-	}
-	return caller.With(ctx, id), nil
-}
-
-func (s *Server) fromService(ctx context.Context) bool {
-	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
-	return len(keys) == 1 && subtle.ConstantTimeCompare([]byte(keys[0]), []byte(s.config.ServiceKey)) == 1
-}
-
-// bearer refuses more than one token: which of them would count?
-func bearer(ctx context.Context) (string, error) {
-	values := metadata.ValueFromIncomingContext(ctx, metadataToken)
-	if len(values) != 1 {
-		return "", apierr.Unauthorized
-	}
-	scheme, token, ok := strings.Cut(values[0], " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", apierr.Unauthorized
-	}
-	return token, nil
-}
-
-// access reads the method's option. An unknown method takes a user's token, like one without the option.
-func access(fullMethod string) restv1.Access {
-	m := Method(fullMethod)
-	if m == nil {
-		return restv1.Access_ACCESS_UNSPECIFIED
-	}
-	return proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
-}
-
-// Method finds the descriptor of "/coffer.ledger.v1.LedgerService/GetWallet", or nil.
-func Method(fullMethod string) protoreflect.MethodDescriptor {
-	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
-	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
-	if err != nil {
-		return nil
-	}
-	m, _ := d.(protoreflect.MethodDescriptor)
-	return m
 }
 
 // acting carries the identity from authorize out to finish, for the log.

@@ -65,10 +65,10 @@ func TestTheServiceRunsWithItsOwnRoleAndKeepsServicesRPCsFromUsers(t *testing.T)
 	go func() { ended <- Run(ctx, config, lis) }()
 
 	service := authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService")
-	asGateway, err := rpc.Dial(lis.Addr().String(), service, "")
+	asGateway, err := rpc.Dial(lis.Addr().String(), service, "", config.TLS)
 	require.NoError(t, err)
 	defer asGateway.Close()
-	asService, err := rpc.Dial(lis.Addr().String(), service, config.ServiceKey)
+	asService, err := rpc.Dial(lis.Addr().String(), service, config.ServiceKey, config.TLS)
 	require.NoError(t, err)
 	defer asService.Close()
 	require.Eventually(t, func() bool {

@@ -2321,7 +2321,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xe5\x0f\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xb9\x10\n" +
 	"\vAuthService\x12\x9c\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"M\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x8f\x01\n" +
@@ -2342,11 +2342,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\rRevokeSession\x12$.coffer.auth.v1.RevokeSessionRequest\x1a%.coffer.auth.v1.RevokeSessionResponse\"K\x8a\xb5\x18%\n" +
 	"\x0fSESSION_REVOKED\x12\x0fSession revoked\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/auth/sessions/{id}\x12\x9e\x01\n" +
 	"\tListAudit\x12 .coffer.auth.v1.ListAuditRequest\x1a!.coffer.auth.v1.ListAuditResponse\"L\x8a\xb5\x18+\n" +
-	"\rAUDIT_FETCHED\x12\x17Security events fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/auth/audit\x90\x02\x01\x12~\n" +
-	"\tGetKeySet\x12 .coffer.auth.v1.GetKeySetRequest\x1a!.coffer.auth.v1.GetKeySetResponse\",\x8a\xb5\x18\x03\x18\xc8\x01\x90\xb5\x18\x01\x82\xd3\xe4\x93\x02\x18\x12\x16/.well-known/jwks.json\x90\x02\x01\x12w\n" +
-	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"\a\x90\xb5\x18\x02\x90\x02\x01\x12k\n" +
-	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\a\x90\xb5\x18\x02\x90\x02\x01\x12V\n" +
-	"\bGetUsers\x12\x1f.coffer.auth.v1.GetUsersRequest\x1a .coffer.auth.v1.GetUsersResponse\"\a\x90\xb5\x18\x02\x90\x02\x01BAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
+	"\rAUDIT_FETCHED\x12\x17Security events fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/auth/audit\x90\x02\x01\x12\x9d\x01\n" +
+	"\tGetKeySet\x12 .coffer.auth.v1.GetKeySetRequest\x1a!.coffer.auth.v1.GetKeySetResponse\"K\x8a\xb5\x18\x03\x18\xc8\x01\x90\xb5\x18\x01\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x82\xd3\xe4\x93\x02\x18\x12\x16/.well-known/jwks.json\x90\x02\x01\x12\x96\x01\n" +
+	"\x13ListRevokedSessions\x12*.coffer.auth.v1.ListRevokedSessionsRequest\x1a+.coffer.auth.v1.ListRevokedSessionsResponse\"&\x90\xb5\x18\x02\xa2\xb5\x18\agateway\xa2\xb5\x18\x06ledger\xa2\xb5\x18\x06budget\x90\x02\x01\x12u\n" +
+	"\x0fFindUserByEmail\x12&.coffer.auth.v1.FindUserByEmailRequest\x1a'.coffer.auth.v1.FindUserByEmailResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01\x12`\n" +
+	"\bGetUsers\x12\x1f.coffer.auth.v1.GetUsersRequest\x1a .coffer.auth.v1.GetUsersResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 
 var (
 	file_coffer_auth_v1_auth_proto_rawDescOnce sync.Once

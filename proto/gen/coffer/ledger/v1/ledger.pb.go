@@ -4113,7 +4113,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xfb\x1c\n" +
+	"spentMinor2\x8f\x1d\n" +
 	"\rLedgerService\x12\x9f\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"@\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
@@ -4154,9 +4154,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"-\x8a\xb5\x18\x03\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xba\x01\n" +
 	"\n" +
 	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"a\x8a\xb5\x189\n" +
-	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12o\n" +
-	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\a\x90\xb5\x18\x02\x90\x02\x01\x12c\n" +
-	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\a\x90\xb5\x18\x02\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12y\n" +
+	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01\x12m\n" +
+	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_ledger_proto_rawDescOnce sync.Once

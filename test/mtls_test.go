@@ -1,0 +1,117 @@
+package test
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/mtls"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// eachRPC visits every RPC there is, with the service that serves it.
+func eachRPC(visit func(service string, m protoreflect.MethodDescriptor)) {
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		if !strings.HasPrefix(string(file.Package()), "coffer.") {
+			return true
+		}
+		for i := range file.Services().Len() {
+			for j := range file.Services().Get(i).Methods().Len() {
+				visit(string(file.Package().Parent().Name()), file.Services().Get(i).Methods().Get(j))
+			}
+		}
+		return true
+	})
+}
+
+// invoke calls any RPC with an empty request, also one that answers with a stream.
+func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor) error {
+	t.Helper()
+	name := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
+	stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, name)
+	if err == nil {
+		err = stream.SendMsg(dynamicpb.NewMessage(m.Input()))
+	}
+	// What went wrong is told on receiving, also when sending met it first.
+	if err == nil || err == io.EOF { //nolint:errorlint // SendMsg documents this very value
+		err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
+	}
+	return err
+}
+
+// TestWithCertificatesEveryRPCHasItsCallersAndNoOthers tries each RPC as each service, and as nobody.
+func TestWithCertificatesEveryRPCHasItsCallersAndNoOthers(t *testing.T) {
+	t.Parallel()
+	if stack == nil {
+		t.Skip("the services of BASE_URL are out of reach")
+	}
+	own, err := local.StartEphemeral(t.Context(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	connect := func(t *testing.T, service string, creds credentials.TransportCredentials) *grpc.ClientConn {
+		t.Helper()
+		conn, err := grpc.NewClient("passthrough:///"+own.GRPC[service], grpc.WithTransportCredentials(creds))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	t.Run("services work together", func(t *testing.T) {
+		p := &person{t: t, base: own.URL, email: "ada@example.com", password: "a long enough secret"}
+		p.post("/api/v1/auth/register", object{"name": "Ada", "email": p.email, "password": p.password}).created("USER_REGISTERED")
+		p.signIn()
+		friend := &person{t: t, base: own.URL, email: "grace@example.com", password: "a long enough secret"}
+		friend.post("/api/v1/auth/register", object{"name": "Grace", "email": friend.email, "password": friend.password}).created("USER_REGISTERED")
+		wallet, category := p.wallet("EUR", "100"), p.category("Food")
+		p.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"), "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+		budget := p.budget(wallet, category)
+		require.NotNil(t, p.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
+		p.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).created("BUDGET_SHARED")
+		require.Equal(t, "Grace", p.get("/api/v1/budgets/" + budget + "/members").ok("BUDGET_MEMBERS_FETCHED").list("members")[0].(object)["name"])
+	})
+	tried := 0
+	for _, caller := range []string{"gateway", "auth", "ledger", "budget", "ocr"} {
+		conns := map[string]*grpc.ClientConn{}
+		for service := range own.GRPC {
+			conns[service] = connect(t, service, mtls.Client(own.Certificates[caller], service))
+		}
+		eachRPC(func(service string, m protoreflect.MethodDescriptor) {
+			tried++
+			listed := proto.GetExtension(m.Options(), restv1.E_Callers).([]string)
+			may := slices.Contains(listed, caller) || len(listed) == 0 && caller == "gateway"
+			err := invoke(t, conns[service], m)
+			refused := apierr.From(err) != nil && apierr.From(err).Is(apierr.ServiceOnly)
+			require.Equal(t, may, !refused, "%s calls %s: %v", caller, m.FullName(), err)
+		})
+	}
+	trusting, err := credentials.NewClientTLSFromFile(own.Certificates["gateway"].CA, "")
+	require.NoError(t, err)
+	for service := range own.GRPC {
+		bare := trusting.Clone()
+		require.NoError(t, bare.OverrideServerName(service)) //nolint:staticcheck // the only way to check the right name at a local address
+		for _, creds := range []credentials.TransportCredentials{bare, insecure.NewCredentials()} {
+			conn := connect(t, service, creds)
+			eachRPC(func(of string, m protoreflect.MethodDescriptor) {
+				if of == service {
+					tried++
+					require.Equal(t, codes.Unavailable, status.Code(invoke(t, conn, m)), "%s", m.FullName())
+				}
+			})
+		}
+	}
+	t.Logf("%d calls tried", tried)
+}

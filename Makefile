@@ -27,6 +27,11 @@ else
 	$(BIN)/with-postgres go test $(TESTFLAGS) work
 endif
 
+.PHONY: chaos
+chaos: ## Break a stack under load for three minutes and check every promise (CHAOSFLAGS=-seed=1)
+	@deploy/local/install.sh
+	@go run ./test/cmd/chaos $(CHAOSFLAGS)
+
 .PHONY: bench
 bench: ## Measure creates against raw Postgres doing the same work (BENCHFLAGS=-clients=64)
 	@deploy/local/install.sh bench

@@ -91,6 +91,8 @@ func (a *api) start(config Config, conns connections) string {
 		return caller.Trust{Keys: map[string]ed25519.PublicKey{"k1": a.key.Public().(ed25519.PublicKey)}}, nil
 	}, time.Now, log)
 	require.NoError(a, err)
+	_, err = verifier.Verify(a.Context(), a.newToken(a.T, time.Hour))
+	require.NoError(a, err)
 	handler, err := newHandler(a.Context(), config, conns, verifier, log)
 	require.NoError(a, err)
 	server := httptest.NewServer(handler)

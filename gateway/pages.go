@@ -57,7 +57,7 @@ func (f *front) pages(conns connections) []page {
 		{livePath, func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 		}},
-		{readyPath, readiness(conns)},
+		{readyPath, f.readiness(conns)},
 		{"/version", func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"version": app.Version()})
 		}},
@@ -80,7 +80,7 @@ func isAsset(name string) bool {
 
 // readiness asks every service for its health. Without auth or the ledger nothing useful can be done; without budget
 // the rest still works, so that it does not take the gateway out of service.
-func readiness(conns connections) http.HandlerFunc {
+func (f *front) readiness(conns connections) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), probeTime)
@@ -102,7 +102,7 @@ func readiness(conns connections) http.HandlerFunc {
 		}
 		probes.Wait()
 		status, httpStatus := "ok", http.StatusOK
-		if states["auth"] != "ok" || states["ledger"] != "ok" {
+		if states["auth"] != "ok" || states["ledger"] != "ok" || f.verifier.Ready() != nil {
 			status, httpStatus = "unavailable", http.StatusServiceUnavailable
 		}
 		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states})

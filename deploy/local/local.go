@@ -33,6 +33,10 @@ type Config struct {
 
 	// Environment is what else the services find in theirs: settings of their own, like CORS_ALLOWED_ORIGINS.
 	Environment map[string]string `env:"-"`
+	// Programs is a folder with the services' programs, to run each as a process of its own; empty: all run in this one.
+	Programs string `env:"-"`
+	// Link, if set, says where a part finds another: the address of something that stands between them, for tests of faults.
+	Link func(from, to, addr string) (string, error) `env:"-"`
 
 	// ephemeral trades what survives a power cut for speed, and deletes everything in the end.
 	ephemeral bool
@@ -142,6 +146,19 @@ func (s *Stack) Resume(ctx context.Context, name string) error {
 		return err
 	}
 	return p.start(ctx)
+}
+
+// Kill ends postgres, or a service that is a process of its own, as a crash would.
+func (s *Stack) Kill(name string) error {
+	p, err := s.part(name)
+	if err != nil {
+		return err
+	}
+	crash, ok := p.(interface{ kill() error })
+	if !ok {
+		return fmt.Errorf("%s cannot be killed alone", name)
+	}
+	return crash.kill()
 }
 
 func (s *Stack) part(name string) (part, error) {

@@ -7,6 +7,9 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -38,7 +41,7 @@ type service struct {
 	probe func(ctx context.Context, addr string) error
 
 	failed chan<- error
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	ended  chan struct{}
 	// err is how it ended, and alone that nobody had asked it to; both are set once ended is closed.
 	err   error
@@ -57,7 +60,7 @@ func (s *service) begin(ctx context.Context) error {
 		s.lis = lis
 	}
 	// It ends when it is told to, not when the caller's context does: there is an order.
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	serving, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cancel, s.ended, s.err, s.alone = cancel, make(chan struct{}), nil, false
 	go func(lis net.Listener) {
 		defer close(s.ended)
@@ -117,7 +120,7 @@ func (s *service) stop() error {
 	if s.cancel == nil {
 		return nil
 	}
-	s.cancel()
+	s.cancel(errAsked)
 	select {
 	case <-s.ended:
 		s.cancel = nil
@@ -168,29 +171,20 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	return services, nil
 }
 
-// startServices tells each service what it would find in its environment, starts them all, and waits for all.
+// startServices starts all services and waits for all.
 func (s *Stack) startServices(ctx context.Context, services []*service, config Config) error {
-	told := func(name string) map[string]string {
-		environment := maps.Clone(config.Environment)
-		if environment == nil {
-			environment = map[string]string{}
-		}
-		maps.Copy(environment, map[string]string{
-			"SERVICE_KEY": s.ServiceKey, "REFLECTION": "true", "DATABASE_URL": s.Databases[name], "NATS_URL": s.NATS,
-			"AUTH_ADDR": s.GRPC["auth"], "LEDGER_ADDR": s.GRPC["ledger"], "BUDGET_ADDR": s.GRPC["budget"], "OCR_ADDR": s.GRPC["ocr"],
-			"HEALTH_ADDR": "", "TLS_CERT": s.Certificates[name].Cert, "TLS_KEY": s.Certificates[name].Key, "TLS_CA": s.Certificates[name].CA,
-		})
-		return environment
-	}
-	serve := map[string]func(context.Context, net.Listener) error{
-		"auth":    bind(auth.Run, told("auth")),
-		"ocr":     bind(ocr.Run, told("ocr")),
-		"ledger":  bind(ledger.Run, told("ledger")),
-		"budget":  bind(budget.Run, told("budget")),
-		"gateway": bind(gateway.Run, told("gateway")),
+	here := map[string]func(environment map[string]string) func(context.Context, net.Listener) error{
+		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run), "budget": bind(budget.Run), "gateway": bind(gateway.Run),
 	}
 	for _, service := range services {
-		service.serve = serve[service.title]
+		environment, err := s.environment(service.title, config)
+		if err != nil {
+			return err
+		}
+		service.serve = here[service.title](environment)
+		if config.Programs != "" {
+			service.serve = launch(filepath.Join(config.Programs, service.title), filepath.Join(config.DataDir, service.title+".log"), environment)
+		}
 		s.parts = append(s.parts, service)
 		if err := service.begin(ctx); err != nil {
 			return err
@@ -204,14 +198,54 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 	return nil
 }
 
-// bind reads a service's configuration as its own process would, so that defaults and checks are the same.
-func bind[C any](run func(context.Context, C, net.Listener) error, environment map[string]string) func(context.Context, net.Listener) error {
-	return func(ctx context.Context, lis net.Listener) error {
-		config, err := env.ParseAsWithOptions[C](env.Options{Environment: environment})
-		if err != nil {
-			return err
+// environment is what a service finds in its own.
+func (s *Stack) environment(title string, config Config) (map[string]string, error) {
+	environment := maps.Clone(config.Environment)
+	if environment == nil {
+		environment = map[string]string{}
+	}
+	certificates := s.Certificates[title]
+	maps.Copy(environment, map[string]string{
+		"SERVICE_KEY": s.ServiceKey, "REFLECTION": "true", "HEALTH_ADDR": "",
+		"TLS_CERT": certificates.Cert, "TLS_KEY": certificates.Key, "TLS_CA": certificates.CA,
+	})
+	link := config.Link
+	if link == nil {
+		link = func(_, _, addr string) (string, error) { return addr, nil }
+	}
+	var err error
+	for other, addr := range s.GRPC {
+		if environment[strings.ToUpper(other)+"_ADDR"], err = link(title, other, addr); err != nil {
+			return nil, err
 		}
-		return run(ctx, config, lis)
+	}
+	for name, other := range map[string]struct{ title, url string }{
+		"DATABASE_URL": {"postgres", s.Databases[title]}, "NATS_URL": {"nats", s.NATS},
+	} {
+		u, err := url.Parse(other.url)
+		if err != nil {
+			return nil, err
+		}
+		if u.Host != "" {
+			if u.Host, err = link(title, other.title, u.Host); err != nil {
+				return nil, err
+			}
+		}
+		environment[name] = u.String()
+	}
+	return environment, nil
+}
+
+// bind reads a service's configuration as its own process would, so that defaults and checks are the same.
+func bind[C any](run func(context.Context, C, net.Listener) error) func(map[string]string) func(context.Context, net.Listener) error {
+	return func(environment map[string]string) func(context.Context, net.Listener) error {
+		return func(ctx context.Context, lis net.Listener) error {
+			config, err := env.ParseAsWithOptions[C](env.Options{Environment: environment})
+			if err != nil {
+				return err
+			}
+			return run(ctx, config, lis)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -53,6 +54,16 @@ func (p *postgres) stop() error {
 }
 
 const natsUser = "coffer"
+
+func (p *postgres) kill() error {
+	if p.asked == nil {
+		return errors.New("it does not run")
+	}
+	close(p.asked)
+	p.asked = nil
+	p.server.Kill()
+	return nil
+}
 
 type natsServer struct {
 	addr, dir, password string

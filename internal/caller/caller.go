@@ -84,12 +84,26 @@ func (v *Verifier) Run(ctx context.Context) {
 		if err := v.reload(ctx); err != nil && ctx.Err() == nil {
 			v.log.WarnContext(ctx, "loading the key set", "error", err)
 		}
+		pause := reloadEvery
+		if v.Ready() != nil {
+			pause = reloadAtMostEvery
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(reloadEvery):
+		case <-time.After(pause):
 		}
 	}
+}
+
+// Ready returns an error while no key set was had yet, and no token can be verified.
+func (v *Verifier) Ready() error {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.trust.Keys == nil {
+		return errors.New("there is no key set yet")
+	}
+	return nil
 }
 
 // Verify returns the identity in a token, or apierr.Unauthorized, apierr.TokenExpired, or apierr.Unavailable while no
@@ -160,19 +174,27 @@ func (v *Verifier) known(kid string) ed25519.PublicKey {
 	return v.trust.Keys[kid]
 }
 
+// reloadIfDue lets one caller load for all who wait.
 func (v *Verifier) reloadIfDue(ctx context.Context) error {
+	v.loading.Lock()
+	defer v.loading.Unlock()
 	v.mu.RLock()
 	due := v.now().Sub(v.tried) >= reloadAtMostEvery
 	v.mu.RUnlock()
 	if !due {
 		return nil
 	}
-	return v.reload(ctx)
+	return v.loadTrust(ctx)
 }
 
 func (v *Verifier) reload(ctx context.Context) error {
 	v.loading.Lock()
 	defer v.loading.Unlock()
+	return v.loadTrust(ctx)
+}
+
+// loadTrust needs the lock of loading.
+func (v *Verifier) loadTrust(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	trust, err := v.load(ctx)

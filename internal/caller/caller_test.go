@@ -183,12 +183,14 @@ func TestWithoutAuthOldTokensWorkAndNoneIsGuessedAt(t *testing.T) {
 	token := s.sign(t, claims())
 	_, err := v.Verify(t.Context(), token)
 	require.ErrorIs(t, err, apierr.Unavailable)
+	require.Error(t, v.Ready())
 
 	s.away, s.clock = nil, now.Add(reloadAtMostEvery)
 	_, err = v.Verify(t.Context(), token)
 	require.NoError(t, err)
 	s.away = errors.New("connection refused")
 	require.Error(t, v.reload(t.Context()))
+	require.NoError(t, v.Ready())
 	_, err = v.Verify(t.Context(), s.sign(t, claims()))
 	require.NoError(t, err)
 }

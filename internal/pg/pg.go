@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -118,13 +119,17 @@ func IsViolation(err error, constraint string) bool {
 	return ok && strings.HasPrefix(e.Code, "23") && e.ConstraintName == constraint
 }
 
-// IsUnavailable reports whether err says that Postgres cannot be reached or is going down, so that nothing was done and
-// another try makes sense.
+// IsUnavailable reports whether err says that Postgres cannot be reached or went away. What was asked of it may have been
+// done.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
 	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return true
+	}
+	// A connection that ends in the middle of an answer, and what is asked of it afterwards.
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
 		return true
 	}
 	s := state(err)

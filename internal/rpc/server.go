@@ -91,7 +91,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 }
 
 // Serve answers on lis until ctx ends, then finishes what is in flight. ready is asked every few seconds, and decides
-// what the health service says.
+// what the health service says, together with the verifier: who can verify nobody would answer all with 503.
 func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
 	if err := s.config.TLS.Check(); err != nil {
 		return err
@@ -143,6 +143,9 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 	for was := false; ; {
 		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
 		err := ready(probe)
+		if s.verifier != nil {
+			err = errors.Join(err, s.verifier.Ready())
+		}
 		cancel()
 		if ctx.Err() != nil {
 			return

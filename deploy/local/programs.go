@@ -1,0 +1,62 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+var (
+	errAsked  = errors.New("asked to stop")
+	errKilled = errors.New("killed")
+)
+
+// launch runs a service as a process of its own, which writes its log to a file.
+func launch(program, logName string, environment map[string]string) func(context.Context, net.Listener) error {
+	return func(ctx context.Context, lis net.Listener) error {
+		logFile, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("opening the log of %s: %w", program, err)
+		}
+		defer logFile.Close()
+		if err := lis.Close(); err != nil {
+			return fmt.Errorf("leaving its port to %s: %w", program, err)
+		}
+		cmd := exec.CommandContext(ctx, program)
+		cmd.Env = append(os.Environ(), "LISTEN_ADDR="+lis.Addr().String(), "METRICS_ADDR=127.0.0.1:0")
+		for name, value := range environment {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		cmd.Stdout, cmd.Stderr = logFile, logFile
+		cmd.SysProcAttr = attributes()
+		cmd.Cancel = func() error {
+			if errors.Is(context.Cause(ctx), errKilled) {
+				return cmd.Process.Kill()
+			}
+			return cmd.Process.Signal(syscall.SIGTERM)
+		}
+		// The kernel tells the child of its parent's death when the thread that made it ends, so the thread stays.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err = cmd.Run()
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
+}
+
+func (s *service) kill() error {
+	if s.cancel == nil {
+		return errors.New("it does not run")
+	}
+	s.cancel(errKilled)
+	<-s.ended
+	s.cancel = nil
+	return nil
+}

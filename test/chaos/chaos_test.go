@@ -1,0 +1,90 @@
+package chaos
+
+import (
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// TestNothingIsLostDoubledOrShownToOthersWhateverBreaks is the short form of `make chaos`.
+func TestNothingIsLostDoubledOrShownToOthersWhateverBreaks(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	programs := t.TempDir()
+	require.NoError(t, Build(t.Context(), programs))
+	// This seed breaks each kind of part within the time.
+	report, err := Run(t.Context(), Options{Seed: 1562, Length: 12 * time.Second, Users: 6, Arriving: time.Minute, Programs: programs, Log: t.Output()})
+	require.NoError(t, err)
+	t.Log(report)
+	require.Empty(t, report.Findings)
+	require.Greater(t, report.Acknowledged, int64(100), "there was something to lose")
+	require.Positive(t, report.Faults)
+}
+
+var mutants = []mutant{
+	{
+		name: "no outbox", file: "services/ledger/store_transactions.go",
+		old: "FROM item\n\t\t\tORDER BY position", new: "FROM item\n\t\t\tWHERE false",
+		breaks: "auth", finds: "nothing was told of",
+	},
+	{
+		name: "no lock", file: "services/ledger/store_transactions.go",
+		old: "WHERE t.id = $1 FOR UPDATE`", new: "WHERE t.id = $1`",
+		breaks: "auth", finds: "the balance of",
+	},
+	{
+		name: "no idempotency", file: "internal/idem/idem.go",
+		old: "return tag.RowsAffected() == 1, nil", new: "_ = tag\n\treturn true, nil",
+		breaks: "auth", finds: "was repeated with its key",
+	},
+	{
+		name: "no ownership", file: "services/ledger/transactions.go",
+		old: "case t.OwnerID != caller.ID(ctx):", new: "case false:",
+		breaks: "auth", finds: "came to",
+	},
+	{
+		name: "no wait for the commit", file: "services/ledger/gather.go",
+		old:    "\tdefault:\n\t\tfail(group, err)",
+		new:    "\tdefault:\n\t\tfor _, b := range group {\n\t\t\tb.done <- outcome{written: true}\n\t\t}",
+		breaks: "postgres", finds: "was acknowledged and is lost",
+	},
+	{
+		name: "no second try to tell", file: "internal/outbox/relay.go",
+		old:    "SELECT seq, id, user_id, subject, data, created_at\n\t\tFROM outbox\n\t\tWHERE seq > $1 AND seq <> ALL($2)",
+		new:    "WITH e AS (DELETE FROM outbox WHERE seq > $1 AND seq <> ALL($2) RETURNING *)\n\t\tSELECT seq, id, user_id, subject, data, created_at FROM e",
+		breaks: "stop nats", finds: "nothing was told of",
+	},
+}
+
+// TestTheCheckerFindsWhatIsBroken: one that never finds anything proves nothing.
+func TestTheCheckerFindsWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	healthy := t.TempDir()
+	require.NoError(t, Build(t.Context(), healthy))
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			programs := t.TempDir()
+			require.NoError(t, m.build(t.Context(), programs, healthy))
+			report, err := Run(t.Context(), Options{Seed: 1, Length: 4 * time.Second, Users: 4, Only: m.breaks, Arriving: 15 * time.Second, Programs: programs, Log: t.Output()})
+			require.NoError(t, err)
+			require.True(t, slices.ContainsFunc(report.Findings, func(f string) bool { return strings.Contains(f, m.finds) }),
+				"%s", strings.Join(report.Findings, "\n"))
+		})
+	}
+}

@@ -1,0 +1,337 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// there is what a person's transactions are in the end.
+type there map[string]version
+
+// check proves each promise, after all was mended.
+func (r *run) check(ctx context.Context) {
+	bus, err := outbox.Connect(outbox.Config{NATSURL: r.stack.NATS, NATSReplicas: 1}, "chaos", slog.New(slog.DiscardHandler))
+	if err != nil {
+		r.find("%v", err)
+		return
+	}
+	defer bus.Close()
+	var all sync.WaitGroup
+	for _, p := range r.people {
+		all.Go(func() { p.check(ctx, bus) })
+	}
+	all.Wait()
+	r.logf("each person's books are checked")
+	r.checkApplied(ctx, bus)
+	r.logf("all effects are there")
+	for _, p := range r.people {
+		p.checkAlerts(ctx)
+	}
+}
+
+func (p *person) check(ctx context.Context, bus *outbox.Bus) {
+	p.resolve(ctx)
+	if a := p.ask(ctx, http.MethodPost, "/api/v1/categories", object{"name": p.mark + " end"}); a.status != http.StatusCreated {
+		p.find("%s cannot write any more: %d %s", p.mark, a.status, a.raw)
+		return
+	}
+	is := p.checkTransactions(ctx)
+	p.checkSums(ctx, is)
+	p.checkReceipts(ctx)
+	p.checkEvents(ctx, bus, is)
+}
+
+// resolve repeats what has a key and no telling answer.
+func (p *person) resolve(ctx context.Context) {
+	for _, again := range p.pending {
+		if !within(ctx, time.Minute, func() bool { return again(ctx) }) {
+			p.find("%s: a repeated request has no answer long after all was mended", p.mark)
+		}
+	}
+}
+
+// checkTransactions holds the list against what may be, and returns it.
+func (p *person) checkTransactions(ctx context.Context) there {
+	is, marked := there{}, map[string]string{}
+	for _, wallet := range p.wallets {
+		for cursor, more := "", true; more; {
+			a := p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+wallet.id+"&cursor="+cursor, nil)
+			if a.status != http.StatusOK {
+				p.find("listing: %d %s", a.status, a.raw)
+				return is
+			}
+			for _, t := range a.list("transactions") {
+				id, v := answer{body: object{"t": t}}.text("t.id"), versionOf(t)
+				mark, _, _ := strings.Cut(v.text, ";")
+				if other, twice := marked[mark+";"]; twice {
+					p.find("%s was made twice, as %s and %s", mark, other, id)
+				}
+				is[id], marked[mark+";"] = v, id
+			}
+			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+		}
+	}
+	for _, t := range p.things {
+		id, exists := marked[t.mark]
+		delete(marked, t.mark)
+		switch {
+		case !exists && !t.gone:
+			p.find("%s %s was acknowledged and is lost", t.id, t.mark)
+		case exists && len(t.states) == 0:
+			p.find("%s %s was deleted and is there", id, t.mark)
+		case exists && t.id != "" && t.id != id:
+			p.find("%s was acknowledged as %s and is %s", t.mark, t.id, id)
+		case exists:
+			t.id = id
+			t.compare(is[id])
+		}
+	}
+	for mark, id := range marked {
+		p.find("%s %s was made by nobody", id, mark)
+	}
+	return is
+}
+
+// checkSums compares what the services keep with what adds up.
+func (p *person) checkSums(ctx context.Context, is there) {
+	income, expense, spent := new(big.Rat), new(big.Rat), new(big.Rat)
+	balances := map[string]*big.Rat{}
+	for _, w := range p.wallets {
+		balances[w.id] = new(big.Rat).Set(w.opening)
+	}
+	for _, v := range is {
+		balances[v.wallet].Add(balances[v.wallet], v.amount)
+		if v.amount.Sign() > 0 {
+			income.Add(income, v.amount)
+		} else {
+			expense.Sub(expense, v.amount)
+		}
+		if v.wallet == p.budget.wallet && v.category == p.budget.category {
+			spent.Sub(spent, v.amount)
+		}
+	}
+	same := func(what string, want *big.Rat, a answer, path string) {
+		if got, ok := new(big.Rat).SetString(a.text(path)); !ok || got.Cmp(want) != 0 {
+			p.find("%s of %s is %s, but adds up to %s", what, p.mark, a.text(path), want.FloatString(2))
+		}
+	}
+	for _, w := range p.wallets {
+		same("the balance", balances[w.id], p.ask(ctx, http.MethodGet, "/api/v1/wallet/"+w.id, nil), "wallet.balance")
+	}
+	summary := p.ask(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
+	for _, w := range summary.list("summary.byWallet") {
+		row := answer{body: object{"row": w}}
+		if balance := balances[row.text("row.walletId")]; balance != nil {
+			opening := p.wallets[slices.IndexFunc(p.wallets, func(o *wallet) bool { return o.id == row.text("row.walletId") })].opening
+			same("the summary's total", new(big.Rat).Sub(balance, opening), row, "row.net")
+		}
+	}
+	for _, other := range []*person{p, p.partner} {
+		a := other.ask(ctx, http.MethodGet, "/api/v1/budgets/"+p.budget.id+"?at=2026-03-14", nil)
+		same("the budget's progress", spent, a, "budget.progress.spent")
+	}
+	p.budget.spent = spent
+}
+
+// checkReceipts: each was booked once, or not at all.
+func (p *person) checkReceipts(ctx context.Context) {
+	a := p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+p.receipts.id, nil)
+	sums := map[string]*big.Rat{}
+	for _, t := range a.list("transactions") {
+		row := answer{body: object{"t": t}}
+		id := row.text("t.receiptId")
+		if sums[id] == nil {
+			sums[id] = new(big.Rat)
+		}
+		sums[id].Add(sums[id], rat(row.text("t.amount")))
+	}
+	for id, sum := range sums {
+		if sum.Cmp(rat("-6.00")) != 0 {
+			p.find("the transactions of receipt %s add up to %s", id, sum.FloatString(2))
+		}
+	}
+	if len(sums) != p.scanned {
+		p.find("%s uploaded %d receipts with keys, and has %d", p.mark, p.scanned, len(sums))
+	}
+	want := new(big.Rat).Mul(big.NewRat(int64(-len(sums)), 1), rat("6.00"))
+	if a := p.ask(ctx, http.MethodGet, "/api/v1/wallet/"+p.receipts.id, nil); a.text("wallet.balance") != want.FloatString(2) {
+		p.find("%s: the receipts' wallet holds %s, not %s", p.mark, a.text("wallet.balance"), want.FloatString(2))
+	}
+}
+
+// told is what the events say of a transaction.
+type told struct {
+	last             *ledgerv1.Transaction
+	created, deleted bool
+	updates          int
+}
+
+// checkEvents reads all that the person was told, without repeats: for each transaction it is the whole story in order, and
+// it ends with what is there.
+func (p *person) checkEvents(ctx context.Context, bus *outbox.Bus, is there) {
+	stories, live := p.stories(ctx, bus)
+	for id, s := range stories {
+		v, exists := is[id]
+		switch {
+		case !s.created:
+			p.find("the events of %s begin without its creation", id)
+		case exists == s.deleted:
+			p.find("%s is there: %t, and was told to be deleted: %t", id, exists, s.deleted)
+		case exists && !v.equal(tellingOf(s.last)):
+			p.find("%s is %s, and was told to be %s", id, v, tellingOf(s.last))
+		}
+	}
+	for id := range is {
+		if stories[id] == nil {
+			p.find("nothing was told of %s", id)
+		}
+	}
+	for _, t := range p.things {
+		if s := stories[t.id]; t.id != "" && s != nil && (s.updates < t.changed || s.updates > t.changed+t.doubtful) {
+			p.find("%s %s was changed %d times, perhaps %d more, and %d times told", t.id, t.mark, t.changed, t.doubtful, s.updates)
+		}
+	}
+	for _, id := range live {
+		if !within(ctx, p.Arriving, func() bool { return p.stream.has(id) }) {
+			p.find("event %s is missing in the live stream of %s", id, p.mark)
+			return
+		}
+	}
+}
+
+var errEnd = errors.New("the end")
+
+// stories reads the person's events up to the category that the check has made, and returns what they say of transactions,
+// and the ids of those that came after the live stream began.
+func (p *person) stories(ctx context.Context, bus *outbox.Bus) (map[string]*told, []string) {
+	ctx, cancel := context.WithTimeout(ctx, p.Arriving)
+	defer cancel()
+	stories, known := map[string]*told{}, map[uuid.UUID]bool{}
+	var live []string
+	err := bus.Follow(ctx, uuid.MustParse(p.id), 0, func(e outbox.Received) error {
+		if known[e.ID] {
+			return nil
+		}
+		known[e.ID] = true
+		p.events.Add(1)
+		switch m := e.Data.(type) {
+		case *ledgerv1.CategoryCreated:
+			if m.GetCategory().GetName() == p.mark+" end" {
+				return errEnd
+			}
+		case *ledgerv1.TransactionCreated:
+			p.tell(stories, m.GetTransaction().GetId(), nil, m.GetTransaction())
+		case *ledgerv1.TransactionUpdated:
+			p.tell(stories, m.GetAfter().GetId(), m.GetBefore(), m.GetAfter())
+		case *ledgerv1.TransactionDeleted:
+			p.tell(stories, m.GetTransaction().GetId(), m.GetTransaction(), nil)
+		}
+		if s := e.Subject; strings.HasPrefix(s, "ledger.v1.transaction.") && stories[p.contended.id] != nil && len(stories) > 1 {
+			live = append(live, e.ID.String())
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnd) {
+		p.find("the events of %s do not arrive: %v", p.mark, err)
+	}
+	return stories, live
+}
+
+// tell adds a chapter: what was before must be what the last one ended with.
+func (p *person) tell(stories map[string]*told, id string, before, after *ledgerv1.Transaction) {
+	if after.GetWalletId() == p.receipts.id {
+		return
+	}
+	s := stories[id]
+	if s == nil {
+		s = &told{}
+		stories[id] = s
+	}
+	switch {
+	case before == nil && s.created:
+		p.find("the creation of %s was told twice, by two events", id)
+	case before == nil:
+		s.created = true
+	case s.last == nil || !tellingOf(s.last).equal(tellingOf(before)):
+		p.find("the events of %s are not in order: after %s comes a change of %s", id, s.last, before)
+	case after == nil:
+		s.deleted = true
+	default:
+		s.updates++
+	}
+	s.last = after
+}
+
+func tellingOf(t *ledgerv1.Transaction) version {
+	if t == nil {
+		return version{amount: new(big.Rat)}
+	}
+	return version{amount: rat(t.GetAmount()), wallet: t.GetWalletId(), category: t.GetCategoryId(), text: t.GetDescription()}
+}
+
+// checkApplied waits until all consumers have had their effect.
+func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
+	conn, err := pgx.Connect(ctx, r.stack.Databases[""])
+	if err != nil {
+		r.find("%v", err)
+		return
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for _, consumer := range []string{"budget-alerts", "budget-webhooks", "auth-audit"} {
+		var lag int64
+		if !within(ctx, r.Arriving, func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
+			r.find("%s is %d events behind: %v", consumer, lag, err)
+		}
+	}
+	for _, table := range []string{"budget.alert_checks", "ledger.outbox", "budget.outbox", "auth.outbox"} {
+		var rows int
+		empty := func() bool {
+			err = conn.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(&rows)
+			return err == nil && rows == 0
+		}
+		if !within(ctx, r.Arriving, empty) {
+			r.find("%s still has %d rows: %v", table, rows, err)
+		}
+	}
+}
+
+// checkAlerts: both partners were told once of each threshold that was reached.
+func (p *person) checkAlerts(ctx context.Context) {
+	percent := new(big.Rat).Quo(new(big.Rat).Mul(p.budget.spent, big.NewRat(100, 1)), p.budget.limit)
+	for _, who := range []*person{p, p.partner} {
+		count := map[string]int{}
+		for cursor, more := "", true; more; {
+			a := who.ask(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor, nil)
+			for _, n := range a.list("notifications") {
+				row := answer{body: object{"n": n}}
+				if row.text("n.type") == "budget.v1.budget.threshold_reached" && row.text("n.data.budgetId") == p.budget.id {
+					count[fmt.Sprint(row.at("n.data.threshold").(json.Number))]++
+				}
+			}
+			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+		}
+		for _, threshold := range []string{"80", "100"} {
+			switch n := count[threshold]; {
+			case n > 1:
+				who.find("%s was told %d times that %s's budget reached %s %%", who.mark, n, p.mark, threshold)
+			case n == 0 && percent.Cmp(rat(threshold)) >= 0:
+				who.find("%s was not told that %s's budget reached %s %%: it is at %s %%", who.mark, p.mark, threshold, percent.FloatString(1))
+			}
+		}
+	}
+}

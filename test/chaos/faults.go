@@ -1,0 +1,174 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// links are the connections between parts, each through a proxy that can spoil it.
+type links struct {
+	server  *toxiproxy.ApiServer
+	proxies map[string]*toxiproxy.Proxy
+}
+
+func newLinks() *links {
+	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
+}
+
+// between is the address at which from finds to.
+func (l *links) between(from, to, addr string) (string, error) {
+	name := from + "-" + to
+	p := toxiproxy.NewProxy(l.server, name, "127.0.0.1:0", addr)
+	if err := p.Start(); err != nil {
+		return "", fmt.Errorf("standing between %s and %s: %w", from, to, err)
+	}
+	l.proxies[name] = p
+	return p.Listen, nil
+}
+
+// names are those of links that are in use, always in the same order.
+func (l *links) names() []string {
+	used := []string{
+		"auth-nats", "auth-postgres", "budget-auth", "budget-ledger", "budget-nats", "budget-postgres", "gateway-auth",
+		"gateway-budget", "gateway-ledger", "ledger-auth", "ledger-nats", "ledger-ocr", "ledger-postgres", "ocr-postgres",
+	}
+	return slices.DeleteFunc(used, func(name string) bool { return l.proxies[name] == nil })
+}
+
+// engine is the OCR engine behind a program that can be told to hang.
+type engine struct{ program, stalled string }
+
+func newEngine(dir string) (engine, error) {
+	real, err := exec.LookPath("tesseract")
+	if err != nil {
+		return engine{}, err
+	}
+	e := engine{program: filepath.Join(dir, "tesseract"), stalled: filepath.Join(dir, "stalled")}
+	script := fmt.Sprintf("#!/bin/sh\nwhile [ -e '%s' ]; do sleep 0.1; done\nexec '%s' \"$@\"\n", e.stalled, real)
+	return e, os.WriteFile(e.program, []byte(script), 0o755) //nolint:gosec // It is a program.
+}
+
+// fault breaks something, waits, and mends it.
+type fault struct {
+	name string
+	// least and most are how long it lasts.
+	least, most time.Duration
+	begin, end  func(ctx context.Context) error
+}
+
+// breakParts takes one part after the other away.
+func (r *run) breakParts(ctx context.Context) {
+	var faults []fault
+	kill := func(part string, most time.Duration) fault {
+		return fault{
+			"kill " + part, 0, most,
+			func(context.Context) error { return r.stack.Kill(part) },
+			func(ctx context.Context) error { return r.stack.Resume(ctx, part) },
+		}
+	}
+	for _, part := range []string{"auth", "ledger", "budget", "ocr", "gateway"} {
+		faults = append(faults, kill(part, 2*time.Second))
+	}
+	// The ones that hold the data are broken more often.
+	faults = append(faults, kill("ledger", time.Second), kill("ledger", time.Second), kill("budget", time.Second), kill("postgres", 3*time.Second), kill("postgres", time.Second))
+	faults = append(faults, fault{
+		"stop nats", time.Second, min(30*time.Second, r.Length/5),
+		func(context.Context) error { return r.stack.Halt("nats") },
+		func(ctx context.Context) error { return r.stack.Resume(ctx, "nats") },
+	}, fault{
+		"stall the engine", time.Second, 5 * time.Second,
+		func(context.Context) error { return os.WriteFile(r.engine.stalled, nil, 0o600) },
+		func(context.Context) error { return os.Remove(r.engine.stalled) },
+	})
+	r.breakThings(ctx, r.random("parts", 0), faults)
+}
+
+// breakLinks spoils one connection after the other.
+func (r *run) breakLinks(ctx context.Context) {
+	var faults []fault
+	toxic := func(link, kind, attributes string) fault {
+		p := r.links.proxies[link]
+		return fault{
+			kind + " " + link, 500 * time.Millisecond, 3 * time.Second,
+			func(context.Context) error {
+				_, err := p.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"name": "fault", "type": %q, "attributes": %s}`, kind, attributes)))
+				return err
+			},
+			func(ctx context.Context) error { return p.Toxics.RemoveToxic(ctx, "fault") },
+		}
+	}
+	for _, link := range r.links.names() {
+		p := r.links.proxies[link]
+		faults = append(faults,
+			fault{"cut " + link, 0, 2 * time.Second, func(context.Context) error { p.Stop(); return nil }, func(context.Context) error { return p.Start() }},
+			toxic(link, "latency", `{"latency": 150, "jitter": 150}`),
+			toxic(link, "timeout", `{"timeout": 0}`),
+			toxic(link, "reset_peer", `{"timeout": 50}`))
+	}
+	r.breakThings(ctx, r.random("links", 0), faults)
+}
+
+// breakThings goes round until ctx ends, and leaves nothing broken.
+func (r *run) breakThings(ctx context.Context, random *rand.Rand, faults []fault) {
+	mending := context.WithoutCancel(ctx)
+	faults = slices.DeleteFunc(faults, func(f fault) bool { return !strings.Contains(f.name, r.Only) })
+	for len(faults) > 0 {
+		f := faults[random.IntN(len(faults))]
+		lasts := f.least + time.Duration(random.Int64N(int64(max(1, f.most-f.least))))
+		calm := 200*time.Millisecond + time.Duration(random.Int64N(int64(1500*time.Millisecond)))
+		pause(ctx, calm)
+		if ctx.Err() != nil {
+			return
+		}
+		r.faults.Add(1)
+		r.logf("%s for %s", f.name, lasts.Round(time.Millisecond))
+		if err := f.begin(mending); err != nil {
+			r.find("%s: %v", f.name, err)
+			return
+		}
+		pause(ctx, lasts)
+		if err := f.end(mending); err != nil {
+			r.find("mending after %s: %v", f.name, err)
+			return
+		}
+	}
+}
+
+// mend waits until all parts say that they are ready. The faults have ended by themselves.
+func (r *run) mend(ctx context.Context) {
+	r.logf("all is mended")
+	within(ctx, time.Minute, func() bool {
+		a := r.people[0].ask(ctx, "GET", "/readyz", nil)
+		return a.status == 200
+	})
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// within asks until it is so, and reports false when it is not in time.
+func within(ctx context.Context, limit time.Duration, so func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for !so() {
+		if ctx.Err() != nil {
+			return false
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+	return true
+}

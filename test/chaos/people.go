@@ -1,0 +1,254 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+type object = map[string]any
+
+// person is a user with a token, and all that we know of what is theirs.
+type person struct {
+	*run
+	// mark stands in everything that is theirs.
+	mark            string
+	email, id       string
+	token           string
+	partner         *person
+	wallets         []*wallet
+	categories      []string
+	budget          budget
+	client          *http.Client
+	stream          *stream
+	contended       *thing
+	receipts        *wallet
+	lock            sync.Mutex
+	things          []*thing
+	pending         []func(ctx context.Context) bool
+	number, scanned int
+}
+
+type wallet struct {
+	id      string
+	opening *big.Rat
+}
+
+// budget counts one wallet and one category; both partners see it.
+type budget struct {
+	id, wallet, category string
+	limit, spent         *big.Rat
+}
+
+// answer is what came back; status is 0 when nothing did.
+type answer struct {
+	status int
+	etag   string
+	raw    []byte
+	body   object
+}
+
+const (
+	// hung is longer than any deadline of the gateway's, with room for a busy machine.
+	hung        = 20 * time.Second
+	hungReceipt = 70 * time.Second
+)
+
+var marks = regexp.MustCompile(`\bu\d{3}\b`)
+
+// ask sends a request and looks at what any answer must be. headers are names and values in turn.
+func (p *person) ask(ctx context.Context, method, path string, body any, headers ...string) answer {
+	// The stack, not our giving up, decides how long a request takes.
+	ctx = context.WithoutCancel(ctx)
+	var sent []byte
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		sent = b
+	default:
+		var err error
+		if sent, err = json.Marshal(b); err != nil {
+			p.find("encoding a request: %v", err)
+			return answer{}
+		}
+	}
+	limit := hung
+	if strings.Contains(path, "receipt") {
+		limit = hungReceipt
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, p.stack.URL+path, bytes.NewReader(sent))
+	if err != nil {
+		p.find("%v", err)
+		return answer{}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	a, err := p.send(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		p.find("%s %s hung", method, path)
+	}
+	if a.status != 0 {
+		p.inspect(method+" "+path, a)
+	}
+	return a
+}
+
+func (p *person) send(req *http.Request) (answer, error) {
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: resp.StatusCode, etag: resp.Header.Get("ETag"), raw: raw}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		if err := decoder.Decode(&a.body); err != nil {
+			return answer{}, err
+		}
+	}
+	return a, nil
+}
+
+// inspect holds an answer against what no fault excuses.
+func (p *person) inspect(request string, a answer) {
+	for _, mark := range marks.FindAllString(string(a.raw), -1) {
+		if mark != p.mark && (p.partner == nil || mark != p.partner.mark) {
+			p.find("%s: %s was shown what is %s's: %s", request, p.mark, mark, a.raw)
+			return
+		}
+	}
+	switch code := a.text("code"); {
+	case a.status < 500:
+	case code == "SERVICE_UNAVAILABLE", code == "DEADLINE_EXCEEDED", code == "OCR_RESPONSE_FAILED", strings.HasSuffix(request, "/readyz"):
+	default:
+		p.find("%s answers %d %s", request, a.status, bytes.TrimSpace(a.raw))
+	}
+	if a.status == http.StatusUnauthorized {
+		p.find("%s: a good token was refused: %s", request, a.raw)
+	}
+}
+
+// text is what stands at a path like "transaction.id", or "" when nothing does.
+func (a answer) text(path string) string {
+	v := a.at(path)
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+func (a answer) at(path string) any {
+	var v any = a.body
+	for step := range strings.SplitSeq(path, ".") {
+		o, ok := v.(object)
+		if !ok {
+			return nil
+		}
+		v = o[step]
+	}
+	return v
+}
+
+func (a answer) list(path string) []any {
+	l, _ := a.at(path).([]any)
+	return l
+}
+
+// settle makes people with wallets, categories and shared budgets, while nothing is broken.
+func (r *run) settle(ctx context.Context) error {
+	for n := range r.Users {
+		p := &person{run: r, mark: fmt.Sprintf("u%03d", n), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		r.people = append(r.people, p)
+		if n%2 == 1 {
+			p.partner, r.people[n-1].partner = r.people[n-1], p
+		}
+	}
+	for _, p := range r.people {
+		if err := p.settle(ctx); err != nil {
+			return fmt.Errorf("settling %s: %w", p.mark, err)
+		}
+	}
+	for _, p := range r.people {
+		path := "/api/v1/budgets/" + p.budget.id
+		if a := p.ask(ctx, "POST", path+"/share", object{"email": p.partner.email}); a.status != http.StatusCreated {
+			return fmt.Errorf("sharing: %d %s", a.status, a.raw)
+		}
+		if a := p.partner.ask(ctx, "PATCH", path+"/members/"+p.partner.id, object{"status": "accepted"}); a.status != http.StatusOK {
+			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
+		}
+	}
+	for _, p := range r.people {
+		if err := p.stream.open(ctx); err != nil {
+			return fmt.Errorf("listening for %s: %w", p.mark, err)
+		}
+	}
+	return nil
+}
+
+func (p *person) settle(ctx context.Context) error {
+	var failure error
+	create := func(path string, body object, id string) string {
+		a := p.ask(ctx, "POST", path, body)
+		if a.status != http.StatusCreated && failure == nil {
+			failure = fmt.Errorf("%s: %d %s", path, a.status, a.raw)
+		}
+		return a.text(id)
+	}
+	p.email = p.mark + "@example.com"
+	p.id = create("/api/v1/auth/register", object{"name": p.mark, "email": p.email, "password": "a long enough secret"}, "user.id")
+	p.token = p.ask(ctx, "POST", "/api/v1/auth/login", object{"email": p.email, "password": "a long enough secret"}).text("accessToken")
+	opening := func(name, balance string) *wallet {
+		return &wallet{create("/api/v1/wallet", object{"name": p.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
+	}
+	p.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50")}
+	p.receipts = opening("receipts", "0")
+	for _, name := range []string{"food", "rent"} {
+		p.categories = append(p.categories, create("/api/v1/categories", object{"name": p.mark + " " + name}, "category.id"))
+	}
+	p.budget = budget{wallet: p.wallets[0].id, category: p.categories[0], limit: rat("100")}
+	p.budget.id = create("/api/v1/budgets", object{
+		"name": p.mark + " plan", "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-01",
+		"walletId": p.budget.wallet, "categoryIds": []string{p.budget.category},
+	}, "budget.id")
+	first := &thing{p: p, mark: p.nextMark()}
+	first.id = create("/api/v1/transaction", first.body(version{amount: rat("-1.00"), wallet: p.budget.wallet, category: p.budget.category}), "transaction.id")
+	first.states = []version{{amount: rat("-1.00"), wallet: p.budget.wallet, category: p.budget.category, text: first.mark}}
+	first.contended = true
+	p.contended, p.things = first, []*thing{first}
+	p.stream = &stream{p: p, seen: map[string]bool{}}
+	return failure
+}
+
+// nextMark is a text that stands in one transaction and no other.
+func (p *person) nextMark() string {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.number++
+	return fmt.Sprintf("%s t%d;", p.mark, p.number)
+}
+
+func rat(s string) *big.Rat {
+	r, _ := new(big.Rat).SetString(s)
+	return r
+}

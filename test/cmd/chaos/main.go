@@ -1,0 +1,55 @@
+// Command chaos breaks a stack of its own under load, and checks that no promise was broken. It ends with 1 when one was.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/coffer-budget/coffer/test/chaos"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 0, "repeats the faults of another run; 0: a new one")
+	length := flag.Duration("length", 3*time.Minute, "how long things break")
+	users := flag.Int("users", 12, "how many users there are, an even number")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, chaos.Options{Seed: *seed, Length: *length, Users: *users, Arriving: time.Minute, Log: os.Stdout}); err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o chaos.Options) (err error) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	if o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // Any number will do.
+	}
+	fmt.Println("seed", o.Seed)
+	if o.Programs, err = os.MkdirTemp("", "coffer-programs-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(o.Programs)) }()
+	if err := chaos.Build(ctx, o.Programs); err != nil {
+		return err
+	}
+	report, err := chaos.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Println(report)
+	for _, finding := range report.Findings {
+		fmt.Println(finding)
+	}
+	if len(report.Findings) > 0 {
+		return fmt.Errorf("promises were broken; -seed=%d repeats the faults", o.Seed)
+	}
+	return nil
+}

@@ -62,8 +62,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "no second try to tell", file: "internal/outbox/relay.go",
-		old:    "SELECT seq, id, user_id, subject, data, created_at\n\t\tFROM outbox\n\t\tWHERE seq > $1 AND seq <> ALL($2)",
-		new:    "WITH e AS (DELETE FROM outbox WHERE seq > $1 AND seq <> ALL($2) RETURNING *)\n\t\tSELECT seq, id, user_id, subject, data, created_at FROM e",
+		old:    "done, err := b.publish(ctx, entries)\n",
+		new:    "for _, e := range entries {\n\t\t_, _ = conn.Exec(ctx, `DELETE FROM outbox WHERE seq = $1`, e.Seq)\n\t}\n\tdone, err := b.publish(ctx, entries)\n",
 		breaks: "stop nats", finds: "nothing was told of",
 	},
 }

@@ -1,6 +1,8 @@
 BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
-TOOLS := tools/actionlint tools/buf tools/generate tools/grpcurl tools/images tools/licenses tools/lint deploy/k8s
+# Modules with code of ours that are not in the workspace.
+APART := deploy/k8s deploy/telemetry tools/generate tools/images
+TOOLS := $(APART) tools/actionlint tools/buf tools/grpcurl tools/licenses tools/lint
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -51,6 +53,7 @@ lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses ## Check the code, the pro
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	$(BIN)/buf lint
 	$(BIN)/buf format -d --exit-code proto
+	@for dir in $(APART); do (cd $$dir && GOWORK=off $(BIN)/golangci-lint run ./...) || exit 1; done
 	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy -diff || exit 1; done
 endif
 
@@ -124,6 +127,12 @@ k8s-check: ## Render the Kubernetes manifests and hold them to the types and the
 .PHONY: k8s-test
 k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_URL: where its gateway answers)
 	deploy/k8s/test.sh
+
+.PHONY: telemetry-check
+telemetry-check: ## Bring each alert about on a running stack, and hold rules and dashboard to the metrics that there are
+	@deploy/local/install.sh
+	GOWORK=off go -C deploy/telemetry vet ./...
+	GOWORK=off go -C deploy/telemetry test ./...
 
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/

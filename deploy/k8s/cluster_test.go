@@ -21,6 +21,7 @@ import (
 
 // These tests need the dev overlay on a cluster: kubectl's, whose gateway BASE_URL reaches. make k8s-test sets it.
 
+//nolint:paralleltest // It restarts what the others use.
 func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
 	l := startLoad(t)
 	for _, service := range services {
@@ -33,6 +34,8 @@ func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
 }
 
 // TestAKilledPodCostsNoEntry kills without warning: requests may fail, but what was acknowledged is there, once.
+//
+//nolint:paralleltest // It restarts what the others use.
 func TestAKilledPodCostsNoEntry(t *testing.T) {
 	for _, service := range []string{"ledger", "gateway"} {
 		l := startLoad(t)
@@ -44,6 +47,8 @@ func TestAKilledPodCostsNoEntry(t *testing.T) {
 }
 
 // TestAStrangerReachesNobody runs a gateway whose pod no policy names: it never gets ready, for nothing answers it.
+//
+//nolint:paralleltest // The others restart what it asks for.
 func TestAStrangerReachesNobody(t *testing.T) {
 	requireCluster(t)
 	var gateway appsv1.Deployment

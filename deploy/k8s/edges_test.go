@@ -5,13 +5,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -31,25 +31,22 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 		into, outOf, outside := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		denied := false
 		for _, p := range policies {
-			if len(p.Spec.PodSelector.MatchLabels) == 0 {
+			if reflect.ValueOf(p.Spec.PodSelector).IsZero() {
 				denied = denied || len(p.Spec.PolicyTypes) == 2 && p.Spec.Ingress == nil && p.Spec.Egress == nil
 				continue
 			}
-			self := p.Spec.PodSelector.MatchLabels[nameLabel]
+			selves := named(t, []networkingv1.NetworkPolicyPeer{{PodSelector: &p.Spec.PodSelector}})
+			require.NotEmpty(t, selves, p.Name)
 			for _, rule := range p.Spec.Ingress {
-				for _, peer := range named(t, rule.From) {
-					add(into, peer, self, rule.Ports)
-				}
+				add(into, named(t, rule.From), selves, rule.Ports)
 			}
 			for _, rule := range p.Spec.Egress {
 				if slices.ContainsFunc(rule.To, func(p networkingv1.NetworkPolicyPeer) bool { return p.IPBlock != nil }) {
-					outside[self] = true
+					outside[selves[0]] = true
 					requireInternet(t, rule.To)
 					continue
 				}
-				for _, peer := range named(t, rule.To) {
-					add(outOf, self, peer, rule.Ports)
-				}
+				add(outOf, selves, named(t, rule.To), rule.Ports)
 			}
 		}
 		require.True(t, denied, "everything is denied first")
@@ -67,7 +64,7 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 func TestEveryServiceIsToldWhomItCalls(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
-		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+		for _, d := range deployments(t, overlay) {
 			told := map[string]string{}
 			for _, e := range d.Spec.Template.Spec.Containers[0].Env {
 				told[e.Name] = e.Value
@@ -119,9 +116,13 @@ func requireInternet(t *testing.T, peers []networkingv1.NetworkPolicyPeer) {
 	}
 }
 
-func add(edges map[string]bool, from, to string, ports []networkingv1.NetworkPolicyPort) {
-	for _, p := range ports {
-		edges[fmt.Sprintf("%s %s:%s", from, to, p.Port.String())] = true
+func add(edges map[string]bool, from, to []string, ports []networkingv1.NetworkPolicyPort) {
+	for _, f := range from {
+		for _, t := range to {
+			for _, p := range ports {
+				edges[fmt.Sprintf("%s %s:%s", f, t, p.Port.String())] = true
+			}
+		}
 	}
 }
 
@@ -130,6 +131,8 @@ func callGraph(t *testing.T) []string {
 	t.Helper()
 	var edges []string
 	for _, service := range services {
+		// Spans.
+		edges = append(edges, service+" collector:4317")
 		for _, name := range required(t, service) {
 			switch callee, isAddr := strings.CutSuffix(name, "_ADDR"); {
 			case isAddr:

@@ -6,7 +6,6 @@ import (
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -17,7 +16,7 @@ func TestInProductionEveryServiceShowsACertificateThatIsItsAlone(t *testing.T) {
 		require.NotContains(t, certificates, c.Spec.SecretName, "two certificates in one secret")
 		certificates[c.Spec.SecretName] = c
 	}
-	for _, d := range manifests[*appsv1.Deployment](t, "production") {
+	for _, d := range deployments(t, "production") {
 		pod := d.Spec.Template.Spec
 		mounted := slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool { return v.Secret == nil })
 		require.Len(t, mounted, 1, d.Name)
@@ -43,6 +42,7 @@ func TestInProductionEveryServiceShowsACertificateThatIsItsAlone(t *testing.T) {
 func TestProbesNeedNoCertificate(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		t.Helper()
 		c := pod.Containers[0]
 		for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
 			if probe.GRPC == nil {

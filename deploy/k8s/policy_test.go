@@ -24,6 +24,7 @@ const (
 func TestEveryPodIsConfined(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		t.Helper()
 		require.True(t, *pod.SecurityContext.RunAsNonRoot)
 		require.NotZero(t, *pod.SecurityContext.RunAsUser)
 		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
@@ -44,6 +45,7 @@ func TestEveryPodIsConfined(t *testing.T) {
 func TestEveryContainerHasItsShareAndALimit(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		t.Helper()
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 				require.Contains(t, c.Resources.Requests, name, c.Name)
@@ -56,6 +58,7 @@ func TestEveryContainerHasItsShareAndALimit(t *testing.T) {
 func TestEveryContainerIsProbedAtStartAndLater(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
+		t.Helper()
 		for _, c := range pod.Containers {
 			for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
 				require.NotNil(t, probe, c.Name)
@@ -70,6 +73,7 @@ func TestEveryContainerIsProbedAtStartAndLater(t *testing.T) {
 func TestEveryImageHasAVersion(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		t.Helper()
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			require.Regexp(t, `^[^:@]+(:[\w.-]+|@sha256:[0-9a-f]{64})$`, c.Image)
 			require.NotRegexp(t, `:latest$`, c.Image)
@@ -82,6 +86,7 @@ func TestEveryReferenceIsDefinedBefore(t *testing.T) {
 	t.Parallel()
 	reference := regexp.MustCompile(`\$\((\w+)\)`)
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+		t.Helper()
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			known := map[string]bool{}
 			for _, e := range c.Env {
@@ -98,6 +103,7 @@ func TestEveryReferenceIsDefinedBefore(t *testing.T) {
 func TestOnlyTheMigrationSeesTheRoleThatOwnsTheSchemas(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
+		t.Helper()
 		if !slices.Contains(services, name) {
 			return
 		}
@@ -118,7 +124,7 @@ func TestOnlyTheMigrationSeesTheRoleThatOwnsTheSchemas(t *testing.T) {
 func TestEveryServiceGoesGently(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
-		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+		for _, d := range deployments(t, overlay) {
 			pod := d.Spec.Template.Spec
 			require.Zero(t, d.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue(), d.Name)
 			require.NotZero(t, d.Spec.Strategy.RollingUpdate.MaxSurge.IntValue(), d.Name)
@@ -137,7 +143,7 @@ func TestEveryServiceIsScaledAndMayBeDisrupted(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		var deployed, scaled, disrupted []string
-		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+		for _, d := range deployments(t, overlay) {
 			deployed = append(deployed, d.Name)
 			require.Nil(t, d.Spec.Replicas, "the autoscaler decides")
 		}
@@ -174,6 +180,12 @@ func TestTheNamespaceIsRestricted(t *testing.T) {
 			require.Equal(t, "restricted", n.Labels["pod-security.kubernetes.io/enforce"])
 		}
 	}
+}
+
+// deployments are those of the services.
+func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
+	t.Helper()
+	return slices.DeleteFunc(manifests[*appsv1.Deployment](t, overlay), func(d *appsv1.Deployment) bool { return !slices.Contains(services, d.Name) })
 }
 
 func eachPod(t *testing.T, check func(t *testing.T, name string, pod corev1.PodSpec)) {

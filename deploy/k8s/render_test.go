@@ -26,6 +26,7 @@ var overlays = []string{"dev", "production"}
 var untyped = map[string]bool{
 	"postgresql.cnpg.io/v1 Cluster": true, "postgresql.cnpg.io/v1 ScheduledBackup": true, "postgresql.cnpg.io/v1 Pooler": true,
 	"barmancloud.cnpg.io/v1 ObjectStore": true, "external-secrets.io/v1 ExternalSecret": true,
+	"monitoring.coreos.com/v1 PodMonitor": true, "monitoring.coreos.com/v1 PrometheusRule": true,
 }
 
 // manifests are an overlay's objects of one type.

@@ -65,22 +65,25 @@ func newGatherer(db *pgxpool.Pool) *gatherer {
 	return g
 }
 
-// measure publishes how many requests wait for a writer.
-func (g *gatherer) measure() error {
-	_, err := otel.Meter("github.com/coffer-budget/coffer/services/ledger").Int64ObservableGauge("ledger.queue.length",
-		metric.WithDescription("Transactions that wait for a writer."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			n := 0
-			for _, queue := range g.queues {
-				n += len(queue)
-			}
-			o.Observe(int64(n))
-			return nil
-		}))
+// measure publishes how many requests wait for a writer, until stop is called.
+func (g *gatherer) measure() (stop func() error, err error) {
+	meter := otel.Meter("github.com/coffer-budget/coffer/services/ledger")
+	length, err := meter.Int64ObservableGauge("ledger.queue.length", metric.WithDescription("Transactions that wait for a writer."))
 	if err != nil {
-		return fmt.Errorf("setting up metrics: %w", err)
+		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
-	return nil
+	registered, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		n := 0
+		for _, queue := range g.queues {
+			n += len(queue)
+		}
+		o.ObserveInt64(length, int64(n))
+		return nil
+	}, length)
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	return registered.Unregister, nil
 }
 
 // run writes until ctx ends.

@@ -88,9 +88,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
 	gatherer := newGatherer(db)
-	if err := gatherer.measure(); err != nil {
+	unmeasure, err := gatherer.measure()
+	if err != nil {
 		return err
 	}
+	defer func() { _ = unmeasure() }()
 	// It outlives the order to stop: what is in flight is finished first.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,8 +23,8 @@ type deb struct{ name, version string }
 
 // engineLayer downloads the packages with all that they need, as if nothing were installed, and unpacks them without
 // running their scripts. Debian or Ubuntu with apt is needed; the machine's package sources decide the versions.
-func engineLayer(dir string) (v1.Layer, []deb, error) {
-	debs, err := download(dir, engine)
+func engineLayer(ctx context.Context, dir string) (v1.Layer, []deb, error) {
+	debs, err := download(ctx, dir, engine)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,11 +34,11 @@ func engineLayer(dir string) (v1.Layer, []deb, error) {
 	}
 	var found []deb
 	for _, file := range debs {
-		unpack := exec.Command("sh", "-c", `dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
+		unpack := exec.CommandContext(ctx, "sh", "-c", `dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
 		if err := output(unpack); err != nil {
 			return nil, nil, err
 		}
-		text, err := exec.Command("dpkg-deb", "--show", "--showformat=${Package} ${Version}", file).Output()
+		text, err := exec.CommandContext(ctx, "dpkg-deb", "--show", "--showformat=${Package} ${Version}", file).Output()
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading %s: %w", file, err)
 		}
@@ -51,7 +52,7 @@ func engineLayer(dir string) (v1.Layer, []deb, error) {
 	return layer, found, err
 }
 
-func download(dir string, packages []string) ([]string, error) {
+func download(ctx context.Context, dir string, packages []string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func download(dir string, packages []string) ([]string, error) {
 		"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::Cache::archives=" + archives, "-o", "Debug::NoLocking=1",
 		"-o", "APT::Sandbox::User=root", "install", "--download-only", "--no-install-recommends",
 	}, packages...)
-	if err := output(exec.Command("apt-get", args...)); err != nil {
+	if err := output(exec.CommandContext(ctx, "apt-get", args...)); err != nil {
 		return nil, err
 	}
 	debs, err := filepath.Glob(filepath.Join(archives, "*.deb"))

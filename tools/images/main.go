@@ -8,10 +8,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -41,7 +43,10 @@ func main() {
 		services = []string{"auth", "ledger", "budget", "ocr", "gateway"}
 	}
 	b := builder{out: os.Args[1], version: os.Args[2]}
-	if err := b.all(services); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := b.all(ctx, services)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "images:", err)
 		os.Exit(1)
 	}
@@ -49,7 +54,7 @@ func main() {
 
 type builder struct{ out, version string }
 
-func (b builder) all(services []string) error {
+func (b builder) all(ctx context.Context, services []string) error {
 	if err := os.RemoveAll(filepath.Join(b.out, "index")); err != nil {
 		return err
 	}
@@ -61,7 +66,7 @@ func (b builder) all(services []string) error {
 		return fmt.Errorf("making the OCI layout: %w", err)
 	}
 	for _, service := range services {
-		if err := b.one(index, service); err != nil {
+		if err := b.one(ctx, index, service); err != nil {
 			return fmt.Errorf("building %s: %w", service, err)
 		}
 	}
@@ -69,17 +74,17 @@ func (b builder) all(services []string) error {
 }
 
 // one builds a service's images: for both architectures, but for ocr, whose packages are those of this machine's.
-func (b builder) one(index layout.Path, service string) error {
+func (b builder) one(ctx context.Context, index layout.Path, service string) error {
 	arches := []string{"amd64", "arm64"}
 	if service == "ocr" {
 		arches = []string{runtime.GOARCH}
 	}
 	for _, arch := range arches {
 		program := filepath.Join(b.out, "programs", arch, service)
-		if err := compile(service, arch, program); err != nil {
+		if err := compile(ctx, service, arch, program); err != nil {
 			return err
 		}
-		image, packages, err := b.image(service, arch, program)
+		image, packages, err := b.image(ctx, service, arch, program)
 		if err != nil {
 			return err
 		}
@@ -114,10 +119,10 @@ func (b builder) archive(service, program string, image v1.Image, packages []deb
 }
 
 // image puts a program on its base.
-func (b builder) image(service, arch, program string) (v1.Image, []deb, error) {
+func (b builder) image(ctx context.Context, service, arch, program string) (v1.Image, []deb, error) {
 	base, packages := empty.Image, []deb(nil)
 	if service == "ocr" {
-		engine, found, err := engineLayer(filepath.Join(b.out, "engine"))
+		engine, found, err := engineLayer(ctx, filepath.Join(b.out, "engine"))
 		if err != nil {
 			return nil, nil, fmt.Errorf("collecting the engine: %w", err)
 		}
@@ -161,7 +166,7 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 }
 
 // compile builds a service from its own module, without what is around it.
-func compile(service, arch, program string) error {
+func compile(ctx context.Context, service, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {
 		dir = service
@@ -170,7 +175,7 @@ func compile(service, arch, program string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/"+service)
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/"+service)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH="+arch)
 	return output(cmd)
 }

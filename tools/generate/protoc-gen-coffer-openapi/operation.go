@@ -104,7 +104,7 @@ func (o *operation) tag() string {
 func (g *generator) parameters(o *operation) []any {
 	var parameters []any
 	for _, field := range o.method.Input.Fields {
-		name, in := string(field.Desc.JSONName()), o.place(field)
+		name, in := field.Desc.JSONName(), o.place(field)
 		switch in {
 		case "body":
 			continue

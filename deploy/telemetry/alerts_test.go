@@ -1,0 +1,167 @@
+package telemetry
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/stretchr/testify/require"
+)
+
+// trouble is how an alert is brought about: what there is to do again and again while it lasts, and how it ends.
+type trouble func(t *testing.T, p person) (again, end func())
+
+// troubles are what docs/operations.md tells of under each alert's name.
+var troubles = map[string]trouble{
+	"CofferServiceDown":        halted("ocr", func(person) {}),
+	"CofferErrors":             halted("postgres", func(p person) { p.look(20) }),
+	"CofferErrorsOverHours":    halted("ledger", func(p person) { p.look(20) }),
+	"CofferSlow":               slow("ledger.wallets", time.Second, func(p person) { p.look(10) }),
+	"CofferPoolExhausted":      slow("ledger.wallets", 3*time.Second, func(p person) { p.look(80) }),
+	"CofferInternalErrors":     aTableIsMissing,
+	"CofferOutboxStuck":        halted("nats", eventsWait),
+	"CofferConsumerBehind":     aConsumerWaits,
+	"CofferWritesQueue":        locked("ledger.wallet_balances", func(p person) { p.earn(500) }),
+	"CofferReceiptsTurnedAway": func(_ *testing.T, p person) (again, end func()) { return func() { p.upload(6) }, func() {} },
+	"CofferReceiptsFail":       theEngineIsBroken,
+}
+
+// TestEachAlertComesWithItsCauseAndGoesWithIt brings about what the alerts are for, one after the other, on a running stack.
+//
+//nolint:paralleltest // There is one stack, and one trouble at a time.
+func TestEachAlertComesWithItsCauseAndGoesWithIt(t *testing.T) {
+	for _, rule := range rules(t) {
+		t.Run(rule.Alert, func(t *testing.T) {
+			require.Contains(t, troubles, rule.Alert, "how it comes about")
+			prometheus, p := newPrometheus(t), newPerson(t)
+			p.look(1)
+			prometheus.scrape(7 * time.Hour)
+			require.Empty(t, prometheus.query(rule.Expr), "without a cause")
+			again, end := troubles[rule.Alert](t, p)
+			for range 20 {
+				again()
+				prometheus.scrape(time.Minute)
+				if len(prometheus.query(rule.Expr)) > 0 {
+					break
+				}
+			}
+			fired := prometheus.query(rule.Expr)
+			end()
+			require.NotEmpty(t, fired)
+			require.Eventually(t, func() bool {
+				prometheus.scrape(40 * time.Minute)
+				return len(prometheus.query(rule.Expr)) == 0
+			}, 30*time.Second, 100*time.Millisecond, "after its cause")
+		})
+	}
+}
+
+func halted(part string, meanwhile func(person)) trouble {
+	return func(t *testing.T, p person) (again, end func()) {
+		t.Helper()
+		require.NoError(t, stack.Halt(part))
+		return func() { meanwhile(p) }, func() { require.NoError(t, stack.Resume(t.Context(), part)) }
+	}
+}
+
+// locked keeps a table from the service, and has people ask for it.
+func locked(table string, meanwhile func(person)) trouble {
+	return func(t *testing.T, p person) (again, end func()) {
+		t.Helper()
+		release := lock(t, table)
+		var asking sync.WaitGroup
+		asking.Go(func() { meanwhile(p) })
+		return func() { time.Sleep(200 * time.Millisecond) }, func() { release(); asking.Wait() }
+	}
+}
+
+// slow has a service wait for a table for a time, again and again.
+func slow(table string, during time.Duration, meanwhile func(person)) trouble {
+	return func(t *testing.T, p person) (again, end func()) {
+		t.Helper()
+		return func() {
+			release := lock(t, table)
+			time.AfterFunc(during, release)
+			meanwhile(p)
+		}, func() {}
+	}
+}
+
+// lock holds a table until release is called.
+func lock(t *testing.T, table string) (release func()) {
+	t.Helper()
+	var holding sync.WaitGroup
+	taken, done := make(chan struct{}), make(chan struct{})
+	holding.Go(func() { asSuperuser(t, `LOCK TABLE `+table, func() { close(taken); <-done }) })
+	<-taken
+	return func() { close(done); holding.Wait() }
+}
+
+func aTableIsMissing(t *testing.T, p person) (again, end func()) {
+	t.Helper()
+	asSuperuser(t, `ALTER TABLE ledger.wallets RENAME TO mislaid`, nil)
+	return func() { p.look(5) }, func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
+}
+
+// eventsWait makes them older than they are.
+func eventsWait(p person) {
+	p.earn(1)
+	asSuperuser(p.t, `UPDATE ledger.outbox SET created_at = created_at - interval '5 minutes'`, nil)
+}
+
+func aConsumerWaits(t *testing.T, p person) (again, end func()) {
+	t.Helper()
+	return locked("budget.budgets", func(p person) {
+		p.earn(1)
+		asSuperuser(t, `
+			INSERT INTO ledger.outbox (id, user_id, subject, data)
+			SELECT gen_random_uuid(), user_id, subject, data
+			FROM (SELECT * FROM ledger.outbox ORDER BY seq DESC LIMIT 1) AS e, generate_series(1, 1500)`, nil)
+	})(t, p)
+}
+
+// theEngineIsBroken puts another program in its place.
+func theEngineIsBroken(t *testing.T, p person) (again, end func()) {
+	t.Helper()
+	install(t, "false")
+	return func() { p.upload(1) }, func() { install(t, "tesseract") }
+}
+
+// install makes a program the engine.
+func install(t testing.TB, program string) {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(engine))
+	require.NoError(t, os.Symlink(path, engine))
+}
+
+func TestEachAlertHasAPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	for _, rule := range rules(t) {
+		require.Contains(t, string(page), "\n### "+rule.Alert+"\n")
+		require.Contains(t, rule.Labels, "severity", rule.Alert)
+		require.Contains(t, rule.Annotations, "summary", rule.Alert)
+	}
+}
+
+// metricsIn are the names of what an expression asks for.
+func metricsIn(t *testing.T, expr string) []string {
+	t.Helper()
+	parsed, err := language.ParseExpr(expr)
+	require.NoError(t, err, expr)
+	var names []string
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			names = append(names, strings.TrimSpace(selector.Name))
+		}
+		return nil
+	})
+	return names
+}

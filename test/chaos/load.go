@@ -1,15 +1,12 @@
 package chaos
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"mime/multipart"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -102,7 +99,11 @@ func (p *person) session(ctx context.Context, n int) {
 			p.remove(ctx, own[random.IntN(len(own))])
 		case what < 72 && n == 0:
 			p.scan(ctx)
-		case what < 80:
+		case what < 74 && n == 0:
+			p.open(ctx)
+		case what < 75:
+			p.signIn(ctx, random)
+		case what < 82:
 			p.trespass(ctx, random)
 		default:
 			p.look(ctx, random, own[random.IntN(len(own))])
@@ -206,14 +207,28 @@ func (p *person) change(ctx context.Context, random *rand.Rand, t *thing) {
 func (p *person) contend(ctx context.Context, random *rand.Rand) {
 	v := p.anyVersion(random)
 	v.text = p.nextMark()
-	a, what := p.write(ctx, http.MethodPatch, "/api/v1/transaction/"+p.contended.id, p.contended.body(v))
+	path := "/api/v1/transaction/" + p.contended.id
+	var headers []string
+	seen := ""
+	if random.IntN(2) == 0 {
+		if seen = p.ask(ctx, http.MethodGet, path, nil).etag; seen != "" {
+			headers = []string{"If-Match", seen}
+		}
+	}
+	a, what := p.write(ctx, http.MethodPatch, path, p.contended.body(v), headers...)
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	switch what {
 	case done:
 		p.contended.changed++
+		if seen != "" && p.overwritten[seen] {
+			p.find("two have changed version %s of %s, one of them unseen", seen, p.contended.id)
+		}
+		p.overwritten[seen] = true
 	case refused:
-		p.find("changing what two change was refused: %s", a.raw)
+		if a.status != http.StatusPreconditionFailed {
+			p.find("changing what two change was refused: %s", a.raw)
+		}
 		return
 	case unknown:
 		p.contended.doubtful++
@@ -281,71 +296,4 @@ func (p *person) look(ctx context.Context, random *rand.Rand, t *thing) {
 			p.find("%s %s is not there right after it was acknowledged", t.id, t.mark)
 		}
 	}
-}
-
-// compare holds what is there against what may be.
-func (t *thing) compare(is version) {
-	if t.contended {
-		if !slices.ContainsFunc(t.states, func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
-			t.p.find("%s %s is what nobody made it: %s", t.id, t.mark, is)
-		}
-		return
-	}
-	if !slices.ContainsFunc(t.states, is.equal) {
-		t.p.find("%s %s is %s, but may be only %s", t.id, t.mark, is, t.states)
-	}
-}
-
-func versionOf(transaction any) version {
-	a := answer{body: object{"t": transaction}}
-	return version{amount: rat(a.text("t.amount")), wallet: a.text("t.walletId"), category: a.text("t.categoryId"), text: a.text("t.description")}
-}
-
-// scan uploads a receipt over 6.00 with a key, until the answer tells.
-func (p *person) scan(ctx context.Context) {
-	p.scanned++
-	file, kind, err := receiptForm(p.receipts.id, p.categories[0], p.mark, p.scanned)
-	if err != nil {
-		p.find("%v", err)
-		return
-	}
-	key := fmt.Sprintf("receipt %d", p.scanned)
-	try := func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file, "Content-Type", kind, "Idempotency-Key", key)
-		// A broken engine is told of with 500, and nothing was created.
-		if what == refused {
-			p.find("a good receipt was refused: %s", a.raw)
-		}
-		return what != unknown
-	}
-	for range 3 {
-		if try(ctx) {
-			return
-		}
-		pause(ctx, 500*time.Millisecond)
-	}
-	p.later(try)
-}
-
-func receiptForm(wallet, category, mark string, n int) (form []byte, contentType string, err error) {
-	picture, err := receiptPicture(mark, n)
-	if err != nil {
-		return nil, "", err
-	}
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	part, err := w.CreateFormFile("receipt", "receipt.png")
-	if err != nil {
-		return nil, "", err
-	}
-	if _, err := part.Write(picture); err != nil {
-		return nil, "", err
-	}
-	for name, value := range map[string]string{"walletId": wallet, "categoryId": category} {
-		if err := w.WriteField(name, value); err != nil {
-			return nil, "", err
-		}
-	}
-	err = w.Close()
-	return b.Bytes(), w.FormDataContentType(), err
 }

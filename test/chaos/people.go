@@ -17,6 +17,8 @@ import (
 
 type object = map[string]any
 
+const password = "a long enough secret"
+
 // person is a user with a token, and all that we know of what is theirs.
 type person struct {
 	*run
@@ -36,6 +38,10 @@ type person struct {
 	things          []*thing
 	pending         []func(ctx context.Context) bool
 	number, scanned int
+	// opened are the names of categories that were asked for.
+	opened []string
+	// overwritten are the versions of the contended transaction that a change was based on.
+	overwritten map[string]bool
 }
 
 type wallet struct {
@@ -178,7 +184,7 @@ func (a answer) list(path string) []any {
 // settle makes people with wallets, categories and shared budgets, while nothing is broken.
 func (r *run) settle(ctx context.Context) error {
 	for n := range r.Users {
-		p := &person{run: r, mark: fmt.Sprintf("u%03d", n), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		p := &person{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 		r.people = append(r.people, p)
 		if n%2 == 1 {
 			p.partner, r.people[n-1].partner = r.people[n-1], p
@@ -216,8 +222,8 @@ func (p *person) settle(ctx context.Context) error {
 		return a.text(id)
 	}
 	p.email = p.mark + "@example.com"
-	p.id = create("/api/v1/auth/register", object{"name": p.mark, "email": p.email, "password": "a long enough secret"}, "user.id")
-	p.token = p.ask(ctx, "POST", "/api/v1/auth/login", object{"email": p.email, "password": "a long enough secret"}).text("accessToken")
+	p.id = create("/api/v1/auth/register", object{"name": p.mark, "email": p.email, "password": password}, "user.id")
+	p.token = p.ask(ctx, "POST", "/api/v1/auth/login", object{"email": p.email, "password": password}).text("accessToken")
 	opening := func(name, balance string) *wallet {
 		return &wallet{create("/api/v1/wallet", object{"name": p.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
 	}

@@ -16,6 +16,12 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
+const (
+	// Pods that start together take turns: each tries for the lock every second, for five minutes.
+	lockEvery = 1
+	lockTries = 300
+)
+
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // Migrate brings a schema up to date and lets the role of the same name use, but not change, what is in it. The URL is
@@ -77,7 +83,7 @@ func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	locker, err := lock.NewPostgresSessionLocker()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
 	if err != nil {
 		return nil, err
 	}

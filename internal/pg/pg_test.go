@@ -1,18 +1,118 @@
 package pg_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
+var migrations = fstest.MapFS{"migrations/0001_things.sql": {Data: []byte(`-- +goose Up
+CREATE TABLE things (id int PRIMARY KEY, n int NOT NULL CONSTRAINT things_n_positive CHECK (n > 0));
+INSERT INTO things (id, n) VALUES (1, 1), (2, 1);`)}}
+
+func TestATransactionIsWholeOrAbsent(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	count := func() (n int) {
+		require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM things`).Scan(&n))
+		return n
+	}
+	insert := func(ctx context.Context, tx pgx.Tx, id int) {
+		_, err := tx.Exec(ctx, `INSERT INTO things (id, n) VALUES ($1, 1)`, id)
+		require.NoError(t, err)
+	}
+	failure := errors.New("no")
+	require.ErrorIs(t, pg.InTx(t.Context(), db, func(tx pgx.Tx) error { insert(t.Context(), tx, 3); return failure }), failure)
+	require.Equal(t, 2, count())
+
+	canceled, cancel := context.WithCancel(t.Context())
+	require.ErrorIs(t, pg.InTx(canceled, db, func(tx pgx.Tx) error { insert(canceled, tx, 3); cancel(); return nil }), context.Canceled)
+	require.Equal(t, 2, count())
+	require.Panics(t, func() {
+		_ = pg.InTx(t.Context(), db, func(tx pgx.Tx) error { insert(t.Context(), tx, 3); panic("no") })
+	})
+	require.Equal(t, 2, count())
+	require.Zero(t, db.Stat().AcquiredConns(), "no connection is left in a transaction")
+
+	require.NoError(t, pg.InTx(t.Context(), db, func(tx pgx.Tx) error { insert(t.Context(), tx, 3); return nil }))
+	require.Equal(t, 3, count())
+}
+
+// TestADeadlockIsTriedAgain has two transactions take two rows in opposite order, each one row before the other goes on.
+func TestADeadlockIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	var holding, both sync.WaitGroup
+	holding.Add(2)
+	tries := make(chan struct{}, 8)
+	for _, order := range [][]int{{1, 2}, {2, 1}} {
+		both.Go(func() {
+			met := false
+			err := pg.InTx(t.Context(), db, func(tx pgx.Tx) error {
+				tries <- struct{}{}
+				if _, err := tx.Exec(t.Context(), `SET LOCAL deadlock_timeout = '20ms'`); err != nil {
+					return err
+				}
+				for _, id := range order {
+					if _, err := tx.Exec(t.Context(), `UPDATE things SET n = n + 1 WHERE id = $1`, id); err != nil {
+						return err
+					}
+					if !met {
+						met = true
+						holding.Done()
+						holding.Wait()
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	require.Len(t, tries, 3, "one of the two was the deadlock's victim")
+	var n int
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT sum(n) FROM things`).Scan(&n))
+	require.Equal(t, 6, n)
+
+	endless := 0
+	require.Error(t, pg.Retry(func() error { endless++; return &pgconn.PgError{Code: "40001"} }))
+	require.Equal(t, 2, endless, "once more, and not for ever")
+}
+
+func TestWhatWentWrongIsToldByCodeAndName(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	_, err := db.Exec(t.Context(), `INSERT INTO things (id, n) VALUES (3, 0)`)
+	err = fmt.Errorf("inserting: %w", err)
+	require.True(t, pg.IsViolation(err, "things_n_positive"))
+	require.False(t, pg.IsViolation(err, "things_pkey"))
+	require.True(t, pg.IsRefused(err))
+	require.False(t, pg.IsUnavailable(err))
+	_, err = db.Exec(t.Context(), `SELECT 2147483647::int + 1`)
+	require.True(t, pg.IsOutOfRange(err))
+	require.False(t, pg.IsViolation(err, ""))
+}
+
 func TestAConnectionThatEndsIsUnavailability(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, fstest.MapFS{"migrations/0001_none.sql": {Data: []byte("-- +goose Up\n")}})
+	pool := pgtest.New(t, migrations)
 	conn, err := pool.Acquire(t.Context())
 	require.NoError(t, err)
 	defer conn.Release()
@@ -25,4 +125,88 @@ func TestAConnectionThatEndsIsUnavailability(t *testing.T) {
 	}
 	_, err = pool.Exec(t.Context(), `SELECT 1/0`)
 	require.False(t, pg.IsUnavailable(err), "%v", err)
+}
+
+func TestADeadServerIsSaidToBeAwayAtOnce(t *testing.T) {
+	t.Parallel()
+	nobody, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := nobody.Addr().String()
+	require.NoError(t, nobody.Close())
+	gone, err := pg.Open(t.Context(), "postgres://u@"+addr+"/none?search_path=x")
+	require.NoError(t, err, "a service starts while Postgres is away")
+	defer gone.Close()
+	begin := time.Now()
+	_, err = gone.Exec(t.Context(), `SELECT 1`)
+	require.True(t, pg.IsUnavailable(err), "%v", err)
+	require.Less(t, time.Since(begin), time.Second)
+}
+
+// TestAServerThatDoesNotAnswerIsAway is one whose machine has lost its power: nothing refuses the connection.
+func TestAServerThatDoesNotAnswerIsAway(t *testing.T) {
+	t.Parallel()
+	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	db, err := pg.Open(t.Context(), "postgres://u@"+silent.Addr().String()+"/none?search_path=x")
+	require.NoError(t, err)
+	defer db.Close()
+	begin := time.Now()
+	_, err = db.Exec(t.Context(), `SELECT 1`)
+	require.True(t, pg.IsUnavailable(err), "%v", err)
+	require.Less(t, time.Since(begin), 2*time.Second)
+}
+
+func TestAWrongURLIsSaidSoWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"postgres://u:hunter2@host:port/x", "mysql://u:hunter2@host/x", "postgres://u:hunter2@host/x?sslmode=maybe"} {
+		_, err := pg.Open(t.Context(), url)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "hunter2")
+		err = pg.Migrate(t.Context(), url, "x", migrations)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
+func TestManyMayMigrateAtOnceAndAServiceWaitsForNone(t *testing.T) {
+	t.Parallel()
+	url := os.Getenv("TEST_DATABASE_URL")
+	if url == "" {
+		t.Skip("needs Postgres")
+	}
+	name := "migrated_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	admin, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer admin.Close(t.Context())
+	_, err = admin.Exec(t.Context(), `CREATE ROLE `+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		conn, err := pgx.Connect(context.Background(), url)
+		require.NoError(t, err)
+		defer conn.Close(context.Background())
+		_, err = conn.Exec(context.Background(), fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE; DROP ROLE %[1]s`, name))
+		require.NoError(t, err)
+	})
+	separator := "?"
+	if strings.Contains(url, "?") {
+		separator = "&"
+	}
+	db, err := pg.Open(t.Context(), url+separator+"search_path="+name)
+	require.NoError(t, err)
+	defer db.Close()
+	require.Error(t, pg.CheckMigrated(t.Context(), db, migrations))
+	var all sync.WaitGroup
+	failures := make(chan error, 2)
+	for range cap(failures) {
+		all.Go(func() { failures <- pg.Migrate(t.Context(), url, name, migrations) })
+	}
+	all.Wait()
+	for range cap(failures) {
+		require.NoError(t, <-failures)
+	}
+	require.NoError(t, pg.CheckMigrated(t.Context(), db, migrations))
+	later := fstest.MapFS{"migrations/0001_things.sql": migrations["migrations/0001_things.sql"], "migrations/0002_more.sql": {Data: []byte("-- +goose Up\nSELECT 1;")}}
+	require.ErrorContains(t, pg.AwaitSchema(t.Context(), db, later, nil), "the schema is behind")
+	require.ErrorContains(t, pg.Migrate(t.Context(), url, "x; DROP TABLE things", migrations), "no plain identifier")
 }

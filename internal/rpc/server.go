@@ -68,7 +68,7 @@ type Server struct {
 
 // NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
-	s := &Server{config: config, verifier: verifier, streams: &streams{ending: make(chan struct{})}, log: log, health: health.NewServer()}
+	s := &Server{config: config, verifier: verifier, streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer()}
 	s.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),

@@ -23,8 +23,9 @@ const (
 
 // streams are the server's open ones. They last for hours, so a server that stops must end them itself.
 type streams struct {
-	open   atomic.Int64
-	ending chan struct{}
+	open        atomic.Int64
+	ending      chan struct{}
+	verifyEvery time.Duration
 }
 
 // serverStream is one whose context the interceptor has replaced.
@@ -82,7 +83,7 @@ func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc
 		case <-s.streams.ending:
 			cancel(apierr.Unavailable)
 			return
-		case <-time.After(verifyEvery):
+		case <-time.After(s.streams.verifyEvery):
 		}
 		if _, err := s.admit(ctx, fullMethod); err != nil {
 			cancel(err)

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/rpc"
+)
+
+func TestALineTellsWhichRequestTraceAndUserItIsAbout(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := NewLogger(&out, slog.LevelInfo).With("service", "ledger").WithGroup("more")
+	user := uuid.Must(uuid.NewV7())
+	ctx := rpc.WithRequestID(t.Context(), "look-for-me")
+	ctx = caller.With(ctx, caller.Identity{UserID: user})
+	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
+	log.DebugContext(ctx, "not asked for")
+	log.InfoContext(ctx, "told", "n", 1)
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &line), out.String())
+	require.Equal(t, "ledger", line["service"])
+	require.Equal(t, map[string]any{
+		"n": 1.0, "request_id": "look-for-me", "trace_id": "01000000000000000000000000000000", "user_id": user.String(),
+	}, line["more"])
+}
+
+func TestALineOfNoRequestClaimsNone(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	NewLogger(&out, slog.LevelInfo).Info("starting")
+	for _, name := range []string{"request_id", "trace_id", "user_id"} {
+		require.NotContains(t, out.String(), name)
+	}
+}

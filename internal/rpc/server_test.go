@@ -1,0 +1,363 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/mtls"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+const serviceKey = "the installation's"
+
+// fake serves one RPC of each access: GetMe asks for a user, Login for nobody, FindUserByEmail for a service, and
+// StreamEvents for a user as long as it lasts.
+type fake struct {
+	authv1.UnimplementedAuthServiceServer
+	budgetv1.UnimplementedNotificationServiceServer
+	do     func(ctx context.Context) error
+	stream func(ctx context.Context) error
+}
+
+func (f *fake) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.GetMeResponse, error) {
+	return &authv1.GetMeResponse{}, f.do(ctx)
+}
+
+func (f *fake) UpdateMe(ctx context.Context, _ *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
+	return &authv1.UpdateMeResponse{}, f.do(ctx)
+}
+
+func (f *fake) Login(ctx context.Context, _ *authv1.LoginRequest) (*authv1.LoginResponse, error) {
+	return &authv1.LoginResponse{}, f.do(ctx)
+}
+
+func (f *fake) FindUserByEmail(ctx context.Context, _ *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
+	return &authv1.FindUserByEmailResponse{}, f.do(ctx)
+}
+
+func (f *fake) StreamEvents(_ *budgetv1.StreamEventsRequest, ss grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
+	if err := ss.Send(&budgetv1.StreamEventsResponse{}); err != nil {
+		return err
+	}
+	return f.stream(ss.Context())
+}
+
+// setup is a running server with its fake, a connection, and a user.
+type setup struct {
+	*fake
+	server  *Server
+	addr    string
+	auth    authv1.AuthServiceClient
+	events  budgetv1.NotificationServiceClient
+	user    caller.Identity
+	token   string
+	log     *logBook
+	revoked sync.Map
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// logBook keeps what was logged.
+type logBook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBook) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBook) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func start(t *testing.T, change ...func(*setup)) *setup {
+	t.Helper()
+	s := &setup{fake: &fake{do: func(context.Context) error { return nil }}, log: &logBook{}, ended: make(chan error, 1)}
+	s.stream = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	s.user = caller.Identity{UserID: uuid.Must(uuid.NewV7()), SessionID: uuid.Must(uuid.NewV7())}
+	unsigned := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience}, Subject: s.user.UserID.String(), ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+		},
+		SessionID: s.user.SessionID,
+	})
+	unsigned.Header["kid"] = "k"
+	s.token, err = unsigned.SignedString(private)
+	require.NoError(t, err)
+	log := slog.New(slog.NewTextHandler(s.log, nil))
+	verifier, err := caller.NewVerifier(func(context.Context) (caller.Trust, error) {
+		trust := caller.Trust{Keys: map[string]ed25519.PublicKey{"k": public}, Revoked: map[uuid.UUID]bool{}}
+		s.revoked.Range(func(id, _ any) bool { trust.Revoked[id.(uuid.UUID)] = true; return true })
+		return trust, nil
+	}, time.Now, log)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.server = NewServer(Config{ServiceKey: serviceKey}, verifier, log)
+	authv1.RegisterAuthServiceServer(s.server, s)
+	budgetv1.RegisterNotificationServiceServer(s.server, s)
+	for _, c := range change {
+		c(s)
+	}
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s.addr = lis.Addr().String()
+	go func() { s.ended <- s.server.Serve(ctx, lis, func(context.Context) error { return nil }) }()
+	t.Cleanup(func() { stop(); s.server.Stop() })
+	// A plain connection: what rpc.Dial adds has tests of its own.
+	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*MaxMessage)))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	s.auth, s.events = authv1.NewAuthServiceClient(conn), budgetv1.NewNotificationServiceClient(conn)
+	return s
+}
+
+// as is a context that carries metadata, names and values in turn.
+func as(t *testing.T, pairs ...string) context.Context {
+	t.Helper()
+	return metadata.AppendToOutgoingContext(t.Context(), pairs...)
+}
+
+func reason(err error) string {
+	if e := apierr.From(err); e != nil {
+		return e.Reason
+	}
+	return status.Code(err).String()
+}
+
+func TestOfAnErrorACallerSeesWhatWasDeclaredAndNothingElse(t *testing.T) {
+	t.Parallel()
+	const secret = "row 42 of shard 7"
+	taken := apierr.New(codes.AlreadyExists, "EMAIL_TAKEN", "The e-mail is taken").With("email", "is taken").After(time.Second)
+	tests := map[string]struct {
+		err    error
+		reason string
+		code   codes.Code
+		// logged tells that the log keeps what the caller does not see.
+		logged bool
+	}{
+		"declared":                    {fmt.Errorf("%s: %w", secret, taken), "EMAIL_TAKEN", codes.AlreadyExists, false},
+		"declared by another service": {fmt.Errorf("%s: %w", secret, taken.GRPCStatus().Err()), "EMAIL_TAKEN", codes.AlreadyExists, false},
+		"anything":                    {errors.New(secret), "INTERNAL", codes.Internal, true},
+		"another server's status":     {status.Error(codes.NotFound, secret), "INTERNAL", codes.Internal, true},
+		"a service that is away":      {status.Error(codes.Unavailable, secret), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"a service that is slow":      {status.Error(codes.DeadlineExceeded, secret), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
+		"Postgres away":               {fmt.Errorf("%s: %w", secret, &net.OpError{Op: "dial", Err: io.EOF}), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"Postgres shutting down":      {&pgconn.PgError{Code: "57P01", Message: secret}, "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"Postgres, deadlock":          {&pgconn.PgError{Code: "40P01", Message: secret}, "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"Postgres, a violation":       {&pgconn.PgError{Code: "23505", Message: secret, Detail: secret}, "INTERNAL", codes.Internal, true},
+		"time is over":                {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			s.do = func(context.Context) error { return tt.err }
+			_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+			require.Equal(t, tt.reason, reason(err))
+			require.Equal(t, tt.code, status.Code(err))
+			require.NotContains(t, err.Error(), secret)
+			require.NotContains(t, fmt.Sprint(status.Convert(err).Details()...), secret)
+			require.Equal(t, tt.logged, strings.Contains(s.log.String(), secret), s.log.String())
+			if tt.reason == "EMAIL_TAKEN" {
+				require.Equal(t, taken, apierr.From(err), "fields and Retry-After come along")
+			}
+		})
+	}
+}
+
+func TestAPanicCostsOneCall(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.do = func(context.Context) error { panic("no such row 42") }
+	s.stream = func(context.Context) error { panic("no such row 42") }
+	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	require.Equal(t, "INTERNAL", reason(err))
+	require.NotContains(t, err.Error(), "42")
+	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	require.Equal(t, "INTERNAL", reason(err))
+	require.Equal(t, 2, strings.Count(s.log.String(), "TestAPanicCostsOneCall.func"), "the log says where: %s", s.log)
+	s.do = func(context.Context) error { return nil }
+	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	require.NoError(t, err)
+}
+
+func TestACallHasLessTimeThanItsCallerAndNeverNone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var left time.Duration
+	s.do = func(ctx context.Context) error {
+		end, ok := ctx.Deadline()
+		require.True(t, ok)
+		left = time.Until(end)
+		return nil
+	}
+	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	require.NoError(t, err)
+	require.InDelta(t, defaultDeadline, left, float64(time.Second))
+
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = s.auth.Login(ctx, &authv1.LoginRequest{})
+	require.NoError(t, err)
+	require.LessOrEqual(t, left, 10*time.Second-hopReserve)
+	require.Greater(t, left, 9*time.Second)
+
+	left = 0
+	hopeless, cancel := context.WithTimeout(t.Context(), hopReserve/2)
+	defer cancel()
+	_, err = s.auth.Login(hopeless, &authv1.LoginRequest{})
+	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
+	require.Zero(t, left, "it was not begun")
+}
+
+func TestTheLogTellsOfEachCallOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ctx := as(t, "authorization", "Bearer "+s.token)
+	_, err := s.auth.GetMe(ctx, &authv1.GetMeRequest{})
+	require.NoError(t, err)
+	s.do = func(context.Context) error { return apierr.EmptyUpdate }
+	_, err = s.auth.UpdateMe(ctx, &authv1.UpdateMeRequest{})
+	require.Error(t, err)
+	// The server logs after it has answered.
+	require.Eventually(t, func() bool { return strings.Count(s.log.String(), "msg=rpc") == 2 }, time.Second, time.Millisecond)
+	first, second, _ := strings.Cut(s.log.String(), "UpdateMe")
+	require.Contains(t, first, "method=/coffer.auth.v1.AuthService/GetMe")
+	require.Contains(t, first, "reason=OK")
+	require.Contains(t, second, "reason=EMPTY_UPDATE")
+	require.NotContains(t, s.log.String(), s.token)
+}
+
+func TestAMessageHasALimitThatAReceiptFitsIn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{Email: strings.Repeat("x", 10<<20)})
+	require.NoError(t, err)
+	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{Email: strings.Repeat("x", MaxMessage)})
+	require.Equal(t, codes.ResourceExhausted, status.Code(err))
+}
+
+func TestStoppingFinishesCallsAndEndsStreams(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	begun, finish := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	s.do = func(ctx context.Context) error {
+		first.Do(func() {
+			close(begun)
+			<-finish
+		})
+		return ctx.Err()
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.auth.Login(context.WithoutCancel(t.Context()), &authv1.LoginRequest{})
+		done <- err
+	}()
+	<-begun
+	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	require.NoError(t, err)
+	s.stop()
+	_, err = stream.Recv()
+	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err), "its client comes back, to another replica")
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(as(t, "authorization", "Bearer "+s.token), 100*time.Millisecond)
+		defer cancel()
+		_, err := s.auth.GetMe(ctx, &authv1.GetMeRequest{})
+		return status.Code(err) == codes.Unavailable
+	}, 5*time.Second, 5*time.Millisecond, "nothing new is begun")
+	close(finish)
+	require.NoError(t, <-done)
+	require.NoError(t, <-s.ended)
+}
+
+func TestHealthFollowsWhatTheServiceNeedsAndLiveOnlyTheProcess(t *testing.T) {
+	t.Parallel()
+	authority, err := mtls.NewAuthority(time.Now)
+	require.NoError(t, err)
+	certificate, err := authority.Issue(t.TempDir(), "auth", time.Hour)
+	require.NoError(t, err)
+	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := free.Addr().String()
+	require.NoError(t, free.Close())
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	s := NewServer(Config{ServiceKey: serviceKey, TLS: certificate, HealthAddr: addr}, nil, slog.New(slog.DiscardHandler))
+	authv1.RegisterAuthServiceServer(s, &fake{do: func(context.Context) error { return nil }})
+	var ready sync.Map
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Serve(ctx, lis, func(context.Context) error {
+			if _, ok := ready.Load("now"); !ok {
+				return errors.New("Postgres is away")
+			}
+			return nil
+		})
+	}()
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	says := func(service string) string {
+		resp, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: service}, grpc.WaitForReady(true))
+		require.NoError(t, err)
+		return resp.GetStatus().String()
+	}
+	require.Equal(t, "NOT_SERVING", says(""))
+	require.Equal(t, "SERVING", says(live))
+	ready.Store("now", true)
+	require.Eventually(t, func() bool { return says("") == "SERVING" }, 5*time.Second, 10*time.Millisecond)
+	_, err = authv1.NewAuthServiceClient(conn).Login(t.Context(), &authv1.LoginRequest{})
+	require.Equal(t, codes.Unimplemented, status.Code(err), "without a certificate there is health and nothing else")
+	stop()
+	require.NoError(t, <-ended)
+}
+
+func TestAServerDoesNotStartWithoutTheCertificateThatItIsTold(t *testing.T) {
+	t.Parallel()
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer lis.Close()
+	s := NewServer(Config{TLS: mtls.Config{Cert: "none.pem"}}, nil, slog.New(slog.DiscardHandler))
+	require.ErrorContains(t, s.Serve(t.Context(), lis, nil), "must be set together")
+}

@@ -11,9 +11,10 @@ type choice struct {
 	used  bool
 }
 
-// adjustments finds tax, tip, discount and rounding, as printed, that together make up the difference; the fewest first.
-func adjustments(difference int64, s *sums) (adjustment, bool) {
-	taxes, tips, discounts := choices(s.taxes), choices(s.tips), choices(s.discounts)
+// adjustments finds tax, tip, discount and rounding, as printed, that together lead from base to total; the fewest first.
+func adjustments(base, total int64, s *sums) (adjustment, bool) {
+	difference := total - base
+	taxes, tips, discounts := s.taxChoices(base), choices(s.tips), choices(s.discounts)
 	best, fewest := adjustment{}, 5
 	for _, tax := range taxes {
 		for _, tip := range tips {
@@ -32,6 +33,21 @@ func adjustments(difference int64, s *sums) (adjustment, bool) {
 		}
 	}
 	return best, fewest < 5
+}
+
+// taxChoices are the taxes that are printed, and those that must be where only the rate was read: on what the lines come
+// to, and on that with another charge.
+func (s *sums) taxChoices(base int64) []choice {
+	out := choices(s.taxes)
+	printed := len(out)
+	for _, rate := range s.rates[:min(len(s.rates), 2)] {
+		for _, c := range out[:printed] {
+			charge := abs(c.value)
+			tax := ((base+charge)*rate/100_000 + 5) / 10 * 10
+			out = append(out, choice{tax + charge, true})
+		}
+	}
+	return out
 }
 
 func count(used ...bool) int {

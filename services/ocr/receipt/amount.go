@@ -159,12 +159,12 @@ func negative(text string, start, end int) bool {
 func (a amount) money() bool { return a.decimals == 2 && !a.percent }
 
 // lookalike maps what engines read for digits; it is applied only inside what is a number otherwise.
-var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2")
+var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")
 
 // afterCode finds letters for digits in a whole word that a currency begins: "RMO.05".
 var afterCode = regexp.MustCompile(`^(RM|EUR|CHF|[€$£])([OoQDlI|SsBZ0-9]{1,4})([.,][0-9OoQDlI|SsBZ]{1,2})?$`)
 
-var almostPrice = regexp.MustCompile(`^(\D{0,3}?)([0-9OoQDlI|SsBZ]{1,6}[.,][0-9OoQDlI|SsBZ]{2})([A-Za-z*]{0,2})$`)
+var almostPrice = regexp.MustCompile(`^(\D{0,3}?)([0-9OoQDlI|SsBZ@]{1,6}[.,][0-9OoQDlI|SsBZ@]{2})([A-Za-z*]{0,2})$`)
 
 // fixDigits repairs a word that is a price but for letters in the place of digits, keeping its length.
 func fixDigits(word string) string {

@@ -57,7 +57,7 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 		sum += v
 		r.Items = append(r.Items, it.checked(v))
 	}
-	adj, reconciled := adjustments(total-sum, &s)
+	adj, reconciled := adjustments(sum, total, &s)
 	switch {
 	case len(r.Items) == 0:
 		adj, _ = adjustmentOfSubtotal(total, &s)

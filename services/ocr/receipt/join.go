@@ -109,7 +109,7 @@ func (r *Receipt) addItems(readings []Reading, total int64, s *sums) {
 
 func adjustmentOfSubtotal(total int64, s *sums) (adjustment, bool) {
 	for _, base := range s.subtotals {
-		if adj, ok := adjustments(total-base.value, s); ok {
+		if adj, ok := adjustments(base.value, total, s); ok {
 			return adj, true
 		}
 	}

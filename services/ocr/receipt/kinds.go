@@ -33,6 +33,12 @@ var containedWords = phraseList(`includes,included,contains,davon,enthalten,enth
 // totalOfRate is the total of what one rate of tax applies to.
 var totalOfRate = regexp.MustCompile(`(?i)tota\w*\s*\(?\d{1,2}(?:[.,]\d+)?\s?%`)
 
+// ofSupplies make a total that of what one rate of tax applies to, in the tax invoices of countries with GST.
+var ofSupplies = phraseList(`supply,supplies`)
+
+// taxInBrackets after a total says what is in it, however badly the "incl" is read: "TOTAL (GST INGL)".
+var taxInBrackets = regexp.MustCompile(`(?i)tota?l?\s*[(<{\[]\s*[a-z0-9]{2,4}[ .]+[a-z]{2,}`)
+
 // paidWords make a total what was handed over, not what was asked for.
 var paidWords = phraseList(`paid,tendered,tender,received,payment,gegeben,entregado,pagado,regle`)
 
@@ -55,8 +61,10 @@ func kindOf(l *line) kind {
 			return kindTotal
 		}
 		return kindRounding
-	case total && totalOfRate.MatchString(l.text):
+	case total && (totalOfRate.MatchString(l.text) || ofSupplies.has(t)):
 		return kindSubtotal
+	case total && taxInBrackets.MatchString(l.text) && taxWords.has(t) && !exclusiveWords.has(t):
+		return kindTotal
 	case total:
 		return totalKind(t)
 	case subtotalWords.has(t):
@@ -150,6 +158,8 @@ type labelled struct {
 // sums are the amounts below the items, by what they are called.
 type sums struct {
 	totals, subtotals, taxes, cash, change, tips, discounts, rounding []labelled
+	// rates of taxes whose amount was not read, in thousandths of a percent.
+	rates []int64
 }
 
 func findSums(lines []*line) sums {
@@ -171,7 +181,9 @@ func findSums(lines []*line) sums {
 				continue
 			}
 		}
-		if a, ok := lostPoint(l); ok && l.kind != kindTax {
+		if l.kind == kindTax {
+			s.addRates(l)
+		} else if a, ok := lostPoint(l); ok {
 			*into = append(*into, labelled{amount: a, at: l, near: true, seen: 1})
 		}
 	}
@@ -186,8 +198,21 @@ func findSums(lines []*line) sums {
 	return s
 }
 
+func (s *sums) addRates(l *line) {
+	for _, a := range l.amounts {
+		if a.percent && a.value > 0 && !slices.Contains(s.rates, a.value) {
+			s.rates = append(s.rates, a.value)
+		}
+	}
+}
+
 // add joins what another reading found; what both found counts once.
 func (s *sums) add(o sums) {
+	for _, rate := range o.rates {
+		if !slices.Contains(s.rates, rate) {
+			s.rates = append(s.rates, rate)
+		}
+	}
 	for k := kindTotal; k <= kindRounding; k++ {
 		into := s.of(k)
 		if into == nil {

@@ -70,6 +70,8 @@ func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
 		"RM41 .75":            {41_750},
 		"4,.60":               {4_600},
 		"RMO.02":              {20},
+		"@.02":                {20},
+		"@12.50":              {12_500},
 		"1S.5O":               {15_500},
 		"-5.00":               {-5_000},
 		"5.00-":               {-5_000},
@@ -100,6 +102,13 @@ func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
 		"Total incl. GST 5.00":         kindTotal,
 		"Total excl. GST 5.00":         kindSubtotal,
 		"Total GST 0.30":               kindTax,
+		"Total GST (6%) 0.30":          kindTax,
+		"TOTAL (GST INGL) 5.00":        kindTotal,
+		"TOTAL <G8T INCL) 5.00":        kindTotal,
+		"TOTALCINCL GST) 5.00":         kindTotal,
+		"Total 6% supplies 5.00":       kindSubtotal,
+		"Total @& supplies: 5.00":      kindSubtotal,
+		"Pay 5.00":                     kindCash,
 		"Total includes VAT 0.40":      kindTax,
 		"Total 7% goods 5.00":          kindSubtotal,
 		"Total Rounded 5.00":           kindTotal,
@@ -154,6 +163,27 @@ func TestSeveralReadingsCompleteEachOther(t *testing.T) {
 	require.Equal(t, "3.70", r.Total)
 	require.Len(t, r.Items, 2)
 	require.Greater(t, r.Confidence["total"], Join(today, first).Confidence["total"])
+}
+
+func TestATaxWhoseAmountIsUnreadIsWhatItsRateMakes(t *testing.T) {
+	t.Parallel()
+	r := readText("SHOP\nBread 12.90\nCheese 5.61\nSub Total 18.51\nService Charge 10% 1.85\nGST 6% L22\nTotal 21.58")
+	require.Equal(t, "21.58", r.Total)
+	require.Equal(t, "3.07", r.Tax, "the service charge, and 6 % of what is to be paid with it")
+	require.NotContains(t, r.Warnings, LinesNotReconciled)
+
+	r = readText("SHOP\nBread 12.90\nCheese 5.61\nSub Total 18.51\nGST 6% L22\nTotal 24.90")
+	require.Empty(t, r.Tax, "no rate makes this difference")
+}
+
+func TestTotalsOfRatesAreNotTheTotal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"SHOP\nBread 2.50\nMilk 1.20\nTotal 0% suppires: 3.70\nSoap 4.00\nTotal 6% supplies: 4.24\nTotal 0% supplies: 3.70\nTotal Payable: 7.94": "7.94",
+		"SHOP\nBread 2.50\nMilk 1.20\nTotal 0% supplies: 3.70\nReturned soap -1.00\nTotal 6% supplies: -1.06\nTotal Payable: 2.64":               "2.64",
+	} {
+		require.Equal(t, want, readText(text).Total)
+	}
 }
 
 func TestNothingThatReadsLikeAReceiptHasNoTotal(t *testing.T) {

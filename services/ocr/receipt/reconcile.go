@@ -40,7 +40,7 @@ func settled(n, repairs int) float64 {
 }
 
 func balances(list []draftItem, total int64, s *sums) (adjustment, bool) {
-	return adjustments(total-sumOf(list), s)
+	return adjustments(sumOf(list), total, s)
 }
 
 func sumOf(list []draftItem) int64 {

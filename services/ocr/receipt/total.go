@@ -122,7 +122,7 @@ func proofs(v int64, readings []Reading, s *sums) float64 {
 	} else if slices.ContainsFunc(s.subtotals, func(c labelled) bool { return c.value == v }) {
 		p += 1
 	}
-	if rounded := roundedAway(v, s); rounded {
+	if roundedAway(v, s) || partOfTotal(v, s) {
 		p -= 3
 	}
 	lines, often := 0.0, 0
@@ -172,11 +172,11 @@ func composed(v int64, s *sums) bool {
 		if base.value == v || base.at != nil && base.at.kind == kindTotal && base.value-v >= 100 {
 			continue
 		}
-		if _, ok := adjustments(v-base.value, s); ok {
+		if _, ok := adjustments(base.value, v, s); ok {
 			return true
 		}
-		// Subtotals of two rates of tax.
-		if slices.ContainsFunc(s.subtotals, func(o labelled) bool { return o.value > 0 && o.value+base.value == v }) && base.value > 0 {
+		// Subtotals of two rates of tax; what was given back may outweigh one.
+		if slices.ContainsFunc(s.subtotals, func(o labelled) bool { return o.value != 0 && o.value+base.value == v }) && base.value > 0 {
 			return true
 		}
 	}
@@ -196,6 +196,13 @@ func roundedAway(v int64, s *sums) bool {
 		}
 	}
 	return false
+}
+
+// partOfTotal: v and a subtotal make what is surely called the total.
+func partOfTotal(v int64, s *sums) bool {
+	return slices.ContainsFunc(s.totals, func(t labelled) bool {
+		return t.strong && t.value > v && slices.ContainsFunc(s.subtotals, func(o labelled) bool { return o.value != v && o.value+v == t.value })
+	})
 }
 
 func occurrences(v int64, lines []*line) int {

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -31,7 +32,7 @@ var (
 		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
 	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,mwst,ust,mehrwertsteuer,umsatzsteuer,
 		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
-	cashWords = phraseList(`cash,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
+	cashWords = phraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
 		bar,bargeld,gegeben,girocard,karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,regle,recu,
 		efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,tunai,ewallet,paypal,pagato,received,pinpas,pin`)
 	changeWords   = phraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
@@ -81,7 +82,11 @@ func tokens(text string) []string {
 			continue
 		}
 		flush()
-		if word := asLetters(f); word != "" {
+		word := asLetters(f)
+		if rest, glued := strings.CutPrefix(word, "total"); glued && len(rest) > 3 {
+			// "TOTAL(INCL" without its space, the bracket read as a letter.
+			out = append(out, "total", strings.TrimPrefix(rest, "c"))
+		} else if word != "" {
 			out = append(out, word)
 		}
 	}
@@ -89,9 +94,16 @@ func tokens(text string) []string {
 	return out
 }
 
+// gst has the only letters in a tax's name that look like digits.
+var gst = regexp.MustCompile(`^[g6o0c][s58]t$`)
+
 var letterFor = strings.NewReplacer("0", "o", "1", "l", "5", "s", "8", "b", "|", "l")
 
+// asLetters puts right what is read for letters; what is no word is empty.
 func asLetters(f string) string {
+	if gst.MatchString(f) {
+		return "gst"
+	}
 	letters, digits := 0, 0
 	for _, r := range f {
 		if unicode.IsLetter(r) {

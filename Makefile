@@ -17,6 +17,16 @@ run: ## Run all of Coffer on this machine, until Ctrl-C (HTTP_ADDR, DATA_DIR and
 	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
 	@exec $(BIN)/coffer
 
+.PHONY: backup
+backup: ## Back up what make run keeps, while it runs, into a new folder (TO=folder)
+	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
+	@$(BIN)/coffer backup $(or $(TO),$(error say where: make backup TO=folder))
+
+.PHONY: restore
+restore: ## Make data of a backup for the next make run (FROM=folder, DATA_DIR=folder)
+	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
+	@$(BIN)/coffer restore $(or $(FROM),$(error say what: make restore FROM=folder))
+
 .PHONY: test
 test: ## Run the tests on a throw-away Postgres (MODULE=services/ledger: that module's only; TESTFLAGS=-race)
 	@deploy/local/install.sh

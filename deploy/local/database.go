@@ -19,6 +19,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
+// database is the name of a stack's own one.
+const database = "coffer"
+
 // owner is the role that owns the schemas; no service runs as it.
 const owner = "coffer_owner"
 

@@ -222,10 +222,14 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	if config.server != "" {
 		s.Databases, err = s.borrowDatabase(ctx, superuser)
 	} else {
-		s.Databases, err = prepareDatabase(ctx, superuser, "coffer", secrets.Passwords)
+		s.Databases, err = prepareDatabase(ctx, superuser, database, secrets.Passwords)
 	}
 	if err != nil {
 		return err
+	}
+	// For psql and Backup; the file is the person's own, as the password is.
+	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"), 0o600); err != nil {
+		return fmt.Errorf("keeping the database's URL: %w", err)
 	}
 	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS}
 	if err := s.start(ctx, n); err != nil {

@@ -24,7 +24,7 @@ type secrets struct {
 }
 
 func loadSecrets(dir string) (secrets, error) {
-	name := filepath.Join(dir, "secrets.json")
+	name := filepath.Join(dir, secretsFile)
 	var s secrets
 	text, err := os.ReadFile(name)
 	if err == nil {

@@ -24,6 +24,11 @@ type binaries struct {
 	major int
 }
 
+// Programs returns the folder of PostgreSQL's programs of a major version: given, as Options.Bin, or the first found.
+func Programs(ctx context.Context, given, major string) (string, error) {
+	return find(ctx, given, major)
+}
+
 // find returns the folder of the binaries: given, or the first found that fits the version of an existing cluster, which
 // may be empty.
 func find(ctx context.Context, given, version string) (string, error) {

@@ -1,4 +1,12 @@
 // Command coffer runs all of Coffer on this machine, until Ctrl-C.
+//
+//	coffer backup FOLDER
+//
+// makes a backup of the one that runs with the same settings in a new folder, and
+//
+//	coffer restore FOLDER
+//
+// makes data of a backup, for the next start.
 package main
 
 import (
@@ -21,10 +29,29 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := command(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "coffer:", err)
 		os.Exit(1)
 	}
+}
+
+func command(args []string) error {
+	if len(args) == 0 {
+		return run()
+	}
+	config, err := env.ParseAs[local.Config]()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	switch {
+	case len(args) == 2 && args[0] == "backup":
+		return local.Backup(ctx, config, args[1])
+	case len(args) == 2 && args[0] == "restore":
+		return local.Restore(ctx, config, args[1])
+	}
+	return errors.New("usage: coffer [backup FOLDER | restore FOLDER]")
 }
 
 func run() error {
@@ -65,10 +92,6 @@ func run() error {
 			return errors.New("stopped while starting")
 		}
 		return err
-	}
-	// For psql; the file is the person's own, as the password is.
-	if err := os.WriteFile(filepath.Join(config.DataDir, "database-url"), []byte(stack.Databases[""]+"\n"), 0o600); err != nil {
-		return errors.Join(err, stack.Stop())
 	}
 	fmt.Print(banner(stack, config, time.Since(begin)))
 	select {

@@ -1,0 +1,109 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+)
+
+const (
+	databaseURLFile = "database-url"
+	dumpFile        = "coffer.dump"
+	secretsFile     = "secrets.json"
+)
+
+// Backup writes what a running stack with this configuration keeps into a new folder: the database, all schemas at one moment,
+// and the secrets, without which some of it cannot be read. The stack goes on meanwhile.
+func Backup(ctx context.Context, config Config, to string) error {
+	url, err := os.ReadFile(filepath.Join(config.DataDir, databaseURLFile))
+	if err != nil {
+		return fmt.Errorf("no Coffer has run with its data in %s: %w", config.DataDir, err)
+	}
+	secrets, err := os.ReadFile(filepath.Join(config.DataDir, secretsFile))
+	if err != nil {
+		return fmt.Errorf("reading the secrets: %w", err)
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return fmt.Errorf("making the backup's folder: %w", err)
+	}
+	dump := filepath.Join(to, dumpFile)
+	if err := client(ctx, config, strings.TrimSpace(string(url)), "pg_dump", "--format=custom", "--file="+dump); err != nil {
+		return fmt.Errorf("dumping the database: %w", err)
+	}
+	return os.WriteFile(filepath.Join(to, secretsFile), secrets, 0o600)
+}
+
+// Restore makes the data of a stack from a backup, where there are none yet. The stack's start does the rest: events that were
+// not with NATS at the time of the backup are sent then.
+func Restore(ctx context.Context, config Config, from string) (err error) {
+	dir, err := filepath.Abs(config.DataDir)
+	if err != nil {
+		return fmt.Errorf("finding the folder %s: %w", config.DataDir, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, secretsFile)); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s holds a Coffer's data already: set DATA_DIR to another folder", dir)
+	}
+	kept, err := os.ReadFile(filepath.Join(from, secretsFile))
+	if err != nil {
+		return fmt.Errorf("%s is no backup: %w", from, err)
+	}
+	if err := pgserver.MakeDir(dir); err != nil {
+		return err
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if err := os.WriteFile(filepath.Join(dir, secretsFile), kept, 0o600); err != nil {
+		return fmt.Errorf("restoring the secrets: %w", err)
+	}
+	secrets, err := loadSecrets(dir)
+	if err != nil {
+		return err
+	}
+	if err := createDatabase(ctx, server.URL, database, secrets.Passwords); err != nil {
+		return fmt.Errorf("making the database: %w", err)
+	}
+	if err := client(ctx, config, server.URL, "pg_restore", "--exit-on-error", "--dbname="+database, filepath.Join(from, dumpFile)); err != nil {
+		return fmt.Errorf("restoring the database: %w", err)
+	}
+	return nil
+}
+
+// client runs one of PostgreSQL's client programs, of the server's version.
+func client(ctx context.Context, config Config, url, program string, args ...string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("is Coffer running? %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	major, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")
+	bin, err := pgserver.Programs(ctx, config.PGBin, major)
+	if err != nil {
+		return err
+	}
+	// Not in the arguments: everybody on the machine sees those.
+	at := conn.Config()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
+	cmd.Env = append(os.Environ(), "PGHOST="+at.Host, "PGPORT="+strconv.Itoa(int(at.Port)), "PGUSER="+at.User, "PGPASSWORD="+at.Password, "PGDATABASE="+at.Database)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, said)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package production
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/outbox"
+)
+
+// keeps is a configuration whose data outlive the stack.
+func keeps(t *testing.T) local.Config {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "coffer-backup-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	const free = "127.0.0.1:0"
+	return local.Config{
+		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		Environment: map[string]string{"RATE_LIMIT": "0"},
+	}
+}
+
+// TestABackupOfABusyStackIsRestored dumps while people write, goes on writing, loses the database and restores: once with what
+// NATS had, which is then younger than the database, and once without.
+func TestABackupOfABusyStackIsRestored(t *testing.T) {
+	t.Parallel()
+	before := keeps(t)
+	lost, err := local.Start(t.Context(), before)
+	require.NoError(t, err)
+	l := onlyGateway(t, lost).load()
+	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 }, 20*time.Second, 10*time.Millisecond)
+	atLeast := l.earned.Load()
+	backup := filepath.Join(t.TempDir(), "backup")
+	require.NoError(t, local.Backup(t.Context(), before, backup))
+	// Two are on their way at any time.
+	atMost := l.earned.Load() + 2
+	l.stop()
+	require.NoError(t, lost.Stop())
+
+	for _, natsKept := range []bool{true, false} {
+		t.Run(fmt.Sprintf("NATS kept: %t", natsKept), func(t *testing.T) {
+			after := keeps(t)
+			require.NoError(t, local.Restore(t.Context(), after, backup))
+			require.ErrorContains(t, local.Restore(t.Context(), after, backup), "holds a Coffer's data already")
+			if natsKept {
+				require.NoError(t, os.CopyFS(filepath.Join(after.DataDir, "nats"), os.DirFS(filepath.Join(before.DataDir, "nats"))))
+			}
+			restored, err := local.Start(t.Context(), after)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, restored.Stop()) })
+
+			// The token is from before: the keys are there, and can be read.
+			p := *l.person
+			p.cluster = onlyGateway(t, restored)
+			require.NoError(t, p.look())
+			requireSumsAddUp(t, restored)
+			booked := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
+			require.GreaterOrEqual(t, booked, atLeast, "what was acknowledged before the backup began is in it")
+			require.LessOrEqual(t, booked, atMost)
+			require.NoError(t, p.earn())
+			requireSumsAddUp(t, restored)
+			requireEachEventOnce(t, restored)
+		})
+	}
+}
+
+// onlyGateway is a cluster with one way in, for people to call.
+func onlyGateway(t *testing.T, s *local.Stack) *cluster {
+	t.Helper()
+	at := netip.MustParseAddrPort(s.URL[len("http://"):])
+	c := &cluster{t: t, stores: s, names: &names{known: map[string][]netip.Addr{}}, port: int(at.Port())}
+	c.names.add(name("gateway"), at.Addr())
+	return c
+}
+
+// requireSumsAddUp recomputes what the ledger keeps beside the transactions.
+func requireSumsAddUp(t *testing.T, s *local.Stack) {
+	t.Helper()
+	require.Zero(t, scalar[int64](t, s, `
+		SELECT count(*)
+		FROM (
+			SELECT wallet_id, currency, sum(amount_minor) AS total
+			FROM (
+				SELECT wallet_id, currency, amount_minor FROM ledger.transactions
+				UNION ALL SELECT id, currency, initial_minor FROM ledger.wallets
+			) AS moved
+			GROUP BY wallet_id, currency
+		) AS is_so FULL JOIN ledger.wallet_balances AS kept USING (wallet_id, currency)
+		WHERE coalesce(is_so.total, 0) <> coalesce(kept.amount_minor, 0)`), "balances that are not the sum of their transactions")
+	require.Zero(t, scalar[int64](t, s, `
+		SELECT count(*)
+		FROM (
+			SELECT date_trunc('month', date, 'UTC')::date AS month, wallet_id, category_id, currency, count(*) AS n, sum(amount_minor) AS total
+			FROM ledger.transactions
+			GROUP BY 1, 2, 3, 4
+		) AS is_so FULL JOIN ledger.monthly_totals AS kept USING (month, wallet_id, category_id, currency)
+		WHERE (coalesce(is_so.n, 0), coalesce(is_so.total, 0)) <> (coalesce(kept.transaction_count, 0), coalesce(kept.income_minor - kept.expense_minor, 0))`),
+		"monthly totals that are not what a recomputation gives")
+}
+
+func scalar[T any](t *testing.T, s *local.Stack, sql string, args ...any) T {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.Databases[""])
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	var value T
+	require.NoError(t, conn.QueryRow(t.Context(), sql, args...).Scan(&value), sql)
+	return value
+}
+
+// requireEachEventOnce waits until the outbox is with NATS, and reads the stream.
+func requireEachEventOnce(t *testing.T, s *local.Stack) {
+	t.Helper()
+	bus, err := outbox.Connect(outbox.Config{NATSURL: s.NATS, NATSReplicas: 1}, "test", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(bus.Close)
+	require.Eventually(t, func() bool { return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0 }, 20*time.Second, 100*time.Millisecond)
+	end, err := bus.End(t.Context())
+	require.NoError(t, err)
+	require.NotZero(t, end)
+	enough, seen := errors.New("enough"), map[uuid.UUID]bool{}
+	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, s, `SELECT id FROM auth.users`), 0, func(e outbox.Received) error {
+		if seen[e.ID] {
+			return fmt.Errorf("event %s came twice", e.ID)
+		}
+		if seen[e.ID] = true; e.Sequence == end {
+			return enough
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, enough)
+}

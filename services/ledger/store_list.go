@@ -3,9 +3,11 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -56,7 +58,8 @@ func (l transactionList) query() (sql string, args []any) {
 		filter("t.amount_e4 <= $%d", *l.maxE4)
 	}
 	if l.part != "" {
-		filter(`t.description ILIKE $%d COLLATE "und-x-icu"`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.part)+"%")
+		filter(`lower(t.description COLLATE "und-x-icu") LIKE lower($%d COLLATE "und-x-icu")`,
+			"%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.part)+"%")
 	}
 	key, direction, beyond := "t.date", "", ">"
 	if l.byAmount() {
@@ -72,8 +75,14 @@ func (l transactionList) query() (sql string, args []any) {
 		filter("("+key+", t.id) "+beyond+" ($%d, $%d)", l.after.Date, l.after.ID)
 	}
 	args = append(args, l.limit)
-	return fmt.Sprintf("SELECT %s FROM transactions t WHERE %s ORDER BY %s%s, t.id%s LIMIT $%d",
-		transactionColumns, strings.Join(where, " AND "), key, direction, direction, len(args)), args
+	filtered := len(where) > 1
+	sql = fmt.Sprintf("SELECT %s FROM transactions t WHERE %s ORDER BY %s%s, t.id%s LIMIT $%d",
+		transactionColumns, strings.Join(where, " AND "), key, direction, direction, len(args))
+	if filtered {
+		// Which index is best depends on the values; a prepared statement's plan would forget them.
+		args = slices.Insert(args, 0, any(pgx.QueryExecModeCacheDescribe))
+	}
+	return sql, args
 }
 
 // filterIDs compares with a single id directly: then the column's index also gives the order.

@@ -1,0 +1,233 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
+)
+
+// plan is a node of what Postgres tells of a statement that it has run.
+type plan struct {
+	Node     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Index    string  `json:"Index Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Filtered float64 `json:"Rows Removed by Filter"`
+	Recheck  float64 `json:"Rows Removed by Index Recheck"`
+	Hit      int     `json:"Shared Hit Blocks"`
+	Read     int     `json:"Shared Read Blocks"`
+	Plans    []plan
+}
+
+func (p plan) each(visit func(plan)) {
+	visit(p)
+	for _, child := range p.Plans {
+		child.each(visit)
+	}
+}
+
+// examined is how many rows of tables were looked at.
+func (p plan) examined() (rows int) {
+	p.each(func(n plan) {
+		if n.Relation != "" {
+			rows += int(n.Loops * (n.Rows + n.Filtered + n.Recheck))
+		}
+	})
+	return rows
+}
+
+// plans are those of the statements that a pool ran, as they ran: with the arguments and the statement mode of the service.
+type plans struct {
+	mu   sync.Mutex
+	seen []plan
+	err  error
+}
+
+func (p *plans) notice(_ *pgconn.PgConn, n *pgconn.Notice) {
+	_, text, found := strings.Cut(n.Message, "plan:\n")
+	if !found {
+		return
+	}
+	var explained struct{ Plan plan }
+	err := json.Unmarshal([]byte(text), &explained)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen, p.err = append(p.seen, explained.Plan), cmp.Or(p.err, err)
+}
+
+func (p *plans) take(t testing.TB) []plan {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	require.NoError(t, p.err)
+	taken := p.seen
+	p.seen = nil
+	return taken
+}
+
+// explained is a server like s on connections that tell of their plans.
+func explained(t testing.TB, s *server) (*server, *plans) {
+	t.Helper()
+	p := &plans{}
+	config := s.db.Config()
+	config.ConnConfig.OnNotice = p.notice
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `
+			LOAD 'auto_explain';
+			SET auto_explain.log_min_duration = 0;
+			SET auto_explain.log_analyze = on;
+			SET auto_explain.log_buffers = on;
+			SET auto_explain.log_timing = off;
+			SET auto_explain.log_format = json;
+			SET client_min_messages = log`, pgx.QueryExecModeSimpleProtocol)
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	watched := *s
+	watched.db = pool
+	return &watched, p
+}
+
+// rich is a user with a hundred thousand transactions of three years, in a table where a thousand others have some, too:
+// LEDGER_ROWS in all.
+func rich(t testing.TB, s *server) person {
+	t.Helper()
+	rows := 200_000
+	if text := os.Getenv("LEDGER_ROWS"); text != "" {
+		var err error
+		rows, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	p := person{server: s, id: s.newID()}
+	p.ctx = actAs(t.Context(), p.id)
+	owners := []ledgertest.Owner{{ID: p.id, Transactions: 100_000, Years: 3}}
+	for range 1000 {
+		owners = append(owners, ledgertest.Owner{ID: uuid.New(), Transactions: (rows - 100_000) / 1000, Years: 1})
+	}
+	conn, err := s.db.Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	require.NoError(t, ledgertest.Fill(t.Context(), conn.Conn(), today.AddDate(0, 0, 16), owners...))
+	type own struct{ Wallet, Category uuid.UUID }
+	o, err := pg.One[own](t.Context(), s.db, `
+		SELECT (SELECT id FROM wallets WHERE owner_id = $1 AND name = 'Wallet 1') AS wallet,
+			(SELECT id FROM categories WHERE owner_id = $1 AND name = 'Category 1') AS category`, p.id)
+	require.NoError(t, err)
+	p.wallet, p.category = o.Wallet, o.Category
+	return p
+}
+
+// requireCheap holds plans to indexes, and to what may be looked at. A page is 8 kB.
+func requireCheap(t testing.TB, seen []plan, rows, pages int) {
+	t.Helper()
+	require.NotEmpty(t, seen)
+	examined, touched := 0, 0
+	for _, p := range seen {
+		p.each(func(n plan) {
+			require.False(t, n.Node == "Seq Scan" && n.Relation == "transactions", "%+v", n)
+		})
+		examined, touched = examined+p.examined(), touched+p.Hit+p.Read
+	}
+	require.LessOrEqual(t, examined, rows, "rows examined by %+v", seen)
+	require.LessOrEqual(t, touched, pages, "pages touched by %+v", seen)
+}
+
+func TestReadsOfALongHistoryStayShort(t *testing.T) {
+	t.Parallel()
+	p := rich(t, setup(t))
+	var plans *plans
+	p.server, plans = explained(t, p.server)
+	second, err := p.ListWallets(p.ctx, &ledgerv1.ListWalletsRequest{})
+	require.NoError(t, err)
+	both := []string{second.GetWallets()[0].GetId(), second.GetWallets()[1].GetId()}
+	wallet, category := []string{p.wallet.String()}, []string{p.category.String()}
+	type list = ledgerv1.ListTransactionsRequest
+	for name, req := range map[string]*list{
+		"everything":            {},
+		"one wallet":            {WalletId: wallet},
+		"both wallets":          {WalletId: both},
+		"one category":          {CategoryId: category},
+		"wallet and category":   {WalletId: wallet, CategoryId: category},
+		"expenses":              {Type: new(expense)},
+		"income":                {Type: new(income)},
+		"a usual currency":      {Currency: new("EUR")},
+		"a seldom one":          {Currency: new("JPY")},
+		"one that nobody has":   {Currency: new("CHF")},
+		"a month":               {From: new("2026-01-01"), To: new("2026-01-31")},
+		"a year and a wallet":   {From: new("2024-01-01"), To: new("2024-12-31"), WalletId: wallet},
+		"amounts":               {MinAmount: new("-150"), MaxAmount: new("-100")},
+		"the largest":           {MinAmount: new("199.9")},
+		"amounts of a category": {MinAmount: new("-150"), CategoryId: category},
+		"a usual word":          {Q: new("groceries")},
+		"a seldom one of text":  {Q: new("café 1234")},
+		"a word that is not":    {Q: new("Zürich")},
+		"a word and a wallet":   {Q: new("café"), WalletId: wallet},
+	} {
+		for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
+			t.Run(name+" by "+sort, func(t *testing.T) {
+				req.Sort = &sort
+				resp, err := p.ListTransactions(p.ctx, req)
+				require.NoError(t, err)
+				requireCheap(t, plans.take(t), 5000, 5000)
+				if !resp.GetPagination().GetHasMore() {
+					return
+				}
+				req.Cursor = resp.GetPagination().GetNextCursor()
+				_, err = p.ListTransactions(p.ctx, req)
+				require.NoError(t, err)
+				requireCheap(t, plans.take(t), 5000, 5000)
+				req.Cursor = ""
+			})
+		}
+	}
+	t.Run("the summary of a month", func(t *testing.T) {
+		_, err := p.GetSummary(p.ctx, &ledgerv1.GetSummaryRequest{})
+		require.NoError(t, err)
+		// The month has 2800 transactions, of which the largest are looked for.
+		requireCheap(t, plans.take(t), 10_000, 1000)
+	})
+	t.Run("the spending of fifty budgets", func(t *testing.T) {
+		req := &ledgerv1.SumSpendingRequest{}
+		for i := range 50 {
+			from := time.Date(2024, 1, 15+i, 0, 0, 0, 0, time.UTC)
+			req.Windows = append(req.Windows, &ledgerv1.SpendingWindow{
+				OwnerId: p.id.String(), WalletId: wallet[0], CategoryIds: category,
+				From: from.Format(dateLayout), To: from.AddDate(1, 0, 0).Format(dateLayout),
+			})
+		}
+		_, err := p.SumSpending(p.ctx, req)
+		require.NoError(t, err)
+		requireCheap(t, plans.take(t), 50*1000, 50*500)
+	})
+	t.Run("what is prepared", func(t *testing.T) {
+		// From the sixth time on, Postgres may plan a prepared statement without looking at its arguments.
+		for range 6 {
+			for _, req := range []*list{{}, {WalletId: wallet, Sort: new(largestAmount)}} {
+				_, err := p.ListTransactions(p.ctx, req)
+				require.NoError(t, err)
+			}
+			_, err := p.GetSummary(p.ctx, &ledgerv1.GetSummaryRequest{})
+			require.NoError(t, err)
+			requireCheap(t, plans.take(t), 10_000, 10_000)
+		}
+	})
+}

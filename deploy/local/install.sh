@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what Coffer needs and this machine lacks: PostgreSQL's server, tesseract with its languages, poppler's tools;
-# with `bench` also wrk, the load generator.
+# Installs what Coffer needs and this machine lacks: PostgreSQL's server, tesseract with its languages, poppler's and
+# libheif's tools; with `bench` also wrk, the load generator.
 set -eu
 has() { command -v "$1" >/dev/null 2>&1; }
 any() { for f; do [ ! -x "$f" ] || return 0; done; return 1; }
@@ -17,6 +17,7 @@ done
 for tool in pdftotext pdftoppm pdfinfo; do
 	has $tool || { deb="$deb poppler-utils" brew="$brew poppler"; break; }
 done
+has heif-convert || { deb="$deb libheif-examples" brew="$brew libheif"; }
 [ "${1:-}" != bench ] || has wrk || { deb="$deb wrk" brew="$brew wrk"; }
 [ -n "$deb" ] || exit 0
 

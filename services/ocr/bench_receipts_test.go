@@ -81,5 +81,5 @@ func predict(t *testing.T, r reader, file []byte) map[string]any {
 
 func newTestReader() reader {
 	config := Config{Tesseract: "tesseract", Timeout: 20 * time.Second}
-	return reader{pdf: newPoppler(config), engine: local{engine: newTesseract(config), now: time.Now}, now: time.Now}
+	return reader{opener: newOpener(config), engine: local{engine: newTesseract(config), now: time.Now}, now: time.Now}
 }

@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"os/exec"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,6 +34,15 @@ const (
 
 // errUnreadable: the bytes are no picture, PDF or text of the kinds that are read.
 var errUnreadable = errors.New("unreadable file")
+
+// opener takes files apart. What Go has no decoder for is a matter for programs of their own.
+type opener struct {
+	limits limits
+}
+
+func newOpener(c Config) opener {
+	return opener{limits: limits{time: c.Timeout, memory: 1 << 30, output: maxPages*maxPixels/8 + 1<<20}}
+}
 
 // document is a file taken apart: pages that are text already, or pictures of pages.
 type document struct {
@@ -73,18 +83,49 @@ func body(f func(r io.Reader) (image.Image, error)) func(b []byte) (image.Image,
 }
 
 // open takes a file apart by its content. Its error is errUnreadable, the context's, or that of a missing program.
-func (p poppler) open(ctx context.Context, file []byte) (document, error) {
+func (o opener) open(ctx context.Context, file []byte) (document, error) {
 	if bytes.HasPrefix(file, []byte(pdfMagic)) {
-		return p.pdf(ctx, file)
+		return o.pdf(ctx, file)
 	}
-	if f := formatOf(file); f != nil {
-		img, err := f.read(file)
-		return document{pictures: []*image.Gray{img}}, err
+	if img, orientation, err := o.picture(ctx, file); img != nil || err != nil {
+		if err != nil {
+			return document{}, err
+		}
+		return document{pictures: []*image.Gray{upright(shrinkTo(toGray(img), workPixels), orientation)}}, nil
 	}
 	if text, ok := plainText(file); ok {
 		return document{text: receipt.FromText(text)}, nil
 	}
 	return document{}, fmt.Errorf("%w: of no known kind", errUnreadable)
+}
+
+// picture decodes a file that is one, and says how it lies, as EXIF numbers it; nil for other files.
+func (o opener) picture(ctx context.Context, file []byte) (img image.Image, orientation int, err error) {
+	if isHEIF(file) {
+		img, err = o.heif(ctx, file)
+		return img, 1, err
+	}
+	f := formatOf(file)
+	if f == nil {
+		return nil, 0, nil
+	}
+	img, err = f.open(file)
+	return img, f.orientation(file), err
+}
+
+// run tells a file that a program refuses from a program that is missing.
+func (o opener) run(ctx context.Context, file []byte, program string, args ...string) ([]byte, error) {
+	out, err := run(ctx, o.limits, file, program, args...)
+	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, errOutput) {
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	if errors.Is(err, errNotStarted) {
+		return nil, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: takes too long: %w", errUnreadable, err)
+	}
+	return out, err
 }
 
 // formatOf is nil for what is no picture.
@@ -111,15 +152,6 @@ func (f format) matches(file []byte) bool {
 		}
 	}
 	return false
-}
-
-// read decodes a picture for the engine, upright.
-func (f format) read(file []byte) (*image.Gray, error) {
-	decoded, err := f.open(file)
-	if err != nil {
-		return nil, err
-	}
-	return upright(shrinkTo(toGray(decoded), workPixels), f.orientation(file)), nil
 }
 
 // orientation is how a picture lies, as EXIF numbers it.

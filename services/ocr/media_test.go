@@ -9,6 +9,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +23,7 @@ func TestPicturesOfEveryFormatAreOpened(t *testing.T) {
 	for name, file := range pictures(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := newTestReader().pdf.open(t.Context(), file)
+			d, err := newTestReader().opener.open(t.Context(), file)
 			require.NoError(t, err)
 			require.Len(t, d.pictures, 1)
 			require.Equal(t, image.Pt(60, 40), d.pictures[0].Bounds().Size())
@@ -39,7 +41,7 @@ func TestAPictureIsTurnedAsItsEXIFSays(t *testing.T) {
 	}
 	for orientation, corner := range corners {
 		file := withOrientation(pictures(t)["JPEG"], orientation)
-		d, err := newTestReader().pdf.open(t.Context(), file)
+		d, err := newTestReader().opener.open(t.Context(), file)
 		require.NoError(t, err)
 		require.Less(t, d.pictures[0].GrayAt(corner.X, corner.Y).Y, uint8(60), "orientation %d", orientation)
 		want := image.Pt(60, 40)
@@ -63,7 +65,7 @@ func TestADamagedEXIFHeaderIsIgnored(t *testing.T) {
 
 func TestTextIsOpenedAsText(t *testing.T) {
 	t.Parallel()
-	d, err := newTestReader().pdf.open(t.Context(), []byte("\xef\xbb\xbfKäse 1,00\nSumme 1,00\n"))
+	d, err := newTestReader().opener.open(t.Context(), []byte("\xef\xbb\xbfKäse 1,00\nSumme 1,00\n"))
 	require.NoError(t, err)
 	require.Len(t, d.text, 1)
 	require.Equal(t, "Käse", d.text[0].Words[0].Text)
@@ -79,7 +81,7 @@ func TestAnAnimationCostsItsFirstFrameOnly(t *testing.T) {
 	}
 	var b bytes.Buffer
 	require.NoError(t, gif.EncodeAll(&b, endless))
-	d, err := newTestReader().pdf.open(t.Context(), b.Bytes())
+	d, err := newTestReader().opener.open(t.Context(), b.Bytes())
 	require.NoError(t, err)
 	require.Len(t, d.pictures, 1)
 }
@@ -90,10 +92,10 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add([]byte("Summe 1,00"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if bytes.HasPrefix(file, []byte("%PDF-")) {
-			t.Skip("poppler has fuzzers of its own")
+		if bytes.HasPrefix(file, []byte(pdfMagic)) || isHEIF(file) {
+			t.Skip("poppler and libheif have fuzzers of their own")
 		}
-		d, err := poppler{}.open(t.Context(), file)
+		d, err := opener{}.open(t.Context(), file)
 		if err == nil && d.text == nil && len(d.pictures) == 0 {
 			t.Fatal("opened, but empty")
 		}
@@ -133,7 +135,21 @@ func pictures(t testing.TB) map[string][]byte {
 	webp, err := os.ReadFile("testdata/card.webp")
 	require.NoError(t, err)
 	out["WebP"] = webp
+	out["HEIC"] = asHEIC(t, out["PNG"])
 	return out
+}
+
+// asHEIC has libheif encode a PNG, as cameras do.
+func asHEIC(t testing.TB, png []byte) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.png"), filepath.Join(dir, "out.heic")
+	require.NoError(t, os.WriteFile(in, png, 0o600))
+	said, err := exec.Command("heif-enc", "-q", "90", in, "-o", out).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	heic, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return heic
 }
 
 func withOrientation(jpeg []byte, orientation int) []byte {

@@ -108,7 +108,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 
 func newReader(config Config) (reader, error) {
 	onboard := local{engine: newTesseract(config), now: time.Now}
-	r := reader{pdf: newPoppler(config), engine: onboard, now: time.Now}
+	r := reader{opener: newOpener(config), engine: onboard, now: time.Now}
 	if config.Vision.URL == "" {
 		return r, nil
 	}
@@ -219,6 +219,6 @@ func (s *server) pictures(ctx context.Context, file []byte) ([][]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	pictures, err := s.reader.pdf.pictures(ctx, file)
+	pictures, err := s.reader.opener.pictures(ctx, file)
 	return pictures, refused(ctx, err)
 }

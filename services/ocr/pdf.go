@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"image"
 	"math"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,27 +22,19 @@ const (
 	minLayerWords = 8
 )
 
-// poppler runs poppler-utils' programs on PDFs. They run no scripts and fetch nothing.
-type poppler struct {
-	limits limits
-}
-
-func newPoppler(c Config) poppler {
-	return poppler{limits: limits{time: c.Timeout, memory: 1 << 30, output: maxPages*maxPixels/8 + 1<<20}}
-}
-
 var (
 	pagesLine = regexp.MustCompile(`(?m)^Pages:\s+(\d+)`)
 	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.]+) x ([\d.]+) pts`)
 )
 
-func (p poppler) pdf(ctx context.Context, file []byte) (document, error) {
-	info, err := p.info(ctx, file)
+// pdf asks poppler-utils, whose programs run no scripts and fetch nothing.
+func (o opener) pdf(ctx context.Context, file []byte) (document, error) {
+	info, err := o.info(ctx, file)
 	if err != nil {
 		return document{}, err
 	}
 	d := document{skipped: info.pages > maxPages}
-	layer, err := p.run(ctx, file, "pdftotext", "-bbox", "-l", strconv.Itoa(maxPages), "-", "-")
+	layer, err := o.run(ctx, file, "pdftotext", "-bbox", "-l", strconv.Itoa(maxPages), "-", "-")
 	if err != nil {
 		return document{}, err
 	}
@@ -52,7 +42,7 @@ func (p poppler) pdf(ctx context.Context, file []byte) (document, error) {
 		d.text = text
 		return d, nil
 	}
-	d.pictures, err = p.render(ctx, file, info.dpi(workPixels*3/4))
+	d.pictures, err = o.render(ctx, file, info.dpi(workPixels*3/4))
 	return d, err
 }
 
@@ -63,8 +53,8 @@ type pdfInfo struct {
 	sizes [][2]float64
 }
 
-func (p poppler) info(ctx context.Context, file []byte) (pdfInfo, error) {
-	out, err := p.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
+func (o opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
+	out, err := o.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
 	if err != nil {
 		return pdfInfo{}, err
 	}
@@ -96,30 +86,15 @@ func (i pdfInfo) dpi(pixels float64) int {
 	return dpi
 }
 
-func (p poppler) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
+func (o opener) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
 	if dpi < 20 {
 		return nil, fmt.Errorf("%w: PDF pages of an enormous size", errUnreadable)
 	}
-	out, err := p.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(maxPages), "-")
+	out, err := o.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(maxPages), "-")
 	if err != nil {
 		return nil, err
 	}
 	return graymaps(out)
-}
-
-// run tells a PDF that poppler refuses from a poppler that is missing.
-func (p poppler) run(ctx context.Context, file []byte, program string, args ...string) ([]byte, error) {
-	out, err := run(ctx, p.limits, file, program, args...)
-	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, errOutput) {
-		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
-	}
-	if errors.Is(err, errNotStarted) {
-		return nil, fmt.Errorf("%w: %w", errEngine, err)
-	}
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil, fmt.Errorf("%w: takes too long: %w", errUnreadable, err)
-	}
-	return out, err
 }
 
 type layerDoc struct {

@@ -21,8 +21,8 @@ const (
 
 // pictures are the pages that are read of a file, as JPEGs, turned as EXIF says: those that evidence lies on, smaller. They are made
 // from the pixels alone, so that nothing else that the file carried is in them. Text has none.
-func (p poppler) pictures(ctx context.Context, file []byte) ([][]byte, error) {
-	pages, err := p.pages(ctx, file)
+func (o opener) pictures(ctx context.Context, file []byte) ([][]byte, error) {
+	pages, err := o.pages(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -37,22 +37,21 @@ func (p poppler) pictures(ctx context.Context, file []byte) ([][]byte, error) {
 	return out, nil
 }
 
-func (p poppler) pages(ctx context.Context, file []byte) ([]image.Image, error) {
-	if f := formatOf(file); f != nil {
-		img, err := f.open(file)
+func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
+	if img, orientation, err := o.picture(ctx, file); img != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
-		return []image.Image{oriented(fitted(img, picturePixels), f.orientation(file))}, nil
+		return []image.Image{oriented(fitted(img, picturePixels), orientation)}, nil
 	}
 	if !bytes.HasPrefix(file, []byte(pdfMagic)) {
 		return nil, nil
 	}
-	info, err := p.info(ctx, file)
+	info, err := o.info(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := p.render(ctx, file, info.dpi(picturePixels))
+	rendered, err := o.render(ctx, file, info.dpi(picturePixels))
 	var out []image.Image
 	for _, img := range rendered {
 		out = append(out, img)

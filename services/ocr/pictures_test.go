@@ -28,7 +28,7 @@ func TestAPictureLiesAsEvidenceDoes(t *testing.T) {
 	t.Parallel()
 	for o := 1; o <= 8; o++ {
 		file := withOrientation(pictures(t)["JPEG"], o)
-		d, err := newTestReader().pdf.open(t.Context(), file)
+		d, err := newTestReader().opener.open(t.Context(), file)
 		require.NoError(t, err)
 		got, err := jpeg.Decode(bytes.NewReader(onlyPicture(t, file)))
 		require.NoError(t, err)
@@ -70,13 +70,13 @@ func TestAPictureIsBoundedInPixelsAndBytes(t *testing.T) {
 func TestAPDFHasAPictureOfEachPageThatIsReadAndTextHasNone(t *testing.T) {
 	t.Parallel()
 	text, _ := goldenText(t, "en_us")
-	got, err := newTestReader().pdf.pictures(t.Context(), textPDF(7, text))
+	got, err := newTestReader().opener.pictures(t.Context(), textPDF(7, text))
 	require.NoError(t, err)
 	require.Len(t, got, maxPages)
 	page, err := jpeg.Decode(bytes.NewReader(got[4]))
 	require.NoError(t, err)
 	require.InDelta(t, 850.0/600, float64(page.Bounds().Dy())/float64(page.Bounds().Dx()), 0.01)
-	got, err = newTestReader().pdf.pictures(t.Context(), []byte(text))
+	got, err = newTestReader().opener.pictures(t.Context(), []byte(text))
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -95,7 +95,7 @@ func TestPicturesAreAnsweredWhenAskedForAlsoOfAFileThatIsKnown(t *testing.T) {
 
 func onlyPicture(t *testing.T, file []byte) []byte {
 	t.Helper()
-	got, err := newTestReader().pdf.pictures(t.Context(), file)
+	got, err := newTestReader().opener.pictures(t.Context(), file)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	return got[0]

@@ -70,7 +70,7 @@ func limited(l limits, program string, args []string) (string, []string, error) 
 	}
 	front := []string{
 		"--as=" + strconv.FormatInt(l.memory, 10), "--core=0",
-		"--cpu=" + strconv.Itoa(int(l.time.Seconds())+1), path,
+		"--cpu=" + strconv.Itoa(int(l.time.Seconds())+1), "--fsize=" + strconv.Itoa(l.output), path,
 	}
 	return prlimit, append(front, args...), nil
 }

@@ -18,7 +18,7 @@ type engine interface {
 
 // reader turns a file into a receipt.
 type reader struct {
-	pdf    poppler
+	opener opener
 	engine engine
 	// spare reads what the engine fails on; nil when nothing should.
 	spare engine
@@ -62,7 +62,7 @@ func refused(ctx context.Context, err error) error {
 }
 
 func (r reader) recognise(ctx context.Context, file []byte) (reading, error) {
-	d, err := r.pdf.open(ctx, file)
+	d, err := r.opener.open(ctx, file)
 	if err != nil {
 		return reading{}, err
 	}

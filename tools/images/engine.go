@@ -12,10 +12,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// engine is what the ocr service runs: recognition in five languages, the PDF tools, and prlimit from util-linux.
+// engine is what the ocr service runs: recognition in five languages, the tools for PDF and HEIC, and prlimit from util-linux.
 var engine = []string{
 	"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-deu", "tesseract-ocr-fra", "tesseract-ocr-spa", "tesseract-ocr-ita",
-	"poppler-utils", "util-linux", "libc6",
+	"poppler-utils", "libheif-examples", "util-linux", "libc6",
 }
 
 // deb is a Debian package in an image.

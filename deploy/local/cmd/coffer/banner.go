@@ -39,6 +39,7 @@ func banner(s *local.Stack, config local.Config, took time.Duration) string {
 	for _, tool := range []struct{ program, without, packages string }{
 		{"tesseract", "photos of receipts", "tesseract-ocr"},
 		{"pdftotext", "receipts in PDF", "poppler-utils"},
+		{"heif-convert", "photos in HEIC", "libheif-examples"},
 	} {
 		if _, err := exec.LookPath(tool.program); err != nil {
 			fmt.Fprintf(&notes, "\n%s is not installed, so %s cannot be read: apt-get install %s, or see deploy/local/install.sh.\n", tool.program, tool.without, tool.packages)

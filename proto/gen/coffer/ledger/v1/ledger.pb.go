@@ -2436,7 +2436,7 @@ func (x *DeleteTransactionResponse) GetId() string {
 
 type CreateTransactionsFromReceiptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, PDF or UTF-8 text.
+	// The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
 	Receipt    []byte `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	WalletId   string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	CategoryId string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`

@@ -26,7 +26,7 @@ const (
 
 type RecognizeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// JPEG, PNG, WebP, TIFF, BMP, GIF, PDF or UTF-8 text, at most 10 MiB; told by content.
+	// JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text, at most 10 MiB; told by content.
 	File []byte `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
 	// Whose file it is: the same file of the same user is read once.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`

@@ -1,0 +1,62 @@
+package ocr
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+)
+
+// heifBrands are the kinds of HEIF that cameras write.
+var heifBrands = []string{"heic", "heix", "heim", "heis", "mif1", "msf1"}
+
+func isHEIF(file []byte) bool {
+	for _, brand := range heifBrands {
+		// The first box begins with its length.
+		if len(file) >= 12 && string(file[4:12]) == "ftyp"+brand {
+			return true
+		}
+	}
+	return false
+}
+
+// heif has libheif's own program make a JPEG, turned as the file says. The program works on files only: they are in a
+// folder of their own, in memory where the system has a place for that, and gone with it.
+func (o opener) heif(ctx context.Context, file []byte) (image.Image, error) {
+	dir, err := os.MkdirTemp(memoryFolder(), "heif")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	in := filepath.Join(dir, "in.heic")
+	if err := os.WriteFile(in, file, 0o600); err != nil {
+		return nil, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	if _, err := o.run(ctx, nil, "heif-convert", "-q", "92", in, filepath.Join(dir, "out.jpg")); err != nil {
+		return nil, err
+	}
+	// Of several pictures the first is called out-1.jpg.
+	written, err := filepath.Glob(filepath.Join(dir, "out*.jpg"))
+	if err != nil || len(written) == 0 {
+		return nil, fmt.Errorf("%w: HEIF without a picture", errUnreadable)
+	}
+	converted, err := os.ReadFile(written[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errEngine, err)
+	}
+	f := formatOf(converted)
+	if f == nil {
+		return nil, fmt.Errorf("%w: heif-convert wrote no JPEG", errEngine)
+	}
+	return f.open(converted)
+}
+
+// memoryFolder is empty where the system has none: then it is the usual one for temporary files.
+func memoryFolder() string {
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); err == nil && info.IsDir() {
+		return shm
+	}
+	return ""
+}

@@ -135,6 +135,9 @@ func TestAStreamGoesOnWhereItBrokeOff(t *testing.T) {
 
 func TestAUserCannotOpenStreamsWithoutEnd(t *testing.T) {
 	t.Parallel()
+	if stack == nil {
+		t.Skip("each replica of BASE_URL counts for itself")
+	}
 	p := newPerson(t)
 	for range 10 {
 		l := p.listen(t.Context(), "")

@@ -72,18 +72,11 @@ func (f *front) limit(x *exchange, r *http.Request) error {
 	return f.limits.take("address "+network(clientAddress(r, f.config.TrustProxyHops)), x.header)
 }
 
-// network is what an address stands for: of IPv6, everybody gets a /64.
+// network counts what is no address by itself.
 func network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
 	}
-	if addr = addr.Unmap(); addr.Is4() {
-		return addr.String()
-	}
-	prefix, err := addr.WithZone("").Prefix(64)
-	if err != nil {
-		return address
-	}
-	return prefix.String()
+	return caller.Network(addr)
 }

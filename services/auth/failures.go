@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
+	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
@@ -36,20 +37,8 @@ type attempt struct {
 func newAttempt(email string, address netip.Addr, failed auditEntry) attempt {
 	failed.Outcome = failure
 	account := sha256.Sum256([]byte("account\x00" + email))
-	from := sha256.Sum256([]byte("address\x00" + network(address)))
+	from := sha256.Sum256([]byte("address\x00" + caller.Network(address)))
 	return attempt{account: account[:], address: from[:], email: email, failed: failed}
-}
-
-// network is what one client has for itself: an IPv4 address, or 64 bits of IPv6.
-func network(a netip.Addr) string {
-	if a.Is4() || !a.IsValid() {
-		return a.String()
-	}
-	p, err := a.Prefix(64)
-	if err != nil {
-		return a.String()
-	}
-	return p.String()
 }
 
 // admit returns errTooManyFailures while one of the attempt's limits is reached, even if the password would be right:

@@ -478,7 +478,7 @@ func TestAPictureIsKeptWhenWished(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(got.GetImage()))
 	}
-	for _, page := range []int32{-1, 3} {
+	for _, page := range []int32{-1, 3, 1 << 20, -1 << 31} {
 		_, err := p.GetReceiptImage(p.ctx, &ledgerv1.GetReceiptImageRequest{Id: kept.GetId(), Page: page})
 		requireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
 	}

@@ -89,7 +89,7 @@ func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.U
 	r, err := pg.One[row](ctx, q, `
 		SELECT i.content
 		FROM receipts r
-		LEFT JOIN receipt_images i ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3
+		LEFT JOIN receipt_images i ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
 		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
 	if err != nil {
 		return nil, fmt.Errorf("selecting a picture of receipt %s: %w", receipt, err)

@@ -46,7 +46,7 @@ type BudgetServiceClient interface {
 	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND,
 	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
 	CreateBudget(ctx context.Context, in *CreateBudgetRequest, opts ...grpc.CallOption) (*CreateBudgetResponse, error)
-	// Own budgets and accepted ones, newest first.
+	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	ListBudgets(ctx context.Context, in *ListBudgetsRequest, opts ...grpc.CallOption) (*ListBudgetsResponse, error)
 	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	GetBudget(ctx context.Context, in *GetBudgetRequest, opts ...grpc.CallOption) (*GetBudgetResponse, error)
@@ -188,7 +188,7 @@ type BudgetServiceServer interface {
 	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND,
 	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
 	CreateBudget(context.Context, *CreateBudgetRequest) (*CreateBudgetResponse, error)
-	// Own budgets and accepted ones, newest first.
+	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	ListBudgets(context.Context, *ListBudgetsRequest) (*ListBudgetsResponse, error)
 	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	GetBudget(context.Context, *GetBudgetRequest) (*GetBudgetResponse, error)

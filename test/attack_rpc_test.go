@@ -1,0 +1,162 @@
+package test
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// rpcs goes past the gateway, whose checks nothing may depend on: every method, by its descriptor.
+func (s *siege) rpcs(t *testing.T) {
+	t.Helper()
+	forged := s.forgeries(t)
+	conns := map[string]*grpc.ClientConn{}
+	for service, addr := range s.stack.GRPC {
+		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		conns[service] = conn
+	}
+	eachRPC(func(service string, m protoreflect.MethodDescriptor) {
+		t.Run(string(m.Name()), func(t *testing.T) {
+			access := proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
+			if access != restv1.Access_ACCESS_PUBLIC {
+				want := map[restv1.Access]codes.Code{restv1.Access_ACCESS_SERVICE: codes.PermissionDenied}[access]
+				if want == 0 {
+					want = codes.Unauthenticated
+				}
+				// All of them were tried through the gateway.
+				for _, what := range []string{"alg none", "HS256 by the public key", "a foreign key that it brings", "another's claims", "expired", "another audience", "no session"} {
+					require.Contains(t, forged, what)
+					_, err := s.ask(t, conns[service], m, nil, "authorization", "Bearer "+forged[what])
+					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
+				}
+				for _, pairs := range [][]string{
+					{"coffer-service-key", "guess"}, {"coffer-service-key", ""}, {"x-user-id", s.theirs["user"]}, {"grpc-metadata-authorization", "Bearer " + s.victim.token},
+				} {
+					_, err := s.ask(t, conns[service], m, nil, pairs...)
+					require.Equal(t, want, status.Code(err), "%v: %v", pairs, err)
+				}
+			}
+			user := []string{"authorization", "Bearer " + s.attacker.token}
+			if m.Name() == "Logout" || m.Name() == "StreamEvents" {
+				return // the one would end the attacker's session, the other does not end
+			}
+			for kind, id := range s.theirs {
+				resp, err := s.ask(t, conns[service], m, s.stuffed(t, m, id), user...)
+				requireHarmless(t, m, resp, err, kind)
+			}
+			for _, text := range texts {
+				if !strings.Contains(text, "\xff") { // protobuf itself refuses it
+					resp, err := s.ask(t, conns[service], m, stuffed(m.Input(), text, 0), user...)
+					requireHarmless(t, m, resp, err, text[:min(40, len(text))])
+				}
+			}
+		})
+	})
+}
+
+// ask calls with a request of the method's own type.
+func (s *siege) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, req proto.Message, pairs ...string) (proto.Message, error) {
+	t.Helper()
+	s.count.Add(1)
+	if req == nil {
+		req = dynamicpb.NewMessage(m.Input())
+	}
+	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(t.Context(), metadata.Pairs(pairs...)))
+	defer cancel()
+	resp := dynamicpb.NewMessage(m.Output())
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, "/"+string(m.Parent().FullName())+"/"+string(m.Name()))
+	if err == nil {
+		err = stream.SendMsg(req)
+	}
+	if err == nil || err == io.EOF { //nolint:errorlint // SendMsg documents this very value
+		err = stream.RecvMsg(resp)
+	}
+	return resp, err
+}
+
+// requireHarmless requires that an answer is the attacker's own, or an error that was declared.
+func requireHarmless(t *testing.T, m protoreflect.MethodDescriptor, resp proto.Message, err error, what string) {
+	t.Helper()
+	if err == nil {
+		require.NotContains(t, prototext.Format(resp), marked, "%s with %s", m.Name(), what)
+		return
+	}
+	require.NotContains(t, []codes.Code{codes.Internal, codes.Unknown, codes.Unavailable, codes.DeadlineExceeded}, status.Code(err), "%s with %s: %v", m.Name(), what, err)
+	require.NotNil(t, apierr.From(err), "%s with %s: %v", m.Name(), what, err)
+	for _, word := range inner {
+		require.NotContains(t, status.Convert(err).Message(), word, "%s with %s", m.Name(), what)
+	}
+}
+
+// stuffed has a text in each of its fields.
+func stuffed(d protoreflect.MessageDescriptor, text string, depth int) *dynamicpb.Message {
+	message := dynamicpb.NewMessage(d)
+	for i := range d.Fields().Len() {
+		field := d.Fields().Get(i)
+		value := message.NewField(field)
+		switch {
+		case field.IsMap() || depth > 3:
+			continue
+		case field.IsList() && field.Kind() == protoreflect.StringKind:
+			value.List().Append(protoreflect.ValueOfString(text))
+		case field.IsList() && field.Kind() == protoreflect.MessageKind:
+			value.List().Append(protoreflect.ValueOfMessage(stuffed(field.Message(), text, depth+1)))
+		case field.IsList():
+			continue
+		case field.Kind() == protoreflect.StringKind:
+			value = protoreflect.ValueOfString(text)
+		case field.Kind() == protoreflect.BytesKind:
+			value = protoreflect.ValueOfBytes([]byte(text))
+		case field.Kind() == protoreflect.Int32Kind:
+			value = protoreflect.ValueOfInt32(-1 << 31)
+		case field.Kind() == protoreflect.Int64Kind:
+			value = protoreflect.ValueOfInt64(-1 << 63)
+		case field.Kind() == protoreflect.MessageKind:
+			value = protoreflect.ValueOfMessage(stuffed(field.Message(), text, depth+1))
+		default:
+			continue
+		}
+		message.Set(field, value)
+	}
+	return message
+}
+
+// stuffed is a request with an id of the victim's in each place for an id, and what the attacker would say elsewhere.
+func (s *siege) stuffed(t *testing.T, m protoreflect.MethodDescriptor, id string) proto.Message {
+	t.Helper()
+	request := stuffed(m.Input(), id, 0)
+	said := map[string]string{
+		"name": "Thing", "currency": "EUR", "limit": "100", "period": "monthly", "start_date": "2026-03-01", "amount": "1", "date": "2026-03-14", "type": "expense",
+		"status": "accepted", "role": "viewer", "url": "https://example.com/x", "description": "Lunch",
+	}
+	for i := range m.Input().Fields().Len() {
+		field := m.Input().Fields().Get(i)
+		name := string(field.Name())
+		text, known := said[name]
+		switch {
+		case known && field.Kind() == protoreflect.StringKind && !field.IsList():
+			request.Set(field, protoreflect.ValueOfString(text))
+		case !slices.Contains([]string{"id", "ids"}, name) && !strings.HasSuffix(name, "_id") && !strings.HasSuffix(name, "_ids"):
+			request.Clear(field)
+		}
+	}
+	return request
+}

@@ -45,9 +45,9 @@ chaos: ## Break a stack under load for three minutes and check every promise (CH
 	@go run ./test/cmd/chaos $(CHAOSFLAGS)
 
 .PHONY: bench
-bench: ## Measure creates against raw Postgres doing the same work (BENCHFLAGS=-clients=64)
+bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFLAGS=-short: a quick look that writes nothing)
 	@deploy/local/install.sh bench
-	@go run ./test/cmd/bench $(BENCHFLAGS)
+	@go run ./test/cmd/bench $(or $(BENCHFLAGS),-write docs/benchmarks.md)
 
 .PHONY: test-modules
 test-modules: ## Build and vet each module without its neighbours

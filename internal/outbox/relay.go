@@ -23,7 +23,9 @@ import (
 const (
 	relayBatch = 256
 	// relayPause is how long an event may wait; a NOTIFY would take a lock that all commits share.
-	relayPause     = 100 * time.Millisecond
+	relayPause = 100 * time.Millisecond
+	// relayRest is what the pause grows to while there are no events.
+	relayRest      = 400 * time.Millisecond
 	relayRetry     = time.Second
 	publishTimeout = 5 * time.Second
 	// settleTime is how long an event stays in the outbox after NATS took it. NATS writes to disk every second
@@ -74,13 +76,18 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	w := window{sent: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
+	rest := relayPause
 	for ctx.Err() == nil {
 		n, err := b.relayOnce(ctx, conn, &w)
 		if err != nil {
 			return err
 		}
+		rest = min(2*rest, relayRest)
+		if n > 0 {
+			rest = relayPause
+		}
 		if n < relayBatch {
-			pause(ctx, relayPause)
+			pause(ctx, rest)
 		}
 	}
 	return nil
@@ -108,7 +115,7 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int
 	if b.conn.Stats().Reconnects != w.reconnects {
 		return 0, errReconnected
 	}
-	if err := w.look(ctx, conn); err != nil {
+	if last, err := w.look(ctx, conn); err != nil || last == 0 {
 		return 0, err
 	}
 	entries, err := pg.All[entry](ctx, conn, `
@@ -136,20 +143,20 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int
 
 // look moves complete. Events do not appear in the order of their numbers: a number is taken when a row is written, and the
 // row appears when its transaction ends. Once all transactions that ran at some moment have ended, no number that was taken
-// by then is still to appear.
-func (w *window) look(ctx context.Context, conn *pgxpool.Conn) error {
+// by then is still to appear. It returns the last number there is, 0 for an empty outbox.
+func (w *window) look(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
 	type row struct{ Last, Oldest, Newest int64 }
 	r, err := pg.One[row](ctx, conn, `
 		SELECT coalesce((SELECT max(seq) FROM outbox), 0) AS last,
 			pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
 			pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS newest`)
 	if err != nil {
-		return fmt.Errorf("looking for transactions in flight: %w", err)
+		return 0, fmt.Errorf("looking for transactions in flight: %w", err)
 	}
 	if r.Oldest >= w.xid {
 		w.complete, w.next, w.xid = w.next, max(w.next, r.Last), r.Newest
 	}
-	return nil
+	return r.Last, nil
 }
 
 func (w *window) sentAbove(seq int64) []int64 {

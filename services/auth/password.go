@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -32,6 +34,8 @@ const (
 
 	// waitingPerSlot bounds the queue for the hasher: at some 30 ms each, who is further back would wait for over 4 seconds.
 	waitingPerSlot = 128
+
+	restTime = 2 * time.Second
 )
 
 //go:embed well_known_passwords.txt
@@ -82,6 +86,8 @@ func checkGivenPassword(field, password string) *apierr.Field {
 type hasher struct {
 	slots   chan struct{}
 	waiting chan struct{}
+	// rested gives memory back some time after the last hash: each takes 19 MiB, which the process would keep as garbage.
+	rested *time.Timer
 	// dummy is the hash of a password that nobody has, for e-mails without an account.
 	dummy string
 }
@@ -95,10 +101,12 @@ func newHasher() (*hasher, error) {
 	if err != nil {
 		return nil, err
 	}
+	rested := time.AfterFunc(restTime, debug.FreeOSMemory)
 	slots := max(1, runtime.GOMAXPROCS(0)-1)
 	return &hasher{
 		slots:   make(chan struct{}, slots),
 		waiting: make(chan struct{}, slots*waitingPerSlot),
+		rested:  rested,
 		dummy:   dummy,
 	}, nil
 }
@@ -113,7 +121,10 @@ func (h *hasher) run(ctx context.Context, fn func() error) error {
 	}
 	select {
 	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
+		defer func() {
+			h.rested.Reset(restTime)
+			<-h.slots
+		}()
 		return fn()
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for the password hasher: %w", ctx.Err())

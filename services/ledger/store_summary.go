@@ -116,20 +116,22 @@ func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {
 		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`, q.args(q.window)).Query(collect(into))
 }
 
-// queueLargest takes the largest expenses of each currency; they can only be compared once their decimals are known.
+// queueLargest takes the largest expenses of each currency and month; currencies can only be compared once their decimals are
+// known.
 func queueLargest(batch *pgx.Batch, q summaryQuestion, into *[]transaction) {
 	batch.Queue(`
 		SELECT t.*
 		FROM (
-			SELECT DISTINCT currency
+			SELECT DISTINCT month::timestamp AS month, currency
 			FROM monthly_totals
-			WHERE owner_id = @owner AND month >= @touched_from AND month < @touched_end
+			WHERE owner_id = @owner AND month >= @touched_from AND month < @touched_end AND expense_minor > 0
 				AND (@currency = '' OR currency = @currency)
-		) AS c
+		) AS m
 		CROSS JOIN LATERAL (
 			SELECT `+transactionColumns+`
 			FROM transactions t
-			WHERE t.owner_id = @owner AND t.currency = c.currency AND t.date >= @from AND t.date < @end AND t.amount_minor < 0
+			WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
+				AND t.date >= @from AND t.date < @end AND t.amount_minor < 0
 			ORDER BY t.amount_minor, t.date DESC, t.id DESC
 			LIMIT 5
 		) AS t`, q.args(q.window)).Query(collect(into))

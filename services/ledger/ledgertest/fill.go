@@ -38,9 +38,9 @@ func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner)
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
 			CREATE TEMP TABLE filled ON COMMIT DROP AS
-			SELECT o.*, $4::timestamptz AS until, $5::int AS wallets, $6::int AS categories
+			SELECT o.*, $4::timestamptz AS until, $5::int AS wallets, $6::int AS categories, $7::text AS prefix
 			FROM unnest($1::uuid[], $2::bigint[], $3::int[]) WITH ORDINALITY AS o (id, transactions, years, n)`,
-			ids, counts, years, until, Wallets, Categories)
+			ids, counts, years, until, Wallets, Categories, owners[0].ID.String()[28:])
 		if err != nil {
 			return err
 		}

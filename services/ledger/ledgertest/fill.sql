@@ -15,10 +15,10 @@ SELECT owner_id, wallet_id, 'Wallet ' || position, 'EUR', 0, now(), now() FROM h
 INSERT INTO categories (owner_id, id, name, created_at, updated_at)
 SELECT owner_id, category_id, 'Category ' || position, now(), now() FROM had;
 
--- The hash looks random and is the same each time. Ids rise, as UUIDv7 do.
+-- The hash looks random and is the same each time. Ids rise, as UUIDv7 do, and are this filling's own.
 INSERT INTO transactions
 	(id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
-SELECT ('01900000-0000-7000-' || lpad(to_hex(o.n), 4, '0') || '-' || lpad(to_hex(i), 12, '0'))::uuid, o.id,
+SELECT (o.prefix || '-0000-7000-' || lpad(to_hex(o.n), 4, '0') || '-' || lpad(to_hex(i), 12, '0'))::uuid, o.id,
 	o.wallet_ids[1 + i % o.wallets], o.category_ids[1 + i % o.categories],
 	CASE WHEN random % 1000 = 7 THEN 'JPY' ELSE 'EUR' END, amount, amount * CASE WHEN random % 1000 = 7 THEN 10000 ELSE 100 END,
 	(ARRAY['Lunch at the station', 'Rent', 'Groceries', 'Train ticket', 'Coffee', 'Books', 'Insurance', 'Café'])[1 + i % 8] || ' ' || i,
@@ -28,7 +28,7 @@ FROM (
 		array_agg(category_id ORDER BY position) AS category_ids
 	FROM filled f
 	JOIN had ON had.owner_id = f.id
-	GROUP BY f.id, f.transactions, f.years, f.n, f.until, f.wallets, f.categories
+	GROUP BY f.id, f.transactions, f.years, f.n, f.until, f.wallets, f.categories, f.prefix
 ) AS o
 CROSS JOIN LATERAL generate_series(1, o.transactions) AS i
 CROSS JOIN LATERAL (SELECT hashint8(i * 1000 + o.n)::bigint AS random) AS h

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// keyed is the share of creates that carry an Idempotency-Key.
+const keyed = 0.1
+
+// creates compares with the yardstick, with the services as processes of their own.
+func (b *bench) creates(ctx context.Context) error {
+	s, err := b.stack(ctx, "large", true)
+	if err != nil {
+		return err
+	}
+	if err := b.ungathered(ctx, s); err != nil {
+		return err
+	}
+	peak := 0.0
+	for _, c := range []struct {
+		clients, wallets int
+		goal             float64
+	}{{8, writers, 0}, {64, writers, 0.75}, {256, writers, 1.4}, {64, 1, 5}} {
+		what := fmt.Sprintf("creates, %d clients", c.clients)
+		if c.wallets == 1 {
+			what += ", all on one wallet"
+		}
+		rate, err := b.compareCreates(ctx, s, what, c.clients, c.wallets, c.goal)
+		if err != nil {
+			return err
+		}
+		if c.clients == 64 && c.wallets == writers {
+			peak = rate
+		}
+	}
+	return b.halfLoad(ctx, s, peak)
+}
+
+// together has the services in one process, as make run has.
+func (b *bench) together(ctx context.Context) error {
+	s, err := b.stack(ctx, "together", false)
+	if err != nil {
+		return err
+	}
+	if _, err := b.compareCreates(ctx, s, "creates in one process, 64 clients", 64, writers, 1.1); err != nil {
+		return err
+	}
+	return b.stop("together")
+}
+
+func (b *bench) compareCreates(ctx context.Context, s *stack, what string, clients, wallets int, goal float64) (float64, error) {
+	script, err := yardstick(wallets)
+	if err != nil {
+		return 0, err
+	}
+	return b.compare(ctx, comparison{
+		what: what, unit: "/s", atLeast: goal,
+		ours: func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(wallets), keyed: keyed})
+			return a.perSecond, err
+		},
+		theirs: func(ctx context.Context) (float64, error) {
+			a, err := b.pgbench(ctx, s, script, clients, 0)
+			return a.perSecond, err
+		},
+	})
+}
+
+// spending are creates of so many users.
+func (s *stack) spending(users int) []request {
+	var requests []request
+	for _, u := range s.writers[:users] {
+		requests = append(requests, u.creates())
+	}
+	return requests
+}
+
+// halfLoad compares the slowest creates of both sides, each at half of what it can do with 64 clients.
+func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
+	script, err := yardstick(writers)
+	if err != nil {
+		return err
+	}
+	const clients = 64
+	raw, err := b.pgbench(ctx, s, script, clients, 0)
+	if err != nil {
+		return err
+	}
+	_, err = b.compare(ctx, comparison{
+		what: "creates at half of their peak, 99th percentile", unit: "ms", atMost: 4,
+		ours: func(ctx context.Context) (float64, error) {
+			pause := time.Duration(clients / (peak / 2) * float64(time.Second))
+			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed, pause: pause})
+			return a.p99, err
+		},
+		theirs: func(ctx context.Context) (float64, error) {
+			a, err := b.pgbench(ctx, s, script, clients, raw.perSecond/2)
+			return a.p99, err
+		},
+	})
+	return err
+}
+
+// ungathered compares with a ledger that gives each create a statement and a commit of its own: gathering must not cost those
+// who have little company.
+func (b *bench) ungathered(ctx context.Context, s *stack) error {
+	programs := filepath.Join(b.dir, "ungathered")
+	if err := b.buildUngathered(ctx, programs); err != nil {
+		return err
+	}
+	gathering := b.programs
+	b.programs = programs
+	alone, err := b.stack(ctx, "ungathered", true)
+	b.programs = gathering
+	if err != nil {
+		return err
+	}
+	const clients = 8
+	side := func(s *stack) func(context.Context) (float64, error) {
+		return func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
+			return a.perSecond, err
+		}
+	}
+	_, err = b.compare(ctx, comparison{
+		what: "creates, 8 clients, against a statement for each", unit: "/s", atLeast: 1, ours: side(s), theirs: side(alone),
+	})
+	if err != nil {
+		return err
+	}
+	return b.stop("ungathered")
+}
+
+// buildUngathered makes a ledger with groups of one and a writer for each client.
+func (b *bench) buildUngathered(ctx context.Context, dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	for _, other := range []string{"auth", "budget", "ocr", "gateway"} {
+		if err := os.Symlink(filepath.Join(b.programs, other), filepath.Join(dir, other)); err != nil {
+			return err
+		}
+	}
+	source, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}/gather.go", "github.com/coffer-budget/coffer/services/ledger").Output()
+	if err != nil {
+		return fmt.Errorf("finding the ledger's source: %w", err)
+	}
+	name := strings.TrimSpace(string(source))
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	changed := strings.NewReplacer("writers = 8\n", "writers = 64\n", "maxGroup = 128\n", "maxGroup = 1\n").Replace(string(text))
+	if strings.Contains(changed, "maxGroup = 128") || strings.Contains(changed, "writers = 8\n") {
+		return fmt.Errorf("%s has other numbers than this program knows", name)
+	}
+	replacement, overlay := filepath.Join(dir, "gather.go"), filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(replacement, []byte(changed), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace":{%q:%q}}`, name, replacement), 0o600); err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", filepath.Join(dir, "ledger"),
+		"github.com/coffer-budget/coffer/services/ledger/cmd/ledger").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building the ledger: %w\n%s", err, out)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// comparison is a row of the table: what is measured on both sides of a ratio, and what the ratio should be.
+type comparison struct {
+	what, unit string
+	// atLeast and atMost bound the ratio of ours to theirs; one of them is set.
+	atLeast, atMost float64
+	ours            func(context.Context) (float64, error)
+	// theirs is nil where the goal is for the figure itself.
+	theirs func(context.Context) (float64, error)
+}
+
+const heading = "| what | Coffer | against | ratio | goal | |\n|---|---|---|---|---|---|\n"
+
+// compare measures both sides in turn, so that whatever else the machine does meets both, and returns our median.
+func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
+	rounds := b.rounds
+	if c.theirs == nil {
+		rounds = 1
+	}
+	var ours, theirs, ratios []float64
+	for range rounds {
+		our, err := c.ours(ctx)
+		if err != nil {
+			return 0, err
+		}
+		ours = append(ours, our)
+		if c.theirs == nil {
+			ratios = append(ratios, our)
+			continue
+		}
+		their, err := c.theirs(ctx)
+		if err != nil {
+			return 0, err
+		}
+		theirs, ratios = append(theirs, their), append(ratios, our/their)
+	}
+	row := c.row(median(ours), theirs, ratios)
+	fmt.Print(row)
+	b.table.WriteString(row)
+	return median(ours), nil
+}
+
+func (c comparison) row(ours float64, theirs, ratios []float64) string {
+	against, ratio, goal, met := "", "", "", ""
+	value := ours
+	if c.theirs != nil {
+		value = median(ratios)
+		against = fmt.Sprintf("%s %s", short(median(theirs)), c.unit)
+		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)", value, slices.Min(ratios), slices.Max(ratios))
+	}
+	switch {
+	case c.atLeast > 0:
+		goal, met = fmt.Sprintf("≥ %g", c.atLeast), verdict(value >= c.atLeast)
+	case c.atMost > 0:
+		goal, met = fmt.Sprintf("≤ %g", c.atMost), verdict(value <= c.atMost)
+	}
+	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(ours), c.unit, against, ratio, goal, met)
+}
+
+func verdict(met bool) string {
+	if met {
+		return "met"
+	}
+	return "**missed**"
+}
+
+// short writes a figure with three digits that say something.
+func short(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func median(of []float64) float64 {
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[len(sorted)/2]
+}
+
+const (
+	marksStart = "<!-- written by make bench -->\n"
+	marksEnd   = "<!-- end of what make bench writes -->"
+)
+
+// write puts the table and where it is from between the page's marks.
+func (b *bench) write(ctx context.Context, page string) error {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), marksStart)
+	_, after, ended := strings.Cut(rest, marksEnd)
+	if !found || !ended {
+		return fmt.Errorf("%s has no marks for the figures", page)
+	}
+	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=10").Output()
+	if err != nil {
+		return fmt.Errorf("asking for the commit: %w", err)
+	}
+	server, err := exec.CommandContext(ctx, "pgbench", "--version").Output()
+	if err != nil {
+		return err
+	}
+	origin := fmt.Sprintf("%d cores, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",
+		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), strings.TrimSpace(string(server)),
+		strings.TrimSpace(string(commit)), b.rounds, b.length, b.rows)
+	return os.WriteFile(page, []byte(before+marksStart+origin+heading+b.table.String()+marksEnd+after), 0o600)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
+)
+
+// pageSQL is what the first page of a list reads.
+const pageSQL = `
+SELECT t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id, t.receipt_id, t.version,
+	t.created_at, t.updated_at
+FROM transactions t
+WHERE t.owner_id = '%s'
+ORDER BY t.date DESC, t.id DESC
+LIMIT 51;
+`
+
+// reads asks a ledger with millions of transactions, and one with 50 thousand.
+func (b *bench) reads(ctx context.Context) error {
+	large, err := b.stack(ctx, "large", true)
+	if err != nil {
+		return err
+	}
+	small, err := b.stack(ctx, "small", true)
+	if err != nil {
+		return err
+	}
+	readers, err := b.fill(ctx, large, b.rows, 100_000, 1000)
+	if err != nil {
+		return err
+	}
+	rich, usual := readers[0], readers[1]
+	readers, err = b.fill(ctx, small, 50_000, 1000)
+	if err != nil {
+		return err
+	}
+	few := readers[0]
+	if err := b.compareLists(ctx, large, small, rich, few); err != nil {
+		return err
+	}
+	const summary = "/api/v1/dashboard/summary"
+	err = b.compareMedians(ctx, comparison{what: "dashboard of a user with 100 000 transactions, against one with 1000", atMost: 1.3},
+		large, rich.gets(summary), large, usual.gets(summary))
+	if err != nil {
+		return err
+	}
+	if err := b.compareBudgets(ctx, large); err != nil {
+		return err
+	}
+	return b.stop("small")
+}
+
+// fill makes users with so many transactions of three years each, and strangers with a thousand of one year, for the rest.
+func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]user, error) {
+	var readers []user
+	var owners []ledgertest.Owner
+	for _, n := range each {
+		u, err := s.newUser(ctx)
+		if err != nil {
+			return nil, err
+		}
+		readers, owners = append(readers, u), append(owners, ledgertest.Owner{ID: u.id, Transactions: n, Years: 3})
+		rows -= n
+	}
+	for range rows / 1000 {
+		owners = append(owners, ledgertest.Owner{ID: uuid.New(), Transactions: 1000, Years: 1})
+	}
+	conn, err := s.superuser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	now := time.Now().UTC()
+	monthsEnd := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Second)
+	return readers, ledgertest.Fill(ctx, conn, monthsEnd, owners...)
+}
+
+func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few user) error {
+	const page = "/api/v1/transaction?limit=50"
+	err := b.compareMedians(ctx, comparison{
+		what: fmt.Sprintf("50 newest of a user with 100 000, of %d, against one with 1000 of 50 000", b.rows), atMost: 1.6,
+	}, large, rich.gets(page), small, few.gets(page))
+	if err != nil {
+		return err
+	}
+	const clients = 16
+	_, err = b.compare(ctx, comparison{
+		what: "pages of 50, 16 clients", unit: "/s", atLeast: 0.3,
+		ours: func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, large, load{clients: clients, requests: []request{rich.gets(page)}})
+			return a.perSecond, err
+		},
+		theirs: func(ctx context.Context) (float64, error) {
+			a, err := b.pgbench(ctx, large, fmt.Sprintf(pageSQL, rich.id), clients, 0)
+			return a.perSecond, err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	requests, err := everyList(ctx, rich)
+	if err != nil {
+		return err
+	}
+	_, err = b.compare(ctx, comparison{
+		what: fmt.Sprintf("%d filters and orders of 100 000, 8 clients, 99th percentile", len(requests)), unit: "ms", atMost: 50,
+		ours: func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, large, load{clients: 8, requests: requests})
+			return a.p99, err
+		},
+	})
+	return err
+}
+
+// everyList is each filter in each order.
+func everyList(ctx context.Context, u user) ([]request, error) {
+	var wallets struct{ Wallets []struct{ ID string } }
+	var categories struct{ Categories []struct{ ID string } }
+	if err := u.call(ctx, http.MethodGet, "/api/v1/wallet", nil, &wallets); err != nil {
+		return nil, err
+	}
+	if err := u.call(ctx, http.MethodGet, "/api/v1/categories", nil, &categories); err != nil {
+		return nil, err
+	}
+	wallet, category := "walletId="+wallets.Wallets[0].ID, "categoryId="+categories.Categories[0].ID
+	month := time.Now().AddDate(0, -3, 0).Format("2006-01")
+	var requests []request
+	for _, filter := range []string{
+		"", wallet, wallet + "&walletId=" + wallets.Wallets[1].ID, category, wallet + "&" + category, "type=expense", "type=income",
+		"currency=EUR", "currency=JPY", "currency=CHF", "from=" + month + "-01&to=" + month + "-28", "minAmount=-150&maxAmount=-100",
+		"minAmount=199.9", "q=groceries", "q=" + url.QueryEscape("café 1234"), "q=nothing+has+it", "q=rent&" + wallet,
+	} {
+		for _, sort := range []string{"-date", "date", "-amount", "amount"} {
+			requests = append(requests, u.gets("/api/v1/transaction?limit=50&sort="+sort+"&"+filter))
+		}
+	}
+	return requests, nil
+}
+
+func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
+	for i, u := range s.writers[:2] {
+		for n := range []int{50, 1}[i] {
+			err := u.call(ctx, http.MethodPost, "/api/v1/budgets", map[string]any{
+				"name": fmt.Sprintf("Budget %d", n), "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-15",
+				"walletId": u.wallet, "categoryIds": []string{u.category},
+			}, nil)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	const path = "/api/v1/budgets?limit=50"
+	return b.compareMedians(ctx, comparison{what: "a list of 50 budgets, against one of one", atMost: 3},
+		s, s.writers[0].gets(path), s, s.writers[1].gets(path))
+}
+
+// compareMedians compares the median latencies of two requests with four clients each.
+func (b *bench) compareMedians(ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request) error {
+	side := func(s *stack, r request) func(context.Context) (float64, error) {
+		return func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, s, load{clients: 4, requests: []request{r}})
+			return a.median, err
+		}
+	}
+	c.unit, c.ours, c.theirs = "ms", side(s, r), side(against, smaller)
+	_, err := b.compare(ctx, c)
+	return err
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	collectorv1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/test/chaos"
+)
+
+// bench is one run. Its stacks come up when a theme needs them.
+type bench struct {
+	options
+	dir, programs string
+	collector     *grpc.Server
+	endpoint      string
+	stacks        map[string]*stack
+	table         strings.Builder
+}
+
+// stack is a Coffer with users.
+type stack struct {
+	*local.Stack
+	dir     string
+	writers []user
+}
+
+// collector takes spans as an OpenTelemetry collector would, and drops them.
+type collector struct {
+	collectorv1.UnimplementedTraceServiceServer
+}
+
+// Export implements collectorv1.TraceServiceServer.
+func (collector) Export(context.Context, *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
+	return &collectorv1.ExportTraceServiceResponse{}, nil
+}
+
+func newBench(ctx context.Context, o options) (*bench, error) {
+	dir, err := os.MkdirTemp("", "coffer-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{options: o, dir: dir, programs: filepath.Join(dir, "programs"), collector: grpc.NewServer(), stacks: map[string]*stack{}}
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err == nil {
+		// Postgres may run as another user.
+		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700), chaos.Build(ctx, b.programs))
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	b.endpoint = "http://" + lis.Addr().String()
+	collectorv1.RegisterTraceServiceServer(b.collector, collector{})
+	go func() { _ = b.collector.Serve(lis) }()
+	return b, nil
+}
+
+func (b *bench) close() error {
+	var failures []error
+	for _, s := range b.stacks {
+		failures = append(failures, s.Stop())
+	}
+	b.collector.Stop()
+	return errors.Join(append(failures, os.RemoveAll(b.dir))...)
+}
+
+// stack starts one, or returns the running one of that name. Its services are processes of their own, or parts of this one.
+func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack, error) {
+	if s, ok := b.stacks[name]; ok {
+		return s, nil
+	}
+	const free = "127.0.0.1:0"
+	config := local.Config{
+		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		// Everything as in production: logs, metrics, and one request of a hundred traced. Only the limits are off.
+		Environment: map[string]string{
+			"RATE_LIMIT": "0", "OTEL_EXPORTER_OTLP_ENDPOINT": b.endpoint,
+			"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01",
+		},
+	}
+	if processes {
+		config.Programs = b.programs
+	}
+	started, err := local.Start(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &stack{Stack: started, dir: filepath.Join(b.dir, name)}
+	b.stacks[name] = s
+	for range writers {
+		u, err := s.newUser(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := u.settle(ctx); err != nil {
+			return nil, err
+		}
+		s.writers = append(s.writers, u)
+	}
+	return s, s.prepareYardstick(ctx)
+}
+
+func (b *bench) stop(name string) error {
+	s := b.stacks[name]
+	delete(b.stacks, name)
+	return s.Stop()
+}
+
+// superuser connects to the stack's database with the ledger's tables in sight.
+func (s *stack) superuser(ctx context.Context) (*pgx.Conn, error) {
+	u, err := url.Parse(s.Databases[""])
+	if err != nil {
+		return nil, err
+	}
+	q := u.Query()
+	q.Set("search_path", "ledger")
+	u.RawQuery = q.Encode()
+	conn, err := pgx.Connect(ctx, u.String())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the stack's database: %w", err)
+	}
+	return conn, nil
+}

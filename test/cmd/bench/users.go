@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+)
+
+// user is somebody who is signed in.
+type user struct {
+	base, token      string
+	id               uuid.UUID
+	wallet, category string
+}
+
+func (s *stack) newUser(ctx context.Context) (user, error) {
+	u := user{base: s.URL}
+	email := uuid.NewString() + "@example.com"
+	const password = "a long enough secret"
+	var me struct{ User struct{ ID uuid.UUID } }
+	var login struct{ AccessToken string }
+	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/register", map[string]any{"name": "Bench", "email": email, "password": password}, nil); err != nil {
+		return user{}, err
+	}
+	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email, "password": password}, &login); err != nil {
+		return user{}, err
+	}
+	u.token = login.AccessToken
+	if err := u.call(ctx, http.MethodGet, "/api/v1/auth/me", nil, &me); err != nil {
+		return user{}, err
+	}
+	u.id = me.User.ID
+	return u, nil
+}
+
+// settle gives the user a wallet and a category.
+func (u *user) settle(ctx context.Context) error {
+	var wallet struct{ Wallet struct{ ID string } }
+	var category struct{ Category struct{ ID string } }
+	if err := u.call(ctx, http.MethodPost, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"}, &wallet); err != nil {
+		return err
+	}
+	if err := u.call(ctx, http.MethodPost, "/api/v1/categories", map[string]any{"name": "Food"}, &category); err != nil {
+		return err
+	}
+	u.wallet, u.category = wallet.Wallet.ID, category.Category.ID
+	return nil
+}
+
+// call sends a request; answer is filled from what comes back unless it is nil.
+func (u user) call(ctx context.Context, method, path string, body, answer any) error {
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(sent))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if u.token != "" {
+		req.Header.Set("Authorization", "Bearer "+u.token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.NewDecoder(resp.Body).Decode(answer)
+}
+
+// gets is a request for wrk.
+func (u user) gets(path string) request {
+	return request{method: http.MethodGet, path: path, token: u.token}
+}
+
+// creates is a request for wrk that spends something.
+func (u user) creates() request {
+	body := fmt.Sprintf(`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`, u.wallet, u.category)
+	return request{method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: body}
+}

@@ -2,7 +2,7 @@ BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # Modules with code of ours that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images
-TOOLS := $(APART) tools/actionlint tools/buf tools/grpcurl tools/licenses tools/lint
+TOOLS := $(APART) tools/actionlint tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -83,23 +83,35 @@ fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
 	$(BIN)/buf format -w proto
 
 .PHONY: generate
-generate: $(BIN)/buf protos ## Generate Go, the gateway and the OpenAPI document from the protos
+generate: $(BIN)/buf $(BIN)/oapi-codegen protos ## Generate Go, the gateway, the OpenAPI document and the Go client from the protos
 	GOWORK=off GOBIN=$(BIN) go -C tools/generate install tool
 	$(BIN)/buf format -w proto
 	$(BIN)/buf lint
 	$(BIN)/buf generate
+	cd clients/go && $(BIN)/oapi-codegen -config oapi-codegen.yaml ../../gateway/openapi.json
 
 .PHONY: generate-check
 generate-check: ## Fail when what is committed is not what would be generated
-	@rm -rf .cache/before && mkdir -p .cache/before && cp -R proto gateway .cache/before/
+	@rm -rf .cache/before && mkdir -p .cache/before && cp -R proto gateway clients .cache/before/
 	@$(MAKE) --no-print-directory generate
-	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway
+	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway && diff -ru -x node_modules .cache/before/clients clients
 
 .PHONY: breaking
-breaking: $(BIN)/buf protos ## Fail when the protos break the clients of another commit (BASE=origin/main)
+breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail when protos or REST API break the clients of another commit (BASE=origin/main)
 	@rm -rf .cache/base && mkdir -p .cache/base/.cache
-	@git archive $(or $(BASE),HEAD) buf.yaml proto | tar -x -C .cache/base && cp -R .cache/proto .cache/base/.cache/
+	@git archive $(or $(BASE),HEAD) buf.yaml proto gateway/openapi.json | tar -x -C .cache/base && cp -R .cache/proto .cache/base/.cache/
 	$(BIN)/buf breaking --against .cache/base
+	$(BIN)/oasdiff breaking --fail-on ERR .cache/base/gateway/openapi.json gateway/openapi.json
+
+.PHONY: clients
+clients: ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
+	@deploy/local/install.sh
+	npm --prefix clients/typescript ci --no-fund --no-audit
+	npm --prefix clients/typescript run lint
+	npm --prefix clients/typescript run generate
+	npm --prefix clients/typescript run build
+	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	$(BIN)/with-postgres go test -count=1 -run Client ./test
 
 .PHONY: protos
 protos: .cache/proto/google/api/http.proto
@@ -156,6 +168,8 @@ $(BIN)/buf: tools/buf/go.mod
 $(BIN)/grpcurl: tools/grpcurl/go.mod
 $(BIN)/actionlint: tools/actionlint/go.mod
 $(BIN)/go-licenses: tools/licenses/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses:
+$(BIN)/oapi-codegen: tools/oapi-codegen/go.mod
+$(BIN)/oasdiff: tools/oasdiff/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff:
 	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

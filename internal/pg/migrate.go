@@ -20,6 +20,10 @@ const (
 	// Pods that start together take turns: each tries for the lock every second, for five minutes.
 	lockEvery = 1
 	lockTries = 300
+
+	// givesWay is how often a migration is tried that finds its tables in use.
+	givesWay         = 20
+	lockNotAvailable = "55P03"
 )
 
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
@@ -35,8 +39,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 		return fmt.Errorf("the migration database URL is not a valid postgres:// URL")
 	}
 	config.RuntimeParams["search_path"] = schema
-	// Whoever waits for a table's lock makes everybody else wait behind him: better to fail, and to be tried again.
-	config.RuntimeParams["lock_timeout"] = "5s"
+	// Whoever waits for a table's lock makes everybody else wait behind him: better to give way, and to try again.
+	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
 	if err := createSchema(ctx, db, schema); err != nil {
@@ -46,7 +50,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	if err != nil {
 		return err
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	if err := up(ctx, provider); err != nil {
 		return fmt.Errorf("migrating schema %s: %w", schema, err)
 	}
 	_, err = db.ExecContext(ctx, fmt.Sprintf(`
@@ -58,6 +62,21 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 		return fmt.Errorf("granting schema %s to its role: %w", schema, err)
 	}
 	return nil
+}
+
+// up tries again while those who use the tables are in the way: a migration is one transaction.
+func up(ctx context.Context, provider *goose.Provider) error {
+	for tries := 1; ; tries++ {
+		_, err := provider.Up(ctx)
+		if err == nil || tries == givesWay || !IsAborted(err) && state(err) != lockNotAvailable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // CheckMigrated returns an error when the schema lacks one of the migrations, so that a service does not serve on it.

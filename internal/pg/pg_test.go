@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -171,30 +172,8 @@ func TestAWrongURLIsSaidSoWithoutItsPassword(t *testing.T) {
 
 func TestManyMayMigrateAtOnceAndAServiceWaitsForNone(t *testing.T) {
 	t.Parallel()
-	url := os.Getenv("TEST_DATABASE_URL")
-	if url == "" {
-		t.Skip("needs Postgres")
-	}
-	name := "migrated_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	admin, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
-	defer admin.Close(t.Context())
-	_, err = admin.Exec(t.Context(), `CREATE ROLE `+name)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn, err := pgx.Connect(context.Background(), url)
-		require.NoError(t, err)
-		defer conn.Close(context.Background())
-		_, err = conn.Exec(context.Background(), fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE; DROP ROLE %[1]s`, name))
-		require.NoError(t, err)
-	})
-	separator := "?"
-	if strings.Contains(url, "?") {
-		separator = "&"
-	}
-	db, err := pg.Open(t.Context(), url+separator+"search_path="+name)
-	require.NoError(t, err)
-	defer db.Close()
+	url, name := schemaToMigrate(t)
+	db := openSchema(t, url, name)
 	require.Error(t, pg.CheckMigrated(t.Context(), db, migrations))
 	var all sync.WaitGroup
 	failures := make(chan error, 2)
@@ -206,7 +185,74 @@ func TestManyMayMigrateAtOnceAndAServiceWaitsForNone(t *testing.T) {
 		require.NoError(t, <-failures)
 	}
 	require.NoError(t, pg.CheckMigrated(t.Context(), db, migrations))
-	later := fstest.MapFS{"migrations/0001_things.sql": migrations["migrations/0001_things.sql"], "migrations/0002_more.sql": {Data: []byte("-- +goose Up\nSELECT 1;")}}
+	later := withSecond("SELECT 1;")
 	require.ErrorContains(t, pg.AwaitSchema(t.Context(), db, later, nil), "the schema is behind")
 	require.ErrorContains(t, pg.Migrate(t.Context(), url, "x; DROP TABLE things", migrations), "no plain identifier")
+}
+
+// TestAMigrationGivesWayToWhoeverUsesItsTable has somebody hold a table for longer than a migration waits, and others come
+// meanwhile, who must not wait behind it for long.
+func TestAMigrationGivesWayToWhoeverUsesItsTable(t *testing.T) {
+	t.Parallel()
+	url, name := schemaToMigrate(t)
+	require.NoError(t, pg.Migrate(t.Context(), url, name, migrations))
+	db := openSchema(t, url, name)
+	tx, err := db.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM things`)
+	require.NoError(t, err)
+
+	migrated := make(chan error, 1)
+	go func() {
+		migrated <- pg.Migrate(t.Context(), url, name, withSecond("ALTER TABLE things ADD COLUMN more int;"))
+	}()
+	require.Eventually(t, func() bool {
+		var waiting bool
+		err := db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted)`).Scan(&waiting)
+		return err == nil && waiting
+	}, 10*time.Second, 10*time.Millisecond)
+	patient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err = db.Exec(patient, `SELECT FROM things`)
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-migrated)
+}
+
+func withSecond(sql string) fstest.MapFS {
+	return fstest.MapFS{
+		"migrations/0001_things.sql": migrations["migrations/0001_things.sql"],
+		"migrations/0002_more.sql":   {Data: []byte("-- +goose Up\n" + sql)},
+	}
+}
+
+// schemaToMigrate is the name of a schema that is not there yet, and of a role; the URL may make it.
+func schemaToMigrate(t *testing.T) (url, name string) {
+	t.Helper()
+	if url = os.Getenv("TEST_DATABASE_URL"); url == "" {
+		t.Skip("needs Postgres")
+	}
+	name = "migrated_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	do := func(sql string) {
+		conn, err := pgx.Connect(context.Background(), url)
+		require.NoError(t, err)
+		defer conn.Close(context.Background())
+		_, err = conn.Exec(context.Background(), sql)
+		require.NoError(t, err)
+	}
+	do(`CREATE ROLE ` + name)
+	t.Cleanup(func() { do(fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE; DROP ROLE %[1]s`, name)) })
+	return url, name
+}
+
+func openSchema(t *testing.T, url, name string) *pgxpool.Pool {
+	t.Helper()
+	separator := "?"
+	if strings.Contains(url, "?") {
+		separator = "&"
+	}
+	db, err := pg.Open(t.Context(), url+separator+"search_path="+name)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	return db
 }

@@ -75,14 +75,6 @@ func (c *cluster) addressOf(service string) string {
 	return name(service) + ":" + strconv.Itoa(c.port)
 }
 
-// start runs an instance, and lets callers find it when it is ready.
-func (c *cluster) start(service string) *instance {
-	c.t.Helper()
-	i := c.spawn(service)
-	c.await(i)
-	return i
-}
-
 // spawn runs this release's program.
 func (c *cluster) spawn(service string) *instance {
 	c.t.Helper()
@@ -183,16 +175,29 @@ func (i *instance) kill(t *testing.T) {
 }
 
 // startAll starts so many instances of every service, those first whom others call.
-func (c *cluster) startAll(each int) map[string][]*instance {
+func (c *cluster) startAll(each int, spawn func(service string) *instance) map[string][]*instance {
 	c.t.Helper()
 	running := map[string][]*instance{}
 	for _, service := range services {
 		for range each {
-			running[service] = append(running[service], c.spawn(service))
+			running[service] = append(running[service], spawn(service))
 		}
 		for _, i := range running[service] {
 			c.await(i)
 		}
 	}
 	return running
+}
+
+// replaceAll lets a new instance come for each one, before the old one goes.
+func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service string) *instance) {
+	c.t.Helper()
+	for _, service := range services {
+		for n, old := range running[service] {
+			replacement := spawn(service)
+			c.await(replacement)
+			c.stop(old)
+			running[service][n] = replacement
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,12 +29,15 @@ func (c *cluster) load() *load {
 	return l
 }
 
+// pause leaves the machine to those who start and stop.
+const pause = 5 * time.Millisecond
+
 func (l *load) repeat(what func() error, counted *atomic.Int64) {
 	for {
 		select {
 		case <-l.done:
 			return
-		default:
+		case <-time.After(pause):
 		}
 		if err := what(); err != nil {
 			l.failed.Add(1)
@@ -60,13 +64,8 @@ func (l *load) stop() {
 func TestReplacingEveryInstanceUnderLoadLosesNoRequest(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	running := c.startAll(2)
+	running := c.startAll(2, c.spawn)
 	l := c.load()
-	for _, service := range services {
-		for _, old := range running[service] {
-			c.start(service)
-			c.stop(old)
-		}
-	}
+	c.replaceAll(running, c.spawn)
 	l.stop()
 }

@@ -98,7 +98,7 @@ func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) 
 	t.Parallel()
 	c := newCluster(t)
 	spans := c.traces()
-	running := c.startAll(1)
+	running := c.startAll(1, c.spawn)
 	require.NoError(t, c.newPerson().earn())
 
 	const (

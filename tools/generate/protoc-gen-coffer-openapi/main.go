@@ -51,8 +51,11 @@ func build(files []*protogen.File) (object, error) {
 	}
 	g.schemas["Error"] = errorSchema()
 	return object{
-		"openapi":  "3.0.3",
-		"info":     object{"title": "Coffer", "version": "v1", "description": description},
+		"openapi": "3.0.3",
+		"info": object{
+			"title": "Coffer", "version": "v1", "description": description,
+			"license": object{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+		},
 		"servers":  []any{object{"url": "/"}},
 		"security": []any{object{"bearer": []any{}}},
 		"paths":    g.paths,

@@ -1,0 +1,121 @@
+package production
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// previousRelease is the commit of the release before; whoever makes a release sets it.
+const previousRelease = "cdd08bffe83d4b5c2a200afd63582a1847053a27"
+
+// TestAReleaseComesAndGoesUnderLoad migrates the schema while the release before serves, replaces its instances one by one, and
+// goes back again: in each of the states both releases work with the schema and with each other.
+func TestAReleaseComesAndGoesUnderLoad(t *testing.T) {
+	t.Parallel()
+	programs := buildPrevious(t)
+	c := newCluster(t)
+	c.unmigrate()
+	for _, service := range services[:4] {
+		c.migrate(service, filepath.Join(programs, service), nil)
+	}
+	fronts := map[string]string{}
+	for _, service := range services[:4] {
+		fronts[service] = c.front(service)
+	}
+	previous := func(service string) *instance {
+		return c.run(service, filepath.Join(programs, service), map[string]string{
+			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"], "BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
+		})
+	}
+	running := c.startAll(2, previous)
+
+	l := c.load()
+	for _, service := range services[:4] {
+		c.migrate(service, os.Args[0], []string{beService + "=" + service})
+	}
+	c.replaceAll(running, c.spawn)
+	c.replaceAll(running, previous)
+	l.stop()
+}
+
+// buildPrevious builds the services' programs of the release before, and returns their folder.
+func buildPrevious(t *testing.T) string {
+	t.Helper()
+	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", previousRelease+"^{commit}").Run(); err != nil {
+		t.Skipf("NOT SHOWN: this is no clone that has the commit %s", previousRelease)
+	}
+	dir := t.TempDir()
+	sources := exec.CommandContext(t.Context(), "sh", "-c", `git -C "$(git rev-parse --show-toplevel)" archive "$1" | tar -x -C "$2"`, "sh", previousRelease, dir)
+	out, err := sources.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin")+"/",
+		"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway")
+	build.Dir = dir
+	out, err = build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return filepath.Join(dir, "bin")
+}
+
+// unmigrate takes away the schemas that the stores came with.
+func (c *cluster) unmigrate() {
+	c.t.Helper()
+	conn, err := pgx.Connect(c.t.Context(), c.stores.Databases[""])
+	require.NoError(c.t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(c.t.Context())) }()
+	_, err = conn.Exec(c.t.Context(), `DROP SCHEMA auth, ledger, budget, ocr CASCADE`)
+	require.NoError(c.t, err)
+}
+
+func (c *cluster) migrate(service, program string, environment []string) {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), program, "migrate")
+	cmd.Env = append(environment, "MIGRATION_DATABASE_URL="+c.stores.Databases[""])
+	out, err := cmd.CombinedOutput()
+	require.NoError(c.t, err, "%s: %s", service, out)
+}
+
+// front is an address for those who cannot ask the tests' DNS server: each connection goes to one of the service's instances,
+// as behind a Service with an address of its own.
+func (c *cluster) front(service string) string {
+	c.t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { _ = lis.Close() })
+	go func() {
+		for {
+			conn, err := lis.Accept()
+			if err != nil {
+				return
+			}
+			go c.pass(conn, service)
+		}
+	}()
+	return lis.Addr().String()
+}
+
+func (c *cluster) pass(conn net.Conn, service string) {
+	defer func() { _ = conn.Close() }()
+	for _, addr := range c.names.lookup(name(service)) {
+		to, err := net.Dial("tcp", netip.AddrPortFrom(addr, uint16(c.port)).String())
+		if err != nil {
+			continue
+		}
+		defer func() { _ = to.Close() }()
+		var copying sync.WaitGroup
+		copying.Go(func() { _, _ = io.Copy(to, conn); _ = to.(*net.TCPConn).CloseWrite() })
+		_, _ = io.Copy(conn, to)
+		_ = conn.(*net.TCPConn).CloseWrite()
+		copying.Wait()
+		return
+	}
+}

@@ -49,6 +49,14 @@ bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFL
 	@deploy/local/install.sh bench
 	@go run ./test/cmd/bench $(or $(BENCHFLAGS),-write docs/benchmarks.md)
 
+.PHONY: bench-receipts
+bench-receipts: ## Read a folder of labelled receipts and score what is read (DATA=folder with manifest.jsonl and score)
+	@deploy/local/install.sh
+	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error say what: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \
+		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
+	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
+
 .PHONY: test-modules
 test-modules: ## Build and vet each module without its neighbours
 	@$(WITHOUT_WORKSPACE) GOWORK=off go build ./... && GOWORK=off go vet ./... || exit 1; done

@@ -1,6 +1,7 @@
 package ocr
 
 import (
+	"cmp"
 	"image"
 	"slices"
 )
@@ -152,9 +153,10 @@ func darken(img *image.Gray) *image.Gray {
 	return img
 }
 
-func median(v []int) int {
+func median[T cmp.Ordered](v []T) T {
 	if len(v) == 0 {
-		return 0
+		var none T
+		return none
 	}
 	slices.Sort(v)
 	return v[len(v)/2]

@@ -84,6 +84,11 @@ func (r local) closer(ctx context.Context, pages []prepared, out reading, readin
 			return reading{}, err
 		}
 	}
+	if out.Total != "" {
+		if err := look(receipt.NamePlace(readings...), receipt.ReadNames); err != nil {
+			return reading{}, err
+		}
+	}
 	out.Receipt = receipt.Join(r.now(), readings...)
 	return out, nil
 }

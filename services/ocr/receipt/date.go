@@ -14,6 +14,8 @@ type printedDate struct {
 	ordered bool
 	score   float64
 	at      *line
+	// weekday is what the line says, if it names exactly one.
+	weekday *time.Weekday
 }
 
 // findDates reads the dates of one reading and weighs them by what stands around them.
@@ -21,7 +23,7 @@ func findDates(lines []*line) []printedDate {
 	var all []printedDate
 	for i, l := range lines {
 		for _, d := range datesOn(l) {
-			d.at = l
+			d.at, d.weekday = l, weekdayOn(l)
 			d.score += dateScore(l, lines, i)
 			all = append(all, d)
 		}
@@ -72,6 +74,11 @@ func gather(all []printedDate, monthFirst bool, now time.Time) []dated {
 			continue
 		}
 		score := d.score
+		if d.weekday != nil && *d.weekday == day.Weekday() {
+			score += 0.8
+		} else if d.weekday != nil {
+			score -= 0.8
+		}
 		if now.Year()-day.Year() > 15 {
 			score -= 1
 		}
@@ -158,6 +165,13 @@ func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, ope
 		d.year -= 30
 	}
 	day = time.Date(d.year, time.Month(b), a, 0, 0, 0, 0, time.UTC)
+	if other := time.Date(d.year, time.Month(a), b, 0, 0, 0, 0, time.UTC); open && d.weekday != nil && day.Weekday() != other.Weekday() {
+		// Only one of the two can be the day that is named.
+		if other.Weekday() == *d.weekday {
+			a, b, day = b, a, other
+		}
+		open = day.Weekday() != *d.weekday
+	}
 	if b < 1 || b > 12 || a < 1 || day.Day() != a || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
 		if open {
 			swapped := printedDate{year: d.year, a: b, b: a, ordered: true}

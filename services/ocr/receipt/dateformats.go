@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const monthNames = `jan(?:uary|uar|vier|v)?|januar|ene(?:ro)?|gen(?:naio)?|feb(?:ruary|ruar|rero|braio)?|fev(?:r(?:ier)?)?|mar(?:ch|s|zo)?|maart|mrt|maerz|mrz|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|` +
@@ -23,7 +24,7 @@ var (
 	// A slash is lost, or read as a one, a seven or a letter: "2405/2022", "24/0512022", "24M05/2022".
 	lostSlash = regexp.MustCompile(`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
 	// anyMonth is three letters where the name of a month must stand; one of them may be misread.
-	anyMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d|\d\d)(?:\D|$)`)
+	anyMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d|\d\d)(?:[^\da-z]|$)`)
 	dayMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{0,3}(?:de |di )?(` + monthNames + `)[-/.,' ]{0,3}(?:de |del )?((?:19|20)\d\d|\d\d)(?:\D|$)`)
 	monthDay  = regexp.MustCompile(`(?:^|[^a-z])(` + monthNames + `)[-/.,' ]{0,3}(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{1,3}((?:19|20)\d\d|\d\d)(?:\D|$)`)
 	yearMonth = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
@@ -38,6 +39,32 @@ var (
 	usWords = phraseList(`sales tax,zip,usa,gratuity`)
 	usZip   = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)
 )
+
+// weekdayNames are those that mean nothing else, Sunday first.
+var weekdayNames = [7]phrases{
+	phraseList(`sunday,sun,sonntag,dimanche,domingo,domenica`),
+	phraseList(`monday,mon,montag,lundi,lunes,lunedi`),
+	phraseList(`tuesday,tue,tues,dienstag,mardi,martes,martedi`),
+	phraseList(`wednesday,wed,mittwoch,mercredi,miercoles,mercoledi`),
+	phraseList(`thursday,thu,thur,thurs,donnerstag,jeudi,jueves,giovedi`),
+	phraseList(`friday,fri,freitag,vendredi,viernes,venerdi`),
+	phraseList(`saturday,sat,samstag,sonnabend,samedi,sabado,sabato`),
+}
+
+// weekdayOn is nil unless the line names exactly one.
+func weekdayOn(l *line) *time.Weekday {
+	var out *time.Weekday
+	for day, names := range weekdayNames {
+		if !names.has(l.tokens) {
+			continue
+		}
+		if out != nil {
+			return nil
+		}
+		out = new(time.Weekday(day))
+	}
+	return out
+}
 
 // datesOn reads every date on a line, in every order that receipts print.
 func datesOn(l *line) []printedDate {
@@ -163,9 +190,9 @@ func atoi(s string) int {
 }
 
 var (
-	datelike = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTz]{2,4}`)
+	datelike = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4}`)
 	// dateDigit also maps what is read for digits only between slashes.
-	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7")
+	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7", "t", "1")
 )
 
 // dateDigits repairs letters in the place of digits inside what is a date otherwise.

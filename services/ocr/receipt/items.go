@@ -69,61 +69,70 @@ var (
 	lettered = regexp.MustCompile(`\p{L}{3,}`)
 )
 
+// itemReader reads the lines of goods from top to bottom.
+type itemReader struct {
+	out []draftItem
+	// above is a name that waits for its figures, and detail a "2 x 1.50" that waits for its item.
+	above, detail *line
+}
+
 // readItems reads the lines of goods. A name may stand above its figures, and "2 x 1.50" above or below its item.
 func readItems(region []*line) []draftItem {
-	var out []draftItem
-	var above *line
-	var detail *line
+	var r itemReader
 	for _, l := range region {
 		price, ok := l.lastPrice()
-		if !ok {
+		switch {
+		case !ok:
 			if hasName(l) && l.kind != kindHeader && l.kind != kindRounding {
-				above = l
+				r.above = l
 			}
-			continue
+		case l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip:
+		case itemName(l) == "" && l.prices() == 1 && times.MatchString(l.text):
+			r.times(l, price)
+		default:
+			r.item(l, price)
 		}
-		if l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip {
-			continue
-		}
-		name := itemName(l)
-		if name == "" && l.prices() == 1 && times.MatchString(l.text) {
-			if n := len(out); n > 0 && above == nil && confirms(l, out[n-1]) {
-				attach(&out[n-1], l)
-			} else {
-				detail = l
-				if above != nil {
-					// "Name / 2 x 1.50" with the product on no line of its own.
-					out = append(out, product(l, above, price))
-					above, detail = nil, nil
-				}
-			}
-			continue
-		}
-		it := newItem(l, name, price)
-		if detail != nil {
-			attach(&it, detail)
-			detail = nil
-		}
-		if name == "" && above != nil {
-			it.name, it.description = strings.TrimSpace(above.text), above
-		} else if name == "" {
-			it.doubtful = true
-		}
-		above = nil
-		if l.kind == kindDiscount && it.amount.value > 0 {
-			it.others = append([]int64{it.amount.value}, it.others...)
-			it.amount.value = -it.amount.value
-		}
-		if l.kind != kindDiscount && it.amount.value < 0 {
-			// A dash or a speck before a price looks like a minus.
-			it.others = append(it.others, -it.amount.value)
-		}
-		if it.amount.value == 0 && (l.kind == kindDiscount || it.name == "") {
-			continue
-		}
-		out = append(out, it)
 	}
-	return out
+	return r.out
+}
+
+// times reads quantity and price of an item, the product of which may stand nowhere.
+func (r *itemReader) times(l *line, price amount) {
+	switch n := len(r.out); {
+	case n > 0 && r.above == nil && confirms(l, r.out[n-1]):
+		attach(&r.out[n-1], l)
+	case r.above != nil:
+		r.out = append(r.out, product(l, r.above, price))
+		r.above, r.detail = nil, nil
+	default:
+		r.detail = l
+	}
+}
+
+func (r *itemReader) item(l *line, price amount) {
+	it := newItem(l, itemName(l), price)
+	if r.detail != nil {
+		attach(&it, r.detail)
+		r.detail = nil
+	}
+	if it.name == "" && r.above != nil {
+		it.name, it.description = strings.TrimSpace(r.above.text), r.above
+	} else if it.name == "" {
+		it.doubtful = true
+	}
+	r.above = nil
+	if l.kind == kindDiscount && it.amount.value > 0 {
+		it.others = append([]int64{it.amount.value}, it.others...)
+		it.amount.value = -it.amount.value
+	}
+	if l.kind != kindDiscount && it.amount.value < 0 {
+		// A dash or a speck before a price looks like a minus.
+		it.others = append(it.others, -it.amount.value)
+	}
+	if it.amount.value == 0 && (l.kind == kindDiscount || it.name == "") {
+		return
+	}
+	r.out = append(r.out, it)
 }
 
 func newItem(l *line, name string, price amount) draftItem {

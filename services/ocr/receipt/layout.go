@@ -153,6 +153,15 @@ func (l *line) certainty(start, end int) float64 {
 	return c
 }
 
+// sureness is that of the line's words on average.
+func (l *line) sureness() float64 {
+	sum := 0.0
+	for _, w := range l.words {
+		sum += w.Confidence / float64(len(l.words))
+	}
+	return sum
+}
+
 // FromText lays plain text out as a page: every character is a cell, so that columns keep their place.
 func FromText(text string) []Page {
 	var pages []Page

@@ -15,8 +15,13 @@ var (
 	address = regexp.MustCompile(`(?i)\b(?:jalan|jln|lot|no\.?\s*\d|lorong|taman|jl|street|road|avenue|ave|floor|level|str\.?|straße|strasse|stra[sß]e|platz|rue|calle|via|piazza|plaza|p\.?o\.?\s?box|` +
 		`kuala lumpur|selangor|johor|bandar|kawasan|seksyen|batu)\b|\b\d{5}\b|stra(?:ss|ß|B)e\s*\d`)
 	contact = regexp.MustCompile(`(?i)\b(?:tel|fax|phone|telefon|hp|www|http|e-?mail|gst|vat|reg|co\.?\s*no|company no|roc|ust|steuer|siret|invoice|receipt|rechnung|tax invoice|bill|quittung|cash|date|datum|fecha|time|` +
-		`table|cashier|kasse|order|doc|document|page|customer|welcome|willkommen|bienvenue|thank|copy|goods|sold|returnable|refund|exchange|please|ticket|facture|factura|fattura|scontrino|beleg|bon|member|ship to|bill to|sold to|document no|pos|terminal)\b|@`)
-	sendirian = regexp.MustCompile(`\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b`)
+		`table|cashier|kasse|order|doc|document|page|customer|welcome|willkommen|bienvenue|thank|copy|goods|sold|returnable|refund|exchange|please|ticket|facture|factura|fattura|scontrino|beleg|bon|member|ship to|bill to|sold to|document no|pos|terminal|vouchers?|points?|redeem|expiry|survey|promotions?)\b|@`)
+	// sendirian is "Sdn Bhd", or its first half with whatever is left of the second.
+	sendirian = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|\bsdn\b\.?\s?[^\s()]{0,6}$`)
+	// neverFirst are words that follow a name and begin none.
+	neverFirst = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
+	// sentence is what slogans end like.
+	sentence = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
 	// cashAndCarry is a kind of shop, not a way to pay.
 	cashAndCarry = regexp.MustCompile(`(?i)\bcash\s*(?:&|and|n)\s*carry\b`)
 	domain       = regexp.MustCompile(`(?i)(?:www\.|https?://|@)\s?([a-z0-9-]{3,40})\.(?:com|de|fr|es|it|net|org|eu|nl|co\.uk|my|com\.my|at|ch|be|in|sg|co)\b`)
@@ -36,6 +41,9 @@ func findMerchants(lines []*line) []found {
 		if l.page != lines[0].page || l.kind == kindHeader || l.prices() > 0 && i > 0 {
 			break
 		}
+		if i > 0 && neverFirst.MatchString(l.text) && runsOn(lines[i-1], l) {
+			continue
+		}
 		s := nameScore(l, i, typical)
 		name := merchantName(l.text)
 		if s <= 0 || name == "" {
@@ -43,9 +51,12 @@ func findMerchants(lines []*line) []found {
 		}
 		name = soldBy.ReplaceAllString(name, "")
 		// A name often runs on into a second line: "SOMEBODY'S RESTAURANTS / SDN BHD".
-		if i+1 < limit && runsOn(l, lines[i+1]) {
-			name += " " + merchantName(lines[i+1].text)
+		for j := i + 1; j < limit && j <= i+2 && runsOn(lines[j-1], lines[j]); j++ {
+			name += " " + merchantName(lines[j].text)
 			s += 1
+			if legal.MatchString(lines[j].text) {
+				s += 0.6
+			}
 		}
 		out = append(out, found{value: name, confidence: s, at: l})
 	}
@@ -55,8 +66,14 @@ func findMerchants(lines []*line) []found {
 	return out
 }
 
-// runsOn: the next line is only the kind of business and its legal form.
+// runsOn: the next line is only the kind of business and its legal form, or what a bracket or a word asks for.
 func runsOn(l, next *line) bool {
+	if legal.MatchString(l.text) && !legal.MatchString(next.text) || next.prices() > 0 {
+		return false
+	}
+	if strings.ContainsAny(l.text, "({[") && !strings.ContainsAny(l.text, ")}]") && (strings.ContainsAny(next.text, ")}]") || legal.MatchString(next.text)) || neverFirst.MatchString(next.text) {
+		return hasName(l) && !contact.MatchString(l.text)
+	}
 	if !company.MatchString(next.text) || company.MatchString(l.text) || address.MatchString(next.text) || contact.MatchString(next.text) {
 		return false
 	}
@@ -86,7 +103,26 @@ func pickMerchant(readings []Reading) found {
 		}
 	}
 	best.confidence = max(0, min(0.95, 0.2+0.18*best.confidence))
-	return best
+	return respelled(best, readings)
+}
+
+// respelled takes the spelling of a second look where that was surer.
+func respelled(name found, readings []Reading) found {
+	if name.at == nil {
+		return name
+	}
+	surest := name.at.sureness() + 0.03
+	for _, r := range readings {
+		for _, l := range r.names {
+			again := merchantName(l.text)
+			a, b := strings.Join(tokens(again), ""), strings.Join(tokens(merchantName(name.at.text)), "")
+			if l.sureness() > surest && distance(a, b)*5 <= 2*max(len(a), len(b)) {
+				surest = l.sureness()
+				name.value = strings.Replace(name.value, merchantName(name.at.text), again, 1)
+			}
+		}
+	}
+	return name
 }
 
 // sameName lets a letter in eight be misread.
@@ -96,19 +132,8 @@ func sameName(a, b string) bool {
 }
 
 func nameScore(l *line, i int, typical int) float64 {
-	letters, digits, upper := 0, 0, 0
-	for _, r := range l.text {
-		switch {
-		case unicode.IsLetter(r):
-			letters++
-			if unicode.IsUpper(r) {
-				upper++
-			}
-		case unicode.IsDigit(r):
-			digits++
-		}
-	}
-	if letters < 3 || digits > letters {
+	letters, digits, upper := census(l.text)
+	if letters < 3 || digits > letters || codesOnly(strings.Fields(l.text)) {
 		return 0
 	}
 	// The seller's name is at the very top; further down comes the customer's.
@@ -125,24 +150,35 @@ func nameScore(l *line, i int, typical int) float64 {
 	if contact.MatchString(cashAndCarry.ReplaceAllString(l.text, "")) {
 		score -= 1.5
 	}
+	if sentence.MatchString(l.text) && !legal.MatchString(l.text) {
+		score -= 0.6
+	}
 	if upper*10 >= letters*7 {
 		score += 0.4
 	}
 	if typical > 0 {
 		score += min(1, max(0, float64(l.height)/float64(typical)-1.1))
 	}
-	sure := 0.0
-	for _, w := range l.words {
-		sure += w.Confidence / float64(len(l.words))
-	}
-	score += 1.2 * (sure - 0.8)
+	score += 1.2 * (l.sureness() - 0.8)
 	if letters < 5 {
 		score -= 0.4
 	}
-	if codesOnly(strings.Fields(l.text)) {
-		return 0
-	}
 	return score
+}
+
+func census(text string) (letters, digits, upper int) {
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+			if unicode.IsUpper(r) {
+				upper++
+			}
+		case unicode.IsDigit(r):
+			digits++
+		}
+	}
+	return letters, digits, upper
 }
 
 func typicalHeight(lines []*line) int {

@@ -14,6 +14,7 @@ func TestDatesAreReadInEveryOrderThatReceiptsPrint(t *testing.T) {
 		"Date: 25/12/2023":                  "2023-12-25",
 		"12/25/2023":                        "2023-12-25",
 		"2023-12-25 18:00":                  "2023-12-25",
+		"Dat.25.12.2023 Zeit19:22:02":       "2023-12-25",
 		"25.12.23 18:00 Uhr":                "2023-12-25",
 		"25-Dec-2023":                       "2023-12-25",
 		"December 25, 2023":                 "2023-12-25",
@@ -25,6 +26,11 @@ func TestDatesAreReadInEveryOrderThatReceiptsPrint(t *testing.T) {
 		"Date 2S/12/2O23":                   "2023-12-25",
 		"No 07- 25/12/2023 19:50":           "2023-12-25",
 		"Date: 2512/2023":                   "2023-12-25",
+		"Date: 25/12/20t9":                  "2019-12-25",
+		"Date: 25/Dee/20t9":                 "",
+		"2023-12-25T18:00":                  "2023-12-25",
+		"Mon 25/12/2023 at 25/11/2023":      "2023-12-25",
+		"Samstag 25.12.2023, 25.11.2023":    "2023-11-25",
 		"Expires 01/01/2024\nDate 25/12/23": "2023-12-25",
 		"Date: 31/02/2023":                  "",
 		"25/12/2099":                        "",
@@ -46,6 +52,7 @@ func TestDayAndMonthAreToldApartByTheReceiptsOtherEvidence(t *testing.T) {
 		"so does another date":               {"Member since 01/31/2020\nDate 03/04/2023", "2023-03-04", false},
 		"dollars alone leave it open":        {"Date 03/04/2023\nTotal $5.00", "2023-03-04", true},
 		"nothing at all leaves it open":      {"Date 03/04/2023", "2023-04-03", true},
+		"a weekday decides":                  {"Tue 03/04/2018\nTotal $5.00", "2018-04-03", false},
 		"the same day and month are no case": {"Date 04/04/2023", "2023-04-04", false},
 	} {
 		r := readText(c.text + "\nTotal 5.00")
@@ -174,6 +181,24 @@ func TestATaxWhoseAmountIsUnreadIsWhatItsRateMakes(t *testing.T) {
 
 	r = readText("SHOP\nBread 12.90\nCheese 5.61\nSub Total 18.51\nGST 6% L22\nTotal 24.90")
 	require.Empty(t, r.Tax, "no rate makes this difference")
+}
+
+func TestATotalThatIsUnreadIsTheSubtotalWithItsTax(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "14.85", readText("CAFE\nNoodles 14.00\nSUB TOTAL 14.00\nGST 6% 0.84\nROUNDING ADJ 0.01\nT0TL ,\nCHANGE").Total)
+}
+
+func TestNamesOfSeveralLinesAreJoined(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SDN BHD\n(123456-X)":      "OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
+		"BLUE DOOR\nTRADING\n12 Mill Street\nTel 555 0142":                        "BLUE DOOR TRADING",
+		"There is always something to do.\nFERN GARDEN CENTRE\n12 Mill Street":    "FERN GARDEN CENTRE",
+		"REDEEM VOUCHER BEFORE POINTS EXPIRE\nGREEN & CO SDN BHD\n12 Mill Street": "GREEN & CO SDN BHD",
+		"Green & Co Sdn. -Wl}s\n12 Mill Street":                                   "Green & Co SDN BHD",
+	} {
+		require.Equal(t, want, readText(text+"\nTotal 5.00").Merchant)
+	}
 }
 
 func TestTotalsOfRatesAreNotTheTotal(t *testing.T) {

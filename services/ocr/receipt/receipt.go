@@ -66,7 +66,9 @@ type Reading struct {
 	draft     []draftItem
 	dates     []printedDate
 	merchants []found
-	currency  found
+	// names are single rows that were looked at once more.
+	names    []*line
+	currency found
 }
 
 // found is a text field with its place.
@@ -117,6 +119,24 @@ func DatePlaces(readings ...Reading) []Place {
 		likely = addPlace(likely, p)
 	}
 	return likely[:min(len(likely), maxPlaces)]
+}
+
+// unsureName: below it, how a merchant's name is spelled is doubtful.
+const unsureName = 0.88
+
+// NamePlace is the row of the merchant's name, when its spelling is doubtful.
+func NamePlace(readings ...Reading) []Place {
+	name := pickMerchant(readings)
+	if name.at == nil || name.at.height == 0 || name.at.sureness() >= unsureName {
+		return nil
+	}
+	return []Place{{Page: name.at.page, Box: name.at.evidence("", 0, 0).Box}}
+}
+
+// ReadNames analyses a second look at the row of a name, for nothing else.
+func ReadNames(pages []Page) Reading {
+	lines := layout(pages)
+	return Reading{lines: lines, names: lines}
 }
 
 // addPlace leaves out a row that is there already.

@@ -88,8 +88,12 @@ func totalLabel(t labelled, i, n int) float64 {
 	return label + 0.3*float64(i)/float64(n)
 }
 
-// derive proposes what the total must have been where it was misread: cash less change, or an earlier total rounded.
+// derive proposes what the total must have been where it was misread: cash less change, an earlier total rounded, or, where
+// none was read, the subtotal with its tax.
 func (b ballot) derive(s *sums) {
+	if len(s.totals) == 0 {
+		b.deriveTaxed(s)
+	}
 	for _, cash := range s.cash {
 		for _, change := range s.change {
 			if v := cash.value - abs(change.value); v > 0 {
@@ -102,6 +106,23 @@ func (b ballot) derive(s *sums) {
 			for _, v := range []int64{t.value + r.value, t.value - r.value} {
 				if r.value != 0 && abs(r.value) < 100 && v%50 == 0 && t.value%50 != 0 {
 					b.add(v, t.at, t.amount, 0.5)
+				}
+			}
+		}
+	}
+}
+
+func (b ballot) deriveTaxed(s *sums) {
+	for _, base := range s.subtotals {
+		for _, tax := range s.taxes {
+			taxed := base.value + abs(tax.value)
+			if tax.value == 0 || taxed >= 2*base.value {
+				continue
+			}
+			b.add(taxed, base.at, base.amount, 0)
+			for _, r := range roundings(s.rounding)[1:] {
+				if v := taxed + r.value; v%50 == 0 {
+					b.add(v, base.at, base.amount, 0.5)
 				}
 			}
 		}

@@ -26,8 +26,9 @@ const (
 type Consumer struct {
 	// Name is the consumer's own in the whole installation, as budget-alerts.
 	Name string
-	// Subjects of events, as ledger.v1.transaction.created; * stands for one part.
-	Subjects []string
+	// Subject of the events, as ledger.v1.transaction.created; * stands for one part. It is one, and Apply leaves out what is
+	// of no concern: to look for several, NATS goes through the subjects of all users for each event.
+	Subject string
 	// Apply makes the events' effects in tx, all or none. An event may come more than once, also twice in one call, and with
 	// several replicas after a younger one of the same user: keys that the effects have by nature make that harmless. It must
 	// not call another service. When it fails for several events it is asked again for each alone.
@@ -51,14 +52,10 @@ func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
 }
 
 func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error {
-	filters := make([]string, len(c.Subjects))
-	for i, s := range c.Subjects {
-		filters[i] = s + ".*"
-	}
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
-		Durable:        c.Name,
-		FilterSubjects: filters,
-		AckPolicy:      jetstream.AckExplicitPolicy,
+		Durable:       c.Name,
+		FilterSubject: c.Subject + ".*",
+		AckPolicy:     jetstream.AckExplicitPolicy,
 		// What a killed consumer held comes again after this; an Apply that takes longer is done twice.
 		AckWait:       ackWait,
 		DeliverPolicy: jetstream.DeliverAllPolicy,

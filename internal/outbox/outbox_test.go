@@ -46,12 +46,12 @@ func setup(t *testing.T) (*pgxpool.Pool, *Bus) {
 	return pool, bus
 }
 
-var subjects = []string{"ledger.v1.test.happened"}
+const subject = "ledger.v1.test.happened"
 
 func add(t *testing.T, pool *pgxpool.Pool, user uuid.UUID, n int64) {
 	t.Helper()
 	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
-		return Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: "ledger.v1.test.happened", Data: wrapperspb.Int64(n)})
+		return Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: subject, Data: wrapperspb.Int64(n)})
 	})
 	require.NoError(t, err)
 }
@@ -82,7 +82,7 @@ func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
 	running.Go(func() { bus.Relay(ctx, pool) })
 	got := make(chan Received, 1)
 	running.Go(func() {
-		bus.Consume(ctx, pool, Consumer{Name: "test", Subjects: subjects, Apply: func(_ context.Context, _ pgx.Tx, events []Received) error {
+		bus.Consume(ctx, pool, Consumer{Name: "test", Subject: subject, Apply: func(_ context.Context, _ pgx.Tx, events []Received) error {
 			got <- events[0]
 			return nil
 		}})
@@ -108,7 +108,7 @@ func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	pool, bus := setup(t)
 	user := uuid.Must(uuid.NewV7())
 	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
-		require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: "ledger.v1.test.happened", Data: wrapperspb.Int64(1)}))
+		require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: subject, Data: wrapperspb.Int64(1)}))
 		return fmt.Errorf("refused")
 	})
 	require.Error(t, err)
@@ -116,7 +116,7 @@ func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go bus.Relay(ctx, pool)
-	go bus.Consume(ctx, pool, Consumer{Name: "test", Subjects: subjects, Apply: record})
+	go bus.Consume(ctx, pool, Consumer{Name: "test", Subject: subject, Apply: record})
 	require.Eventually(t, func() bool { return len(applied(t, pool, user)) > 0 }, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, []int64{2}, applied(t, pool, user))
 }
@@ -166,7 +166,7 @@ func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T)
 		var running sync.WaitGroup
 		running.Go(func() { bus.Relay(ctx, pool) })
 		running.Go(func() {
-			bus.Consume(ctx, pool, Consumer{Name: "test", Subjects: subjects, Apply: flaky})
+			bus.Consume(ctx, pool, Consumer{Name: "test", Subject: subject, Apply: flaky})
 		})
 		running.Wait()
 		cancel()
@@ -269,7 +269,7 @@ func TestEachConsumerOfAServiceGetsAnEvent(t *testing.T) {
 	got := make(chan string, 10)
 	for _, name := range []string{"one", "other"} {
 		running.Go(func() {
-			bus.Consume(ctx, pool, Consumer{Name: name, Subjects: []string{"*.v1.test.*"}, Apply: func(context.Context, pgx.Tx, []Received) error {
+			bus.Consume(ctx, pool, Consumer{Name: name, Subject: "*.v1.test.*", Apply: func(context.Context, pgx.Tx, []Received) error {
 				got <- name
 				return nil
 			}})
@@ -313,7 +313,7 @@ func TestAnEventThatAppearsLateIsNotSkipped(t *testing.T) {
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(t.Context()) }()
-	require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: late, Subject: subjects[0], Data: wrapperspb.Int64(1)}))
+	require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: late, Subject: subject, Data: wrapperspb.Int64(1)}))
 	for i := range int64(10) {
 		add(t, pool, prompt, i)
 		time.Sleep(100 * time.Millisecond)

@@ -45,6 +45,10 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config.ConnConfig.ConnectTimeout = time.Second
 	// Statements are named, not logged with arguments: amounts and e-mails stay out of traces.
 	config.ConnConfig.Tracer = otelpgx.NewTracer()
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		registerIDs(conn.TypeMap())
+		return nil
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database pool: %w", err)

@@ -43,8 +43,8 @@ const (
 	auditAddresses = 20
 )
 
-// sharingSubjects are the events of the budget service that stand in the trail of those whom they concern.
-var sharingSubjects = []string{"budget.v1.invitation.sent", "budget.v1.invitation.answered", "budget.v1.member.removed"}
+// sharingSubject is that of the events of the budget service, some of which stand in the trail of those whom they concern.
+const sharingSubject = "budget.v1.*.*"
 
 // client is where a request came from, as it is shown to the user.
 type client struct {

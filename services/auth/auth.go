@@ -108,7 +108,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
-	go bus.Consume(ctx, db, outbox.Consumer{Name: "auth-audit", Subjects: sharingSubjects, Apply: s.noteSharing})
+	go bus.Consume(ctx, db, outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: s.noteSharing})
 	go s.sweep(ctx, log)
 
 	srv := rpc.NewServer(config.Config, verifier, log)

@@ -33,10 +33,8 @@ const (
 	askLedger  = 5 * time.Second
 )
 
-// spendingSubjects are the ledger's events that may bring a budget to a threshold.
-var spendingSubjects = []string{
-	"ledger.v1.transaction.created", "ledger.v1.transaction.updated", "ledger.v1.transaction.deleted", "ledger.v1.category.deleted",
-}
+// spendingSubject is that of the ledger's events, most of which may bring a budget to a threshold.
+const spendingSubject = "ledger.v1.*.*"
 
 // spending is where something changed that counts as spent.
 type spending struct {

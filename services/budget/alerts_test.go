@@ -294,7 +294,7 @@ func TestWhateverDiesNoThresholdIsMissedOrDoubled(t *testing.T) {
 				day := today.AddDate(0, 0, -random.IntN(75)).Format(isoDate)
 				books.spend(budgets[i].GetWalletId(), day, 5_00+random.Int64N(40_00))
 				e := createdIn(people[i].id, budgets[i], day)
-				assert.NoError(t, outbox.Add(t.Context(), ledgerDB, outbox.Event{ID: e.ID, UserID: e.UserID, Subject: spendingSubjects[0], Data: e.Data}))
+				assert.NoError(t, outbox.Add(t.Context(), ledgerDB, outbox.Event{ID: e.ID, UserID: e.UserID, Subject: "ledger.v1.transaction.created", Data: e.Data}))
 			}
 		})
 	}
@@ -345,7 +345,7 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 			continue
 		}
 		running.Go(func() {
-			bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: b.noteSpending, Applied: b.wakeAlerts})
+			bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-alerts", Subject: spendingSubject, Apply: b.noteSpending, Applied: b.wakeAlerts})
 		})
 		running.Go(func() { b.raiseAlerts(ctx) })
 	}

@@ -126,8 +126,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
-	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subjects: spendingSubjects, Apply: s.noteSpending, Applied: s.wakeAlerts})
-	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subjects: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
+	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subject: spendingSubject, Apply: s.noteSpending, Applied: s.wakeAlerts})
+	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subject: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
 	go s.raiseAlerts(ctx)
 	go s.sweep(ctx)
 	for range deliveryWorkers {

@@ -18,7 +18,7 @@ import (
 )
 
 // everyEvent is the subject of all events.
-var everyEvent = []string{"*.v1.*.*"}
+const everyEvent = "*.v1.*.*"
 
 // queueDeliveries is the consumer that hands events to webhooks.
 func (s *server) queueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {

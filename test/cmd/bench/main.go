@@ -29,7 +29,7 @@ type options struct {
 
 func main() {
 	short := flag.Bool("short", false, "a quick look: short rounds and a tenth of the rows")
-	only := flag.String("only", "", "one theme only: creates, together, reads or footprint")
+	only := flag.String("only", "", "one theme only: creates, costs, together, reads or footprint")
 	write := flag.String("write", "", "put the figures into this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
 	flag.Parse()
@@ -75,6 +75,7 @@ func run(ctx context.Context, o options, page string) (err error) {
 	}{
 		{"together", b.together},
 		{"creates", b.creates},
+		{"costs", b.costs},
 		{"reads", b.reads},
 		{"footprint", b.footprint},
 	} {

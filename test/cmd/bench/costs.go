@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// settleTime is when events have gone through the outbox, NATS and their consumers.
+const settleTime = 5 * time.Second
+
+// costs tells where a request's processor time goes. It is what a request costs on any number of machines, and, unlike rates,
+// it is the same when others use this one.
+func (b *bench) costs(ctx context.Context) error {
+	s, err := b.stack(ctx, "large", true)
+	if err != nil {
+		return err
+	}
+	reader := s.writers[0]
+	for _, c := range []struct {
+		what string
+		load load
+	}{
+		{"a create, 8 clients", load{clients: 8, requests: s.spending(writers), keyed: keyed}},
+		{"a create, 64 clients", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
+		{"a create, 256 clients", load{clients: 256, requests: s.spending(writers), keyed: keyed}},
+		{"a create, 64 clients on one wallet", load{clients: 64, requests: s.spending(1), keyed: keyed}},
+		{"a page of 50, 16 clients", load{clients: 16, requests: []request{reader.gets("/api/v1/transaction?limit=50")}}},
+		{"a dashboard, 16 clients", load{clients: 16, requests: []request{reader.gets("/api/v1/dashboard/summary")}}},
+	} {
+		if err := b.cost(ctx, s, c.what, c.load); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cost is a row without a goal for each program that has a part in a request.
+func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
+	before, err := spentByName()
+	if err != nil {
+		return err
+	}
+	a, err := b.wrk(ctx, s, l)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(settleTime):
+	}
+	after, err := spentByName()
+	if err != nil {
+		return err
+	}
+	requests := a.perSecond * b.length.Seconds()
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		micros := float64(after[name]-before[name]) / ticks / requests * 1e6
+		if micros < 1 {
+			continue
+		}
+		title := map[string]string{"bench": "NATS"}[name]
+		if title == "" {
+			title = name
+		}
+		_, err := b.compare(ctx, comparison{
+			what: fmt.Sprintf("%s: %s", what, title), unit: "µs of a core",
+			ours: func(context.Context) (float64, error) { return micros, nil },
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spentByName is the time of programs of one name together. wrk has ended by then; NATS is in this process.
+func spentByName() (map[string]int, error) {
+	all, err := processes()
+	byName := map[string]int{}
+	for i, p := range all {
+		name := p.name
+		if i == 0 {
+			name = "bench"
+		}
+		byName[name] += p.ticks
+	}
+	return byName, err
+}

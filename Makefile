@@ -2,7 +2,7 @@ BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # Modules with code of ours that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images
-TOOLS := $(APART) tools/actionlint tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff
+TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -57,6 +57,18 @@ bench-receipts: ## Read a folder of labelled receipts and score what is read (DA
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
 
+.PHONY: bench-compare
+bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
+	@deploy/local/install.sh
+	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@rm -rf .cache/compared && mkdir -p .cache/compared/before
+	@git archive $(or $(BASE),HEAD) | tar -x -C .cache/compared/before && ln -s $(CURDIR) .cache/compared/now
+	@$(BIN)/with-postgres sh -c 'cd .cache/compared; for round in 1 2 3 4 5 6; do for tree in before now; do \
+		packages=$$(cd $$tree && grep -rl "^func Benchmark" --include=*_test.go internal services gateway | xargs -n1 dirname | sort -u | sed s,^,./,); \
+		(cd -P $$tree && go test -run "^$$" -bench . -benchmem -benchtime 0.5s $$packages) >> $$tree.txt || exit 1; \
+	done; done'
+	$(BIN)/benchstat before=.cache/compared/before.txt now=.cache/compared/now.txt
+
 .PHONY: test-modules
 test-modules: ## Build and vet each module without its neighbours
 	@$(WITHOUT_WORKSPACE) GOWORK=off go build ./... && GOWORK=off go vet ./... || exit 1; done
@@ -67,7 +79,7 @@ lint: $(BIN)/golangci-lint
 	$(BIN)/golangci-lint run ./$(MODULE)/...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
-lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses ## Check the code, the protos, the go.mod files and the licences (MODULE=services/ledger: that module's only)
+lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files and the licences (MODULE=services/ledger: that module's only)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	$(BIN)/buf lint
 	$(BIN)/buf format -d --exit-code proto
@@ -141,6 +153,10 @@ images: ## Build the container images into .cache/images/, without a container e
 	GOWORK=off GOBIN=$(BIN) go -C tools/images install .
 	$(BIN)/images .cache/images $(or $(VERSION),dev) $(SERVICES)
 
+.PHONY: images-check
+images-check: ## Build images twice, in two folders and from nothing, and compare them (SERVICES=ledger; by default auth)
+	tools/images/check.sh $(if $(filter command line,$(origin SERVICES)),$(SERVICES),auth)
+
 .PHONY: images-docker
 images-docker: ## Build the container images from deploy/Dockerfile, with docker, podman or buildah
 	@engine=$$(command -v docker || command -v podman || command -v buildah) || { echo "make images-docker needs docker, podman or buildah" >&2; exit 1; }; \
@@ -178,6 +194,7 @@ $(BIN)/actionlint: tools/actionlint/go.mod
 $(BIN)/go-licenses: tools/licenses/go.mod
 $(BIN)/oapi-codegen: tools/oapi-codegen/go.mod
 $(BIN)/oasdiff: tools/oasdiff/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff:
+$(BIN)/benchstat: tools/benchstat/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat:
 	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

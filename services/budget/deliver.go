@@ -220,8 +220,12 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 	}
 	t := strconv.FormatInt(now.Unix(), 10)
 	signature := "t=" + t
-	for _, sealed := range secrets {
+	for i, sealed := range secrets {
 		secret, err := sealer.Open(sealed, w.ID.String())
+		if err != nil && i > 0 {
+			// The service key was changed, which is why the secret was.
+			continue
+		}
 		if err != nil {
 			return "", fmt.Errorf("opening a secret of webhook %s: %w", w.ID, err)
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/outbox/natstest"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/seal"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
@@ -212,6 +213,26 @@ func TestBothSecretsSignForADay(t *testing.T) {
 	b.queue(t, happened(owner, 2))
 	b.deliverAll(t)
 	requireSigned(t, r.deliveries()[1], rotated.GetSecret())
+}
+
+// TestAfterANewServiceKeyANewSecretSigns is what docs/operations.md promises: until then deliveries wait.
+func TestAfterANewServiceKeyANewSecretSigns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.receiver(t, loopback, "127.0.0.1")
+	owner := b.person(t, "Owner")
+	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
+	b.sealer = seal.NewKey("another", "webhook secret")
+	b.queue(t, happened(owner, 1))
+	b.deliverAll(t)
+	require.Empty(t, r.deliveries())
+	require.Equal(t, "broken", b.log(t, owner, id)[0].GetError())
+
+	rotated, err := b.RotateWebhookSecret(owner.ctx, &budgetv1.RotateWebhookSecretRequest{Id: id})
+	require.NoError(t, err)
+	b.now = func() time.Time { return today.Add(time.Hour) }
+	b.deliverAll(t)
+	requireSigned(t, r.deliveries()[0], rotated.GetSecret())
 }
 
 func TestAFailureIsTriedAgainLaterAndLogged(t *testing.T) {

@@ -43,7 +43,13 @@ type cluster struct {
 // newCluster has Postgres and NATS, and no instances yet.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	stores, err := local.StartEphemeral(t.Context(), os.Getenv("TEST_DATABASE_URL"), nil)
+	return newClusterOn(t, os.Getenv("TEST_DATABASE_URL"))
+}
+
+// newClusterOn uses a Postgres server that is there, or a throw-away one.
+func newClusterOn(t *testing.T, server string) *cluster {
+	t.Helper()
+	stores, err := local.StartEphemeral(t.Context(), server, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stores.Stop()) })
 	for _, service := range services {

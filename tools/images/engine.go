@@ -21,10 +21,10 @@ var engine = []string{
 // deb is a Debian package in an image.
 type deb struct{ name, version string }
 
-// engineLayer downloads the packages with all that they need, as if nothing were installed, and unpacks them without
-// running their scripts. Debian or Ubuntu with apt is needed; the machine's package sources decide the versions.
-func engineLayer(ctx context.Context, dir string) (v1.Layer, []deb, error) {
-	debs, err := download(ctx, dir, engine)
+// engineLayer downloads the packages for an architecture with all that they need, as if nothing were installed, and unpacks
+// them without running their scripts. Debian or Ubuntu with apt is needed; the machine's package sources decide the versions.
+func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error) {
+	debs, err := download(ctx, dir, arch, engine)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,17 +52,17 @@ func engineLayer(ctx context.Context, dir string) (v1.Layer, []deb, error) {
 	return layer, found, err
 }
 
-func download(ctx context.Context, dir string, packages []string) ([]string, error) {
+func download(ctx context.Context, dir, arch string, packages []string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	archives := filepath.Join(dir, "archives")
+	archives, lists := filepath.Join(dir, "archives"), filepath.Join(dir, "lists")
 	// Yesterday's versions must not be unpacked beside today's.
 	if err := os.RemoveAll(archives); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{archives, filepath.Join(archives, "partial")} {
+	for _, d := range []string{archives, filepath.Join(archives, "partial"), filepath.Join(lists, "partial")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, err
 		}
@@ -71,11 +71,17 @@ func download(ctx context.Context, dir string, packages []string) ([]string, err
 	if err := os.WriteFile(status, nil, 0o644); err != nil {
 		return nil, err
 	}
-	args := append([]string{
-		"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::Cache::archives=" + archives, "-o", "Debug::NoLocking=1",
-		"-o", "APT::Sandbox::User=root", "install", "--download-only", "--no-install-recommends",
-	}, packages...)
-	if err := output(exec.CommandContext(ctx, "apt-get", args...)); err != nil {
+	apt := func(args ...string) error {
+		return output(exec.CommandContext(ctx, "apt-get", append([]string{
+			"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::State::lists=" + lists, "-o", "Dir::Cache::archives=" + archives,
+			"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User=root",
+			"-o", "APT::Architecture=" + arch, "-o", "APT::Architectures=", "-o", "APT::Architectures::=" + arch,
+		}, args...)...))
+	}
+	if err := apt("update"); err != nil {
+		return nil, err
+	}
+	if err := apt(append([]string{"install", "--download-only", "--no-install-recommends"}, packages...)...); err != nil {
 		return nil, err
 	}
 	debs, err := filepath.Glob(filepath.Join(archives, "*.deb"))

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds images twice, the second time in another folder without what the first left in the build cache, and compares them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+services=("$@")
+again=$(mktemp -d)
+trap 'chmod -R u+w "$again"; rm -rf "$again"' EXIT
+
+make --no-print-directory images SERVICES="${services[*]}" VERSION=check
+mkdir "$again/tree"
+tar --exclude=./.bin --exclude=./.cache --exclude=./.data --exclude=node_modules -c . | tar -x -C "$again/tree"
+cp -R .bin "$again/tree/.bin"
+(cd "$again/tree" && GOCACHE="$again/cache" "$PWD/.bin/images" .cache/images check "${services[@]}")
+diff .cache/images/index/index.json "$again/tree/.cache/images/index/index.json"
+for service in "${services[@]}"; do
+	diff ".cache/images/$service.spdx.json" "$again/tree/.cache/images/$service.spdx.json"
+	for architecture in amd64 arm64; do
+		grep -q "\"architecture\": *\"$architecture\"" .cache/images/index/index.json
+	done
+done
+echo "Built twice, and the same: ${services[*]}"

@@ -51,6 +51,7 @@ bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFL
 
 .PHONY: bench-receipts
 bench-receipts: ## Read a folder of labelled receipts and score what is read (DATA=folder with manifest.jsonl and score)
+	@mkdir -p .cache
 	@deploy/local/install.sh
 	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
 	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error say what: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \

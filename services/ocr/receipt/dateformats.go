@@ -92,26 +92,36 @@ func datesOn(l *line) []printedDate {
 	return out
 }
 
-// misreadMonths takes "25/Fen/2017" for February, when no other month is as near.
+// misreadMonths takes "25/Fen/2017" for February, when no other month is as near. English ones are the most common.
 func misreadMonths(text string) []printedDate {
 	var out []printedDate
 	for _, m := range anyMonth.FindAllStringSubmatch(text, -1) {
-		month := 0
-		for name, n := range monthOf {
-			if distance(name, m[2]) > 1 || n == month {
-				continue
-			}
-			if month != 0 {
-				month = -1
-				break
-			}
-			month = n
+		month := monthLike(m[2], func(name string) bool { return strings.Contains(englishMonths, name) })
+		if month == 0 {
+			month = monthLike(m[2], func(string) bool { return true })
 		}
-		if month > 0 {
+		if month != 0 {
 			out = append(out, printedDate{year: century(m[3]), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
 		}
 	}
 	return out
+}
+
+const englishMonths = "jan feb mar apr may jun jul aug sep oct nov dec"
+
+// monthLike is the only month whose name, of those that count, is one letter off; 0 for none or several.
+func monthLike(text string, counts func(name string) bool) int {
+	month := 0
+	for name, n := range monthOf {
+		if !counts(name) || distance(name, text) > 1 || n == month {
+			continue
+		}
+		if month != 0 {
+			return 0
+		}
+		month = n
+	}
+	return month
 }
 
 // numericDates looks from every place on: of "07- 24/05/2022" the first three numbers are no date.
@@ -152,6 +162,7 @@ func numericDate(m []string) []printedDate {
 		// More likely a number of chapters, or a price with a speck.
 		d.score = -1.5
 	}
+	d.unround()
 	// A point makes a German or French date, never an American one.
 	d.ordered = m[2] == "." && !short
 	out := []printedDate{d}
@@ -159,6 +170,16 @@ func numericDate(m []string) []printedDate {
 		out = append(out, printedDate{year: century(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: -0.4})
 	}
 	return out
+}
+
+// unround puts right a day or month that begins with a zero which was read as another round figure: there is no 99th.
+func (d *printedDate) unround() {
+	for _, n := range []*int{&d.a, &d.b} {
+		if *n > 31 && (*n/10 == 6 || *n/10 == 8 || *n/10 == 9) {
+			*n %= 10
+			d.score -= 0.8
+		}
+	}
 }
 
 func pointOrComma(s string) bool { return s == "." || s == "," }

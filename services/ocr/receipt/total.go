@@ -197,7 +197,7 @@ func composed(v int64, s *sums) bool {
 			return true
 		}
 		// Subtotals of two rates of tax; what was given back may outweigh one.
-		if slices.ContainsFunc(s.subtotals, func(o labelled) bool { return o.value != 0 && o.value+base.value == v }) && base.value > 0 {
+		if slices.ContainsFunc(s.subtotals, func(o labelled) bool { return !o.near && o.value+base.value == v }) && base.value > 0 && !base.near {
 			return true
 		}
 	}

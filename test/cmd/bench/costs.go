@@ -87,6 +87,9 @@ func spentByName() (map[string]int, error) {
 			name = "bench"
 		}
 		byName[name] += p.ticks
+		if name == "postgres" {
+			byName[name] += p.reaped
+		}
 	}
 	return byName, err
 }

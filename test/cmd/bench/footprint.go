@@ -83,6 +83,8 @@ type process struct {
 	name            string
 	pid, parent     int
 	ticks, resident int
+	// reaped is the time of its children that have ended.
+	reaped int
 }
 
 // processes reads /proc, so it knows Linux only.
@@ -129,17 +131,25 @@ func parseStat(line string) (process, error) {
 		return process{}, fmt.Errorf("%q is too short for a process", line)
 	}
 	p := process{name: line[start+1 : end]}
-	var user, system, pages int
+	var user, system, reapedUser, reapedSystem, pages int
 	for _, f := range []struct {
 		text string
 		into *int
-	}{{strings.TrimSpace(line[:start]), &p.pid}, {fields[1], &p.parent}, {fields[11], &user}, {fields[12], &system}, {fields[21], &pages}} {
+	}{
+		{strings.TrimSpace(line[:start]), &p.pid},
+		{fields[1], &p.parent},
+		{fields[11], &user},
+		{fields[12], &system},
+		{fields[13], &reapedUser},
+		{fields[14], &reapedSystem},
+		{fields[21], &pages},
+	} {
 		n, err := strconv.Atoi(f.text)
 		if err != nil {
 			return process{}, fmt.Errorf("reading the line of a process: %w", err)
 		}
 		*f.into = n
 	}
-	p.ticks, p.resident = user+system, pages*os.Getpagesize()
+	p.ticks, p.reaped, p.resident = user+system, reapedUser+reapedSystem, pages*os.Getpagesize()
 	return p, nil
 }

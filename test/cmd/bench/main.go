@@ -29,7 +29,7 @@ type options struct {
 
 func main() {
 	short := flag.Bool("short", false, "a quick look: short rounds and a tenth of the rows")
-	only := flag.String("only", "", "one theme only: creates, costs, together, reads or footprint")
+	only := flag.String("only", "", "one theme only: creates, costs, scale, together, reads or footprint")
 	write := flag.String("write", "", "put the figures into this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
 	flag.Parse()
@@ -37,7 +37,7 @@ func main() {
 	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
-	o := options{rounds: 5, length: 5 * time.Second, rows: 5_000_000, only: *only}
+	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only}
 	if *short {
 		o.rounds, o.length, o.rows = 3, 2*time.Second, 500_000
 	}
@@ -76,6 +76,7 @@ func run(ctx context.Context, o options, page string) (err error) {
 		{"together", b.together},
 		{"creates", b.creates},
 		{"costs", b.costs},
+		{"scale", b.scale},
 		{"reads", b.reads},
 		{"footprint", b.footprint},
 	} {

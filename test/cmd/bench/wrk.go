@@ -26,6 +26,8 @@ type load struct {
 	pause time.Duration
 	// keyed is the share of requests with an Idempotency-Key.
 	keyed float64
+	// name tells loads apart that run at once.
+	name string
 }
 
 // answered is how it went; latencies are in milliseconds.
@@ -41,7 +43,7 @@ func (b *bench) wrk(ctx context.Context, s *stack, l load) (answered, error) {
 		fmt.Fprintf(&script, "requests[%d] = {%q, %q, %q, %q}\n", i+1, r.method, r.path, "Bearer "+r.token, r.body)
 	}
 	fmt.Fprintf(&script, "keyed = %g\npause = %g\n%s", l.keyed, l.pause.Seconds()*1000, wrkScript)
-	name := filepath.Join(b.dir, "load.lua")
+	name := filepath.Join(b.dir, "load"+l.name+".lua")
 	if err := os.WriteFile(name, []byte(script.String()), 0o600); err != nil {
 		return answered{}, err
 	}

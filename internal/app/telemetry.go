@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -65,6 +66,12 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		return errors.Join(server.Shutdown(ctx), traces.Shutdown(ctx), metrics.Shutdown(ctx))
+		flushing, stop := context.WithTimeout(ctx, 2*time.Second)
+		defer stop()
+		if err := traces.Shutdown(flushing); err != nil {
+			// A collector that is away is no failure of the service.
+			slog.WarnContext(ctx, "the last spans are lost", "error", err)
+		}
+		return errors.Join(server.Shutdown(ctx), metrics.Shutdown(ctx))
 	}, nil
 }

@@ -123,6 +123,20 @@ func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) 
 	}
 }
 
+// TestACollectorThatIsAwayHurtsNobody stops every process cleanly, and soon.
+func TestACollectorThatIsAwayHurtsNobody(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://collector.coffer.test:4317"
+	running := c.startAll(1, c.spawn)
+	require.NoError(t, c.newPerson().earn())
+	for _, service := range services {
+		began := time.Now()
+		c.stop(running[service][0])
+		require.Less(t, time.Since(began), 10*time.Second, service)
+	}
+}
+
 // requireExemplar requires that how long RPCs took points to traces.
 func requireExemplar(t *testing.T, i *instance) {
 	t.Helper()

@@ -219,6 +219,39 @@ func TestAMigrationGivesWayToWhoeverUsesItsTable(t *testing.T) {
 	require.NoError(t, <-migrated)
 }
 
+// TestAnIndexIsMadeBesideThoseWhoWrite is the form that CONTRIBUTING.md asks for: it waits for those who were there before it,
+// for as long as it takes, and nobody for it.
+func TestAnIndexIsMadeBesideThoseWhoWrite(t *testing.T) {
+	t.Parallel()
+	url, name := schemaToMigrate(t)
+	require.NoError(t, pg.Migrate(t.Context(), url, name, migrations))
+	db := openSchema(t, url, name)
+	tx, err := db.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `UPDATE things SET n = n`)
+	require.NoError(t, err)
+	migrated := make(chan error, 1)
+	go func() {
+		second := withSecond("SET lock_timeout = 0;\nDROP INDEX IF EXISTS things_n;\nCREATE INDEX CONCURRENTLY things_n ON things (n);")
+		second["migrations/0002_more.sql"].Data = append([]byte("-- +goose NO TRANSACTION\n"), second["migrations/0002_more.sql"].Data...)
+		migrated <- pg.Migrate(t.Context(), url, name, second)
+	}()
+	for range 3 {
+		select {
+		case err := <-migrated:
+			t.Fatalf("it did not wait: %v", err)
+		case <-time.After(time.Second):
+		}
+		_, err = db.Exec(t.Context(), `INSERT INTO things (id, n) SELECT max(id) + 1, 1 FROM things`)
+		require.NoError(t, err)
+	}
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-migrated)
+	var valid bool
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_n'::regclass`).Scan(&valid))
+	require.True(t, valid)
+}
+
 func withSecond(sql string) fstest.MapFS {
 	return fstest.MapFS{
 		"migrations/0001_things.sql": migrations["migrations/0001_things.sql"],

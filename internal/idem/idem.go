@@ -80,6 +80,23 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Mes
 	return replayed, err
 }
 
+// Record is a call's record, for a statement that writes it along with what it guards: into the columns of the same names, and
+// only where there is no record of the same scope and key_hash that is younger than 24 hours. What it did not write, Replay
+// answers. Without a key all is nil.
+type Record struct{ KeyHash, RequestMAC, Response []byte }
+
+// Record is that of a call which is answered with response.
+func (c Call) Record(response proto.Message) (Record, error) {
+	if c.Key == "" {
+		return Record{}, nil
+	}
+	if err := checkKey(c.Key); err != nil {
+		return Record{}, err
+	}
+	sealed, err := c.seal(response)
+	return Record{KeyHash: c.keyHash(), RequestMAC: c.requestMAC(), Response: sealed}, err
+}
+
 // Replay fills response and reports true when the call was answered before, without doing anything; for work that is
 // too dear to start in vain. InTx must still guard the write.
 func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message) (bool, error) {
@@ -139,20 +156,12 @@ func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
 }
 
 func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) error {
-	plain, err := proto.Marshal(response)
+	sealed, err := call.seal(response)
 	if err != nil {
-		return fmt.Errorf("encoding the answer to remember: %w", err)
-	}
-	sealer, err := call.sealer()
-	if err != nil {
-		return err
-	}
-	nonce := make([]byte, sealer.NonceSize())
-	if _, err := rand.Read(nonce); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`,
-		call.Scope, call.keyHash(), sealer.Seal(nonce, nonce, plain, nil))
+		call.Scope, call.keyHash(), sealed)
 	if err != nil {
 		return fmt.Errorf("remembering an answer: %w", err)
 	}
@@ -206,6 +215,23 @@ func (c Call) requestMAC() []byte {
 	}
 	m.Write(body)
 	return m.Sum(nil)
+}
+
+// seal is different each time, since the nonce is.
+func (c Call) seal(response proto.Message) ([]byte, error) {
+	plain, err := proto.Marshal(response)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the answer to remember: %w", err)
+	}
+	sealer, err := c.sealer()
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, sealer.NonceSize())
+	if _, err := rand.Read(nonce); err != nil {
+		return nil, err
+	}
+	return sealer.Seal(nonce, nonce, plain, nil), nil
 }
 
 func (c Call) sealer() (cipher.AEAD, error) {

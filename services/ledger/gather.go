@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -42,15 +43,16 @@ type gatherer struct {
 // booked is a request's transaction on its way.
 type booked struct {
 	// ctx is the request's: one that has ended before its turn is not written.
-	ctx   context.Context //nolint:containedctx // The request waits while its transaction is in the queue.
-	t     transaction
-	event outbox.Event
+	ctx    context.Context //nolint:containedctx // The request waits while its transaction is in the queue.
+	t      transaction
+	event  outbox.Event
+	record idem.Record
 	// done gets the outcome; it has room for it, so that no writer waits.
 	done chan outcome
 }
 
 type outcome struct {
-	// written is false when wallet or category are not the owner's.
+	// written is false when wallet or category are not the owner's, or the key was used before.
 	written bool
 	err     error
 	// statement is the span of the statement that it shared with others.
@@ -103,9 +105,9 @@ func (g *gatherer) run(ctx context.Context) {
 }
 
 // book returns when the transaction is committed, with its event, balance and totals, or will never be; when ctx ends
-// before that, nobody knows. It reports false when the wallet or the category is not the owner's.
-func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event) (bool, error) {
-	b := &booked{ctx: ctx, t: t, event: event, done: make(chan outcome, 1)}
+// before that, nobody knows. It reports false when the wallet or the category is not the owner's, or the key was used before.
+func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event, record idem.Record) (bool, error) {
+	b := &booked{ctx: ctx, t: t, event: event, record: record, done: make(chan outcome, 1)}
 	select {
 	case g.queues[maphash.Bytes(g.seed, t.WalletID[:])%writers] <- b:
 	default:
@@ -148,9 +150,9 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	defer cancel()
 	ctx, span := startSpan(ctx, group)
 	defer span.End()
-	ts, events := make([]transaction, len(group)), make([]outbox.Event, len(group))
+	ts, events, records := make([]transaction, len(group)), make([]outbox.Event, len(group)), make([]idem.Record, len(group))
 	for i, b := range group {
-		ts[i], events[i] = b.t, b.event
+		ts[i], events[i], records[i] = b.t, b.event, b.record
 	}
 	rows, err := outbox.Encode(events...)
 	if err != nil {
@@ -159,7 +161,7 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	}
 	var written map[uuid.UUID]bool
 	err = pg.Retry(func() error {
-		written, err = insertTransactions(ctx, g.db, ts, rows)
+		written, err = insertTransactions(ctx, g.db, ts, rows, records)
 		return err
 	})
 	switch {

@@ -11,8 +11,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
@@ -26,7 +28,7 @@ func (p person) book(ctx context.Context, amountMinor int64, change ...func(*tra
 	for _, c := range change {
 		c(&t)
 	}
-	written, err := p.gatherer.book(ctx, t, p.created(ctx, t))
+	written, err := p.gatherer.book(ctx, t, p.created(ctx, t), idem.Record{})
 	return t, written, err
 }
 
@@ -42,7 +44,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 				ID: p.newID(), OwnerID: p.id, AmountMinor: int64(i + 1), Date: today, Currency: "EUR", WalletID: p.wallet,
 				CategoryID: p.category, Version: 1, CreatedAt: today, UpdatedAt: today,
 			}
-			written, err := idle.book(t.Context(), tr, p.created(t.Context(), tr))
+			written, err := idle.book(t.Context(), tr, p.created(t.Context(), tr), idem.Record{})
 			require.NoError(t, err)
 			require.True(t, written)
 		})
@@ -60,6 +62,71 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 	require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
 	require.Equal(t, 1, commits)
 	s.requireConsistent(t)
+}
+
+// Requests with keys, old, new, repeated and wrong, share groups with others.
+func TestRequestsWithKeysShareACommitAndHaveOneEffectEach(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	const repeats, keys = 4, 8
+	_, err := s.db.Exec(t.Context(), `
+		INSERT INTO idempotency_keys (scope, key_hash, request_mac, created_at) VALUES ($1, $2, '', now() - interval '25 hours')`,
+		p.id.String(), expiredHash(t, "key 0"))
+	require.NoError(t, err)
+	var ids [keys]sync.Map
+	var replayed atomic.Int64
+	var running sync.WaitGroup
+	for i := range keys * repeats {
+		running.Go(func() {
+			req := p.spends("1")
+			req.IdempotencyKey = fmt.Sprintf("key %d", i%keys)
+			resp, err := p.CreateTransaction(p.ctx, req)
+			require.NoError(t, err)
+			ids[i%keys].Store(resp.GetTransaction().GetId(), true)
+			if resp.GetReplayed() {
+				replayed.Add(1)
+			}
+		})
+		running.Go(func() { p.create(t, p.spends("1")) })
+		running.Go(func() {
+			req := other.spends("1")
+			req.IdempotencyKey, req.WalletId = fmt.Sprintf("key %d", i%keys), p.wallet.String()
+			_, err := other.CreateTransaction(other.ctx, req)
+			requireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
+		})
+	}
+	running.Wait()
+	for i := range ids {
+		answered := 0
+		ids[i].Range(func(any, any) bool { answered++; return true })
+		require.Equal(t, 1, answered, "the requests of a key have one answer")
+	}
+	require.EqualValues(t, keys*(repeats-1), replayed.Load())
+	require.Equal(t, fmt.Sprintf("-%d.00", keys+keys*repeats), p.balances(t, p.wallet)["EUR"])
+	conflicting := p.spends("2")
+	conflicting.IdempotencyKey = "key 1"
+	_, err = p.CreateTransaction(p.ctx, conflicting)
+	requireReason(t, err, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
+	free := other.spends("1")
+	free.IdempotencyKey = "key 1"
+	require.False(t, mustCreate(t, other, free).GetReplayed(), "a refused request leaves its key free")
+	s.requireConsistent(t)
+}
+
+// expiredHash is what a key is stored as.
+func expiredHash(t *testing.T, key string) []byte {
+	t.Helper()
+	record, err := idem.Call{Key: key, Request: &ledgerv1.CreateTransactionRequest{}}.Record(&ledgerv1.CreateTransactionResponse{})
+	require.NoError(t, err)
+	return record.KeyHash
+}
+
+func mustCreate(t *testing.T, p person, req *ledgerv1.CreateTransactionRequest) *ledgerv1.CreateTransactionResponse {
+	t.Helper()
+	resp, err := p.CreateTransaction(p.ctx, req)
+	require.NoError(t, err)
+	return resp
 }
 
 func TestABadTransactionDoesNotFailItsNeighbours(t *testing.T) {
@@ -215,7 +282,7 @@ func BenchmarkBooking(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := insertTransactions(b.Context(), s.db, []transaction{tr}, rows); err != nil {
+					if _, err := insertTransactions(b.Context(), s.db, []transaction{tr}, rows, make([]idem.Record, 1)); err != nil {
 						b.Error(err)
 					}
 				}

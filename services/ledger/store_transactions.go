@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -80,19 +81,35 @@ const booking = `balance AS (
 		)`
 
 // insertTransactions writes those whose wallet and category are their owner's, with all that belongs to them, in one
-// statement, and returns their ids. events stand beside ts.
-func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, events outbox.Rows) (map[uuid.UUID]bool, error) {
+// statement, and returns their ids. events and the records of idempotency keys stand beside ts; one whose key was used before
+// is not written. Of several with one key, one is: its record has the answer that it brought.
+func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, `
-		WITH item AS MATERIALIZED (
+		WITH own AS MATERIALIZED (
 			SELECT i.*
 			FROM unnest(@ids::uuid[], @owners::uuid[], @wallets::uuid[], @categories::uuid[], @receipts::uuid[],
 				@currencies::text[], @amounts::bigint[], @amounts_e4::bigint[], @descriptions::text[], @dates::timestamptz[],
-				@created::timestamptz[], @event_ids::uuid[], @subjects::text[], @data::bytea[], @traceparents::text[]) WITH ORDINALITY
+				@created::timestamptz[], @event_ids::uuid[], @subjects::text[], @data::bytea[], @traceparents::text[],
+				@key_hashes::bytea[], @request_macs::bytea[], @responses::bytea[]) WITH ORDINALITY
 				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
-					created_at, event_id, subject, data, traceparent, position)
+					created_at, event_id, subject, data, traceparent, key_hash, request_mac, response, position)
 			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
 				AND EXISTS (SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id)
+		), claim AS (
+			INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac, response)
+			SELECT DISTINCT ON (owner_id, key_hash) owner_id::text, key_hash, request_mac, response
+			FROM own
+			WHERE key_hash IS NOT NULL
+			ORDER BY owner_id, key_hash, position
+			ON CONFLICT (scope, key_hash) DO UPDATE
+			SET request_mac = EXCLUDED.request_mac, response = EXCLUDED.response, created_at = now()
+			WHERE k.created_at < now() - interval '24 hours'
+			RETURNING response
+		), item AS MATERIALIZED (
+			SELECT *
+			FROM own
+			WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)
 		), move AS (
 			SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, 1 AS sign
 			FROM item
@@ -107,7 +124,7 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date, 1,
 			created_at, created_at
 		FROM item
-		RETURNING id`, insertArgs(ts, events))
+		RETURNING id`, insertArgs(ts, events, records))
 	if err != nil {
 		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
 	}
@@ -119,13 +136,15 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 }
 
 // insertArgs turns rows into columns.
-func insertArgs(ts []transaction, events outbox.Rows) pgx.NamedArgs {
+func insertArgs(ts []transaction, events outbox.Rows, records []idem.Record) pgx.NamedArgs {
 	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
 	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
 	currencies, descriptions := make([]string, len(ts)), make([]string, len(ts))
 	amounts, scaled := make([]int64, len(ts)), make([]int64, len(ts))
 	dates, created := make([]time.Time, len(ts)), make([]time.Time, len(ts))
+	keys, macs, responses := make([][]byte, len(ts)), make([][]byte, len(ts)), make([][]byte, len(ts))
 	for i, t := range ts {
+		keys[i], macs[i], responses[i] = records[i].KeyHash, records[i].RequestMAC, records[i].Response
 		ids[i], owners[i] = t.ID, t.OwnerID
 		wallets[i], categories[i], receipts[i] = t.WalletID, t.CategoryID, t.ReceiptID
 		currencies[i], descriptions[i] = t.Currency, t.Description
@@ -136,7 +155,7 @@ func insertArgs(ts []transaction, events outbox.Rows) pgx.NamedArgs {
 		"ids": ids, "owners": owners, "wallets": wallets, "categories": categories, "receipts": receipts,
 		"currencies": currencies, "amounts": amounts, "amounts_e4": scaled, "descriptions": descriptions, "dates": dates,
 		"created": created, "event_ids": events.IDs, "subjects": events.Subjects, "data": events.Data,
-		"traceparents": events.Traceparents,
+		"traceparents": events.Traceparents, "key_hashes": keys, "request_macs": macs, "responses": responses,
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 	income  = "income"
 )
 
-// CreateTransaction books an amount. Without an idempotency key it shares its statement and commit with others.
+// CreateTransaction books an amount. It shares its statement and commit with others.
 func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	t, err := parseTransaction(req)
 	if err != nil {
@@ -32,30 +32,25 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.newID(), caller.ID(ctx), 1, s.now()
 	t.UpdatedAt = t.CreatedAt
 	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.proto(), Etag: etag.Format(t.Version)}
-	if req.GetIdempotencyKey() == "" {
-		err = s.bookTransaction(ctx, t)
-	} else {
-		call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
-		resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-			return s.createTransactions(ctx, tx, []transaction{t})
-		})
-	}
+	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	record, err := call.Record(resp)
 	if err != nil {
 		return nil, err
 	}
-	return resp, nil
-}
-
-// bookTransaction finds out what was wrong when nothing was written.
-func (s *server) bookTransaction(ctx context.Context, t transaction) error {
-	written, err := s.gatherer.book(ctx, t, s.created(ctx, t))
+	written, err := s.gatherer.book(ctx, t, s.created(ctx, t), record)
 	if err != nil {
-		return unbookable(err)
+		return nil, unbookable(err)
 	}
 	if written {
-		return nil
+		return resp, nil
 	}
-	return s.unwritten(ctx, s.db, t)
+	if resp.Replayed, err = idem.Replay(ctx, s.db, call, resp); err != nil {
+		return nil, err
+	}
+	if !resp.GetReplayed() {
+		return nil, s.unwritten(ctx, s.db, t)
+	}
+	return resp, nil
 }
 
 // unwritten is why a transaction's wallet and category did not let it be written.
@@ -82,7 +77,7 @@ func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []tran
 	if err != nil {
 		return err
 	}
-	written, err := insertTransactions(ctx, q, ts, rows)
+	written, err := insertTransactions(ctx, q, ts, rows, make([]idem.Record, len(ts)))
 	if err != nil {
 		return unbookable(err)
 	}

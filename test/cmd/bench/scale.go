@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -127,37 +128,61 @@ func (b *bench) branch(ctx context.Context, s *stack, schema string) (*branch, e
 	q := database.Query()
 	q.Set("search_path", schema)
 	database.RawQuery = q.Encode()
-	ledger, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	front, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
 	started := *s.Stack
-	started.URL = "http://" + front
-	br := &branch{stack: &stack{Stack: &started, writers: s.writers}}
-	for _, p := range []struct{ program, addr, ledger string }{{"ledger", ledger, ledger}, {"gateway", front, ledger}} {
-		certificates := s.Certificates[p.program]
-		cmd := exec.CommandContext(ctx, filepath.Join(b.programs, p.program))
-		cmd.Env = append(os.Environ(), "LISTEN_ADDR="+p.addr, "METRICS_ADDR=127.0.0.1:0", "HEALTH_ADDR=", "DATABASE_URL="+database.String(), "NATS_URL="+s.NATS,
-			"SERVICE_KEY="+s.ServiceKey, "AUTH_ADDR="+s.GRPC["auth"], "OCR_ADDR="+s.GRPC["ocr"], "BUDGET_ADDR="+s.GRPC["budget"], "LEDGER_ADDR="+p.ledger,
-			"TLS_CERT="+certificates.Cert, "TLS_KEY="+certificates.Key, "TLS_CA="+certificates.CA, "RATE_LIMIT=0",
-			"OTEL_EXPORTER_OTLP_ENDPOINT="+b.endpoint, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0.01")
-		log, err := os.Create(filepath.Join(s.dir, p.program+"-"+schema+".log"))
-		if err != nil {
-			return nil, errors.Join(err, br.stop())
-		}
-		defer log.Close()
-		cmd.Stdout, cmd.Stderr = log, log
-		if err := cmd.Start(); err != nil {
-			return nil, errors.Join(err, br.stop())
-		}
-		br.processes = append(br.processes, cmd)
+	br := &branch{stack: &stack{Stack: &started, dir: s.dir, writers: s.writers}}
+	environment := []string{
+		"DATABASE_URL=" + database.String(), "NATS_URL=" + s.NATS, "SERVICE_KEY=" + s.ServiceKey, "RATE_LIMIT=0",
+		"AUTH_ADDR=" + s.GRPC["auth"], "OCR_ADDR=" + s.GRPC["ocr"], "BUDGET_ADDR=" + s.GRPC["budget"],
+		"OTEL_EXPORTER_OTLP_ENDPOINT=" + b.endpoint, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0.01",
 	}
+	ledger, err := br.start(ctx, filepath.Join(b.programs, "ledger"), environment)
+	if err != nil {
+		return nil, errors.Join(err, br.stop())
+	}
+	front, err := br.start(ctx, filepath.Join(b.programs, "gateway"), append(environment, "LEDGER_ADDR="+ledger))
+	if err != nil {
+		return nil, errors.Join(err, br.stop())
+	}
+	started.URL = "http://" + front
 	return br, br.await(ctx)
 }
+
+// start runs a service on any free port, and returns its address, which the first line of its log tells.
+func (br *branch) start(ctx context.Context, program string, environment []string) (string, error) {
+	name := filepath.Base(program)
+	certificates := br.Certificates[name]
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = append(append(os.Environ(), environment...), "LISTEN_ADDR=127.0.0.1:0", "METRICS_ADDR=127.0.0.1:0", "HEALTH_ADDR=",
+		"TLS_CERT="+certificates.Cert, "TLS_KEY="+certificates.Key, "TLS_CA="+certificates.CA)
+	log, err := os.CreateTemp(br.dir, name)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	br.processes = append(br.processes, cmd)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		text, err := os.ReadFile(log.Name())
+		if err != nil {
+			return "", err
+		}
+		if address := listening.FindSubmatch(text); address != nil {
+			return string(address[1]), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("%s did not start:\n%s", name, text)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+var listening = regexp.MustCompile(`"msg":"starting".*"address":"([^"]+)"`)
 
 // await asks for a list until it comes.
 func (br *branch) await(ctx context.Context) error {

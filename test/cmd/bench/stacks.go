@@ -131,12 +131,3 @@ func (s *stack) superuser(ctx context.Context) (*pgx.Conn, error) {
 	}
 	return conn, nil
 }
-
-// freePort is an address that was free a moment ago.
-func freePort(ctx context.Context) (string, error) {
-	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return lis.Addr().String(), lis.Close()
-}

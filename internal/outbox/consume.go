@@ -133,13 +133,16 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 	}
 }
 
-// apply is seen in the trace of every event; the statements, which the events share, in that of the first one.
+// apply is seen in the trace of every event; the statements, which the events share, in that of the first one, to which the
+// others link.
 func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
 	applying := ctx
 	for _, e := range events {
 		own, span := startSpan(ctx, e.traceparent, c.Name+" "+e.Subject, trace.SpanKindConsumer)
 		defer span.End()
-		if span.IsRecording() && applying == ctx {
+		if applying != ctx {
+			span.AddLink(trace.LinkFromContext(applying))
+		} else if span.IsRecording() {
 			applying = own
 		}
 	}

@@ -149,7 +149,7 @@ func (i *instance) ready(ctx context.Context) error {
 }
 
 // preStop is how long an instance whose name is gone goes on as if nothing were; ten seconds in the cluster.
-const preStop = 300 * time.Millisecond
+const preStop = 500 * time.Millisecond
 
 // stop ends an instance as Kubernetes does.
 func (c *cluster) stop(i *instance) {

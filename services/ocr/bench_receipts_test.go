@@ -123,6 +123,6 @@ func processorTime() float64 {
 }
 
 func newTestReader() reader {
-	config := Config{Tesseract: "tesseract", Timeout: 20 * time.Second}
+	config := Config{Tesseract: "tesseract", Timeout: time.Minute}
 	return reader{opener: newOpener(config), engine: local{engine: newTesseract(config), now: time.Now}, now: time.Now}
 }

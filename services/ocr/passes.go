@@ -63,8 +63,8 @@ const (
 
 // closer looks again at the rows that decide what is still in doubt.
 func (r local) closer(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
-	look := func(places []receipt.Place, read func([]receipt.Page) receipt.Reading) error {
-		for _, grow := range rowGrowths {
+	look := func(places []receipt.Place, growths []float64, read func([]receipt.Page) receipt.Reading) error {
+		for _, grow := range growths {
 			rows, err := r.lookAtRows(ctx, pages, places, grow)
 			if err != nil {
 				return err
@@ -75,17 +75,17 @@ func (r local) closer(ctx context.Context, pages []prepared, out reading, readin
 	}
 	last := readings[len(readings)-1]
 	if c := out.Confidence["total"]; c > 0 && c < sureSum {
-		if err := look(last.SumPlaces(), receipt.ReadSums); err != nil {
+		if err := look(last.SumPlaces(), rowGrowths, receipt.ReadSums); err != nil {
 			return reading{}, err
 		}
 	}
 	if out.Total != "" && out.Confidence["date"] < sureDate {
-		if err := look(receipt.DatePlaces(readings...), receipt.ReadDates); err != nil {
+		if err := look(receipt.DatePlaces(readings...), rowGrowths, receipt.ReadDates); err != nil {
 			return reading{}, err
 		}
 	}
 	if out.Total != "" {
-		if err := look(receipt.NamePlace(readings...), receipt.ReadNames); err != nil {
+		if err := look(receipt.NamePlace(readings...), nameGrowths, receipt.ReadNames); err != nil {
 			return reading{}, err
 		}
 	}
@@ -114,8 +114,12 @@ func (r local) lookAtRows(ctx context.Context, pages []prepared, places []receip
 	return out, nil
 }
 
-// rowGrowths: the engine misreads other figures at other sizes, so that what it reads twice is likely so.
-var rowGrowths = []float64{0.8, 1.25, 2}
+var (
+	// rowGrowths: the engine misreads other figures at other sizes, so that what it reads twice is likely so.
+	rowGrowths = []float64{0.8, 1.25, 2}
+	// nameGrowths: a name is told by its surest spelling, which is most often that of larger letters.
+	nameGrowths = []float64{1.25}
+)
 
 func (r local) passes(first []receipt.Page) []pass {
 	if receipt.Blank(first) {

@@ -2,7 +2,7 @@ BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # Modules with code of ours that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images
-TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff
+TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -69,6 +69,11 @@ bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of anoth
 		(cd -P $$tree && go test -run "^$$" -bench . -benchmem -benchtime 0.5s $$packages) >> $$tree.txt || exit 1; \
 	done; done'
 	$(BIN)/benchstat before=.cache/compared/before.txt now=.cache/compared/now.txt
+
+.PHONY: load
+load: $(BIN)/vegeta ## Measure what is left at three times what Coffer can do (LOADFLAGS=-short: a quick look)
+	@deploy/local/install.sh bench
+	@go run ./test/cmd/bench -overload=$(BIN)/vegeta $(LOADFLAGS)
 
 .PHONY: test-modules
 test-modules: ## Build and vet each module without its neighbours
@@ -196,6 +201,7 @@ $(BIN)/go-licenses: tools/licenses/go.mod
 $(BIN)/oapi-codegen: tools/oapi-codegen/go.mod
 $(BIN)/oasdiff: tools/oasdiff/go.mod
 $(BIN)/benchstat: tools/benchstat/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat:
+$(BIN)/vegeta: tools/vegeta/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat $(BIN)/vegeta:
 	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/restjson"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -23,7 +24,11 @@ const maxProblems = 50
 
 // decoding is a connection whose calls fill the request message from the HTTP request that the context belongs to.
 // grpc-gateway has set the path's fields by then, and nothing else touches those.
-type decoding struct{ grpc.ClientConnInterface }
+type decoding struct {
+	grpc.ClientConnInterface
+	// limit is the service's. A call counts once its body was read, so that slow clients take no place away.
+	limit *rpc.Limit
+}
 
 // Invoke implements grpc.ClientConnInterface.
 func (d decoding) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
@@ -31,6 +36,11 @@ func (d decoding) Invoke(ctx context.Context, method string, args, reply any, op
 	if err := decode(x.request, x.route, args.(proto.Message).ProtoReflect()); err != nil {
 		return err
 	}
+	if !d.limit.Enter() {
+		x.shed = true
+		return apierr.Unavailable
+	}
+	defer d.limit.Leave()
 	return d.ClientConnInterface.Invoke(ctx, method, args, reply, opts...)
 }
 

@@ -132,6 +132,10 @@ func (b *backend) answer(ctx context.Context, req any, info *grpc.UnaryServerInf
 	b.requests = append(b.requests, req.(proto.Message))
 	b.metadata, _ = metadata.FromIncomingContext(ctx)
 	switch a := b.answers[info.FullMethod[strings.LastIndexByte(info.FullMethod, '/')+1:]].(type) {
+	case chan struct{}: // it hangs until this is closed
+		b.mu.Unlock()
+		<-a
+		b.mu.Lock()
 	case *apierr.Error:
 		return nil, a.GRPCStatus().Err()
 	case error:

@@ -27,10 +27,11 @@ type front struct {
 	table    *table
 	verifier *caller.Verifier
 	limits   *rateLimit
+	busy     *busy
 	log      *slog.Logger
 }
 
-// newHandler puts the API together. From the outside in: telemetry, request id and log, headers, CORS, compression,
+// newHandler puts the API together. From the outside in: load, telemetry, request id and log, headers, CORS, compression,
 // paths that grpc-gateway would judge too kindly, grpc-gateway, and behind its matching the checks that need the route.
 func newHandler(ctx context.Context, config Config, conns connections, verifier *caller.Verifier, log *slog.Logger) (http.Handler, error) {
 	routes, err := rpcRoutes()
@@ -41,7 +42,7 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	if err != nil {
 		return nil, err
 	}
-	f := &front{config: config, verifier: verifier, limits: limits, log: log}
+	f := &front{config: config, verifier: verifier, limits: limits, busy: newBusy(routes), log: log}
 	own := f.pages(conns)
 	paths := make([]string, 0, len(own))
 	for _, p := range own {
@@ -56,17 +57,14 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	if err != nil {
 		return nil, err
 	}
-	handler := http.Handler(compress(f.recover(f.tidyPath(mux))))
-	if len(config.AllowedOrigins) > 0 {
-		handler = corsFor(config.AllowedOrigins).Handler(handler)
-	}
-	return otelhttp.NewHandler(f.observe(secure(handler)), "http",
+	handler := f.crossOrigin(compress(f.recover(f.tidyPath(mux))))
+	return f.shed(otelhttp.NewHandler(f.observe(secure(handler)), "http",
 		// The caller's trace is linked and not continued: strangers do not decide what is sampled.
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
 		// Else the Host header would name server and port, in labels of every metric.
 		otelhttp.WithServerName("gateway:80"),
 		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != livePath && r.URL.Path != readyPath }),
-	), nil
+	)), nil
 }
 
 // newMux registers every RPC that has a route, and the gateway's own pages, which share its 404 and 405.
@@ -89,19 +87,19 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 		runtime.WithDisableHTTPMethodOverride(),
 		runtime.WithWriteContentLength(),
 	)
-	if err := authgw.RegisterAuthServiceHandlerClient(ctx, mux, authv1.NewAuthServiceClient(decoding{conns.auth})); err != nil {
+	if err := authgw.RegisterAuthServiceHandlerClient(ctx, mux, authv1.NewAuthServiceClient(decoding{conns.auth, f.busy.services["coffer.auth.v1"]})); err != nil {
 		return nil, err
 	}
-	if err := ledgergw.RegisterLedgerServiceHandlerClient(ctx, mux, ledgerv1.NewLedgerServiceClient(decoding{conns.ledger})); err != nil {
+	if err := ledgergw.RegisterLedgerServiceHandlerClient(ctx, mux, ledgerv1.NewLedgerServiceClient(decoding{conns.ledger, f.busy.services["coffer.ledger.v1"]})); err != nil {
 		return nil, err
 	}
-	if err := budgetgw.RegisterBudgetServiceHandlerClient(ctx, mux, budgetv1.NewBudgetServiceClient(decoding{conns.budget})); err != nil {
+	if err := budgetgw.RegisterBudgetServiceHandlerClient(ctx, mux, budgetv1.NewBudgetServiceClient(decoding{conns.budget, f.busy.services["coffer.budget.v1"]})); err != nil {
 		return nil, err
 	}
-	if err := budgetgw.RegisterNotificationServiceHandlerClient(ctx, mux, budgetv1.NewNotificationServiceClient(decoding{conns.budget})); err != nil {
+	if err := budgetgw.RegisterNotificationServiceHandlerClient(ctx, mux, budgetv1.NewNotificationServiceClient(decoding{conns.budget, f.busy.services["coffer.budget.v1"]})); err != nil {
 		return nil, err
 	}
-	if err := budgetgw.RegisterWebhookServiceHandlerClient(ctx, mux, budgetv1.NewWebhookServiceClient(decoding{conns.budget})); err != nil {
+	if err := budgetgw.RegisterWebhookServiceHandlerClient(ctx, mux, budgetv1.NewWebhookServiceClient(decoding{conns.budget, f.busy.services["coffer.budget.v1"]})); err != nil {
 		return nil, err
 	}
 	// The last one that is registered for a path has it.
@@ -122,14 +120,18 @@ func nothing(string) (string, bool) { return "", false }
 // compressedTypes gain nothing from compression.
 var compressedTypes = []string{"image/*", "font/*"}
 
-func corsFor(origins []string) *cors.Cors {
+// crossOrigin lets browsers call from the origins that are allowed.
+func (f *front) crossOrigin(next http.Handler) http.Handler {
+	if len(f.config.AllowedOrigins) == 0 {
+		return next
+	}
 	return cors.New(cors.Options{
-		AllowedOrigins: origins,
+		AllowedOrigins: f.config.AllowedOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate"},
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Idempotency-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
 		MaxAge:         600,
-	})
+	}).Handler(next)
 }
 
 // passThrough is the mux's view of bodies. It decodes nothing, because protojson's errors cannot say which field is

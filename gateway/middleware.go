@@ -38,6 +38,8 @@ type exchange struct {
 	// success is what the answer's status will be when the RPC succeeds.
 	success *statusWriter
 	route   *route
+	// shed tells that the request was refused because its service has too much to do.
+	shed bool
 	// user is empty until a token was verified.
 	user caller.Identity
 }
@@ -96,6 +98,9 @@ func (f *front) logAccess(ctx context.Context, x *exchange, took time.Duration) 
 	level := slog.LevelInfo
 	switch {
 	case x.outer.URL.Path == livePath || x.outer.URL.Path == readyPath:
+		level = slog.LevelDebug
+	case x.shed:
+		// There are thousands of them a second when there are any; the metrics count them.
 		level = slog.LevelDebug
 	case x.answer.status >= http.StatusInternalServerError:
 		// The service has logged the cause, as loudly as it deserves.

@@ -107,7 +107,11 @@ func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 		}
 		return true
 	})
-	config := map[string]any{"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}}}
+	config := map[string]any{
+		// Repeats are for a connection that broke, not for a service that fails: at most one for ten calls that succeed.
+		"retryThrottling":     map[string]any{"maxTokens": 20, "tokenRatio": 0.1},
+		"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}},
+	}
 	if len(retried) > 0 {
 		config["methodConfig"] = []any{map[string]any{
 			"name": retried,

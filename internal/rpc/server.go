@@ -63,12 +63,13 @@ type Server struct {
 	config   Config
 	verifier *caller.Verifier
 	streams  *streams
+	limit    *Limit
 	log      *slog.Logger
 }
 
 // NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
-	s := &Server{config: config, verifier: verifier, streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer()}
+	s := &Server{config: config, verifier: verifier, limit: NewLimit(), streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer()}
 	s.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
@@ -78,7 +79,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		// Connections are renewed so that load spreads over new replicas.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(s.finish, s.recover, s.deadline, s.authorize),
+		grpc.ChainUnaryInterceptor(s.limited, s.finish, s.recover, s.deadline, s.authorize),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
@@ -169,7 +170,7 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 	}
 }
 
-// finish is outermost: it logs the call and turns whatever came out into a status that may be shown.
+// finish is outermost but for the limit: it logs the call and turns whatever came out into a status that may be shown.
 func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)

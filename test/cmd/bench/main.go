@@ -25,11 +25,14 @@ type options struct {
 	rows int
 	// only are the themes to measure; none: all.
 	only string
+	// vegeta is the program that sends more than can be answered.
+	vegeta string
 }
 
 func main() {
 	short := flag.Bool("short", false, "a quick look: short rounds and a tenth of the rows")
 	only := flag.String("only", "", "one theme only: creates, costs, scale, together, reads or footprint")
+	vegeta := flag.String("overload", "", "only measure what is left of creates at multiples of the capacity, with this vegeta program")
 	write := flag.String("write", "", "put the figures into this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
 	flag.Parse()
@@ -37,7 +40,7 @@ func main() {
 	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
-	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only}
+	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: *vegeta}
 	if *short {
 		o.rounds, o.length, o.rows = 3, 2*time.Second, 500_000
 	}
@@ -68,6 +71,9 @@ func run(ctx context.Context, o options, page string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	if o.vegeta != "" {
+		return b.overload(ctx)
+	}
 	fmt.Print(heading)
 	for _, theme := range []struct {
 		name    string

@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"net/http"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAServiceThatHangsIsLeftAloneAndTheOthersGoOn fills the ledger with requests that do not end.
+func TestAServiceThatHangsIsLeftAloneAndTheOthersGoOn(t *testing.T) {
+	t.Parallel()
+	hanging := make(chan struct{})
+	a := newAPI(t, map[string]any{"GetWallet": hanging}, func(c *Config) { c.AllowedOrigins = []string{"https://app.example"} })
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	release := sync.OnceFunc(func() { close(hanging) })
+	defer release()
+	most := runtime.GOMAXPROCS(0) * 128
+	for range most {
+		waiting.Go(func() { a.send("GET", "/api/v1/wallet/"+anID, "") })
+	}
+	require.Eventually(t, func() bool { return a.calls() == most }, 10*time.Second, time.Millisecond)
+
+	begin := time.Now()
+	for _, path := range []string{"/api/v1/wallet/" + anID, "/api/v1/transaction", "/api/v1/dashboard/summary"} {
+		r := a.send("GET", path, "", "Origin", "https://app.example", "X-Request-Id", "look-for-me")
+		a.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+		require.Equal(t, "1", r.Header.Get("Retry-After"))
+		require.Equal(t, "look-for-me", r.Header.Get("X-Request-Id"))
+		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
+		require.Equal(t, "https://app.example", r.Header.Get("Access-Control-Allow-Origin"), "browsers must be able to read it")
+	}
+	require.Less(t, time.Since(begin), time.Second)
+	require.Equal(t, most, a.calls(), "the ledger has not heard of them")
+	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/budgets", "").StatusCode)
+	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/auth/me", "").StatusCode)
+	require.Equal(t, http.StatusOK, a.send("GET", "/livez", "").StatusCode)
+
+	release()
+	waiting.Wait()
+	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/transaction", "").StatusCode)
+}
+
+func TestEveryRouteIsAboutOneService(t *testing.T) {
+	t.Parallel()
+	routes, err := rpcRoutes()
+	require.NoError(t, err)
+	b := newBusy(routes)
+	require.Len(t, b.services, 3)
+	for _, r := range routes {
+		if !r.method.IsStreamingServer() {
+			require.Same(t, b.services[r.method.ParentFile().Package()], b.paths[topic(r.template)], r.template)
+		}
+	}
+}

@@ -45,6 +45,11 @@ func run(m *testing.M) (code int, err error) {
 	if baseURL = os.Getenv("BASE_URL"); baseURL != "" {
 		return m.Run(), nil
 	}
+	kept, err := keepRecord()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.Remove(kept.file.Name()) }()
 	stack, err = local.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
 	if err != nil {
 		return 0, fmt.Errorf("starting a stack: %w", err)
@@ -54,6 +59,9 @@ func run(m *testing.M) (code int, err error) {
 	// Only a whole run can have seen everything.
 	if missing := missed(); code == 0 && flag.Lookup("test.run").Value.String() == "" && len(missing) > 0 {
 		err = fmt.Errorf("no test has seen these errors, which the OpenAPI document promises:\n  %s", strings.Join(missing, "\n  "))
+	}
+	if leaks, failure := kept.leaks(stack); failure != nil || len(leaks) > 0 {
+		err = errors.Join(err, failure, fmt.Errorf("written to logs, traces or events, where it must not be:\n  %s", strings.Join(leaks[:min(10, len(leaks))], "\n  ")))
 	}
 	return code, errors.Join(err, stack.Stop())
 }

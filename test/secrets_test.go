@@ -1,0 +1,139 @@
+package test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/app"
+)
+
+// secret are the shapes of what must never be written down: passwords as the tests make them, tokens, webhooks' secrets, and
+// URLs with passwords. Nobody's e-mail is in a log or a trace either; the event of a registration tells it to its owner.
+var (
+	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|whsec_|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
+	mail   = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
+)
+
+// record keeps what a run of all tests writes down: every line of the log at its most talkative, and every span.
+type record struct {
+	file *os.File
+	mu   sync.Mutex
+}
+
+// keepRecord must come before the stack starts, which takes log and tracer then.
+func keepRecord() (*record, error) {
+	file, err := os.CreateTemp("", "coffer-record-")
+	if err != nil {
+		return nil, err
+	}
+	r := &record{file: file}
+	slog.SetDefault(slog.New(slog.NewMultiHandler(app.NewLogger(r, slog.LevelDebug).Handler(), slog.NewTextHandler(os.Stderr, nil))))
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(r)))
+	otel.SetTextMapPropagator(propagation.TraceContext{})
+	return r, nil
+}
+
+// Write implements io.Writer.
+func (r *record) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.file.Write(line)
+}
+
+// ExportSpans implements trace.SpanExporter.
+func (r *record) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
+	for _, s := range spans {
+		if _, err := fmt.Fprintf(r, "span %s %v %v %v %v\n", s.Name(), s.Attributes(), s.Events(), s.Links(), s.Status()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Shutdown implements trace.SpanExporter.
+func (r *record) Shutdown(context.Context) error { return nil }
+
+// events adds what is on the stream, as it is there.
+func (r *record) events(ctx context.Context, s *local.Stack) error {
+	conn, err := nats.Connect(s.NATS)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	consumer, err := js.OrderedConsumer(ctx, "COFFER", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		return err
+	}
+	info, err := consumer.Info(ctx)
+	if err != nil {
+		return err
+	}
+	for left := info.NumPending; left > 0; left-- {
+		m, err := consumer.Next()
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(r, "event %s %v %q\n", m.Subject(), m.Headers(), m.Data()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaks are the lines that hold what they must not, among them what was published as events.
+func (r *record) leaks(s *local.Stack) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := r.events(ctx, s); err != nil {
+		return nil, fmt.Errorf("reading the events: %w", err)
+	}
+	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	var found []string
+	spans, events := 0, 0
+	lines := bufio.NewScanner(r.file)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		switch {
+		case strings.HasPrefix(line, "span "):
+			spans++
+		case strings.HasPrefix(line, "event "):
+			events++
+		}
+		at := secret.FindStringIndex(line)
+		if at == nil && !strings.HasPrefix(line, "event ") {
+			at = mail.FindStringIndex(line)
+		}
+		if key := strings.Index(line, s.ServiceKey); key >= 0 {
+			at = []int{key, key + len(s.ServiceKey)}
+		}
+		if at != nil {
+			found = append(found, line[max(0, at[0]-200):min(len(line), at[1]+50)])
+		}
+	}
+	if spans == 0 || events == 0 {
+		return nil, fmt.Errorf("the record has %d spans and %d events: it is none", spans, events)
+	}
+	return found, lines.Err()
+}

@@ -2,7 +2,7 @@ BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # Modules with code of ours that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images
-TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta
+TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
@@ -98,6 +98,10 @@ licenses: $(BIN)/go-licenses # Of what is linked into the programs; MPL-2.0 bind
 	$(BIN)/go-licenses check --logtostderr=false --stderrthreshold=ERROR --log_file=/dev/null --ignore github.com/coffer-budget \
 		--allowed_licenses=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT,MPL-2.0 \
 		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./deploy/local/cmd/coffer
+
+.PHONY: vulns
+vulns: $(BIN)/govulncheck ## Look for known vulnerabilities in what the code calls, on vuln.go.dev
+	@$(WITHOUT_WORKSPACE) GOWORK=off $(BIN)/govulncheck ./... || exit 1; done
 
 .PHONY: lint-workflows
 lint-workflows: $(BIN)/actionlint ## Check the workflows
@@ -202,6 +206,7 @@ $(BIN)/oapi-codegen: tools/oapi-codegen/go.mod
 $(BIN)/oasdiff: tools/oasdiff/go.mod
 $(BIN)/benchstat: tools/benchstat/go.mod
 $(BIN)/vegeta: tools/vegeta/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat $(BIN)/vegeta:
+$(BIN)/govulncheck: tools/vulns/go.mod
+$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat $(BIN)/vegeta $(BIN)/govulncheck:
 	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

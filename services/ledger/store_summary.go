@@ -117,7 +117,7 @@ func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {
 }
 
 // queueLargest takes the largest expenses of each currency and month; currencies can only be compared once their decimals are
-// known.
+// known. The interval keeps the planner, which does not know whose months are long, from the index by date.
 func queueLargest(batch *pgx.Batch, q summaryQuestion, into *[]transaction) {
 	batch.Queue(`
 		SELECT t.*
@@ -131,7 +131,7 @@ func queueLargest(batch *pgx.Batch, q summaryQuestion, into *[]transaction) {
 			SELECT `+transactionColumns+`
 			FROM transactions t
 			WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
-				AND t.date >= @from AND t.date < @end AND t.amount_minor < 0
+				AND t.date + interval '0' >= @from AND t.date + interval '0' < @end AND t.amount_minor < 0
 			ORDER BY t.amount_minor, t.date DESC, t.id DESC
 			LIMIT 5
 		) AS t`, q.args(q.window)).Query(collect(into))

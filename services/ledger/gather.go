@@ -3,7 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,19 +25,24 @@ const (
 	writers = 8
 	// maxGroup bounds a statement, and with it how long its last request waits.
 	maxGroup = 128
-	// maxQueued is how many requests may wait for one writer; more are turned away at once.
-	maxQueued = 512
+	// maxQueued is how many requests may wait for a writer; more are turned away at once.
+	maxQueued = 4096
 	// writeTime bounds a statement that nobody may be waiting for any more.
 	writeTime = 10 * time.Second
 )
 
 // gatherer books the transactions of simultaneous requests in common statements: under load, many share one commit. A free
-// writer takes what has queued up, one request or many, and never waits for company. The requests for one wallet have one
-// writer, so statements never wait for each other's balances.
+// writer takes what is waiting, one request or many, and never waits for company. It leaves what is for a wallet that another
+// writes to, so statements never wait for each other's balances.
 type gatherer struct {
-	db     *pgxpool.Pool
-	seed   maphash.Seed
-	queues [writers]chan *booked
+	db *pgxpool.Pool
+	mu sync.Mutex
+	// waiting is in the order of coming.
+	waiting []*booked
+	// writing are the wallets of the statements under way.
+	writing map[uuid.UUID]bool
+	// wake has a token for each writer that may find something to do.
+	wake chan struct{}
 }
 
 // booked is a request's transaction on its way.
@@ -60,11 +65,7 @@ type outcome struct {
 }
 
 func newGatherer(db *pgxpool.Pool) *gatherer {
-	g := &gatherer{db: db, seed: maphash.MakeSeed()}
-	for i := range g.queues {
-		g.queues[i] = make(chan *booked, maxQueued)
-	}
-	return g
+	return &gatherer{db: db, writing: map[uuid.UUID]bool{}, wake: make(chan struct{}, writers)}
 }
 
 // measure publishes how many requests wait for a writer, until stop is called.
@@ -75,11 +76,7 @@ func (g *gatherer) measure() (stop func() error, err error) {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
 	registered, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		n := 0
-		for _, queue := range g.queues {
-			n += len(queue)
-		}
-		o.ObserveInt64(length, int64(n))
+		o.ObserveInt64(length, int64(g.length()))
 		return nil
 	}, length)
 	if err != nil {
@@ -88,29 +85,90 @@ func (g *gatherer) measure() (stop func() error, err error) {
 	return registered.Unregister, nil
 }
 
+func (g *gatherer) length() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}
+
 // run writes until ctx ends.
 func (g *gatherer) run(ctx context.Context) {
-	for _, queue := range g.queues {
+	for range writers {
 		go func() {
 			for {
 				select {
 				case <-ctx.Done():
 					return
-				case first := <-queue:
-					g.write(ctx, gathered(first, queue))
+				case <-g.wake:
+					group := g.take()
+					g.write(ctx, group)
+					g.release(group)
 				}
 			}
 		}()
 	}
 }
 
+// nudge has a writer look at what is waiting. With a token for each of them there already, all will.
+func (g *gatherer) nudge() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take is what is waiting for wallets that nobody writes to, which are the taker's until release.
+func (g *gatherer) take() []*booked {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var group, left []*booked
+	own := map[uuid.UUID]bool{}
+	for _, b := range g.waiting {
+		wallet := b.t.WalletID
+		switch {
+		case b.ctx.Err() != nil:
+		case len(group) == maxGroup || g.writing[wallet] && !own[wallet]:
+			left = append(left, b)
+		default:
+			group, own[wallet], g.writing[wallet] = append(group, b), true, true
+		}
+	}
+	g.waiting = left
+	if len(left) > 0 && len(group) == maxGroup {
+		g.nudge()
+	}
+	return group
+}
+
+func (g *gatherer) release(group []*booked) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, b := range group {
+		delete(g.writing, b.t.WalletID)
+	}
+	// Who has taken nothing has made nothing free.
+	if len(group) > 0 && len(g.waiting) > 0 {
+		g.nudge()
+	}
+}
+
+// enqueue reports false when too many are waiting.
+func (g *gatherer) enqueue(b *booked) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) == maxQueued {
+		return false
+	}
+	g.waiting = append(g.waiting, b)
+	g.nudge()
+	return true
+}
+
 // book returns when the transaction is committed, with its event, balance and totals, or will never be; when ctx ends
 // before that, nobody knows. It reports false when the wallet or the category is not the owner's, or the key was used before.
 func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event, record idem.Record) (bool, error) {
 	b := &booked{ctx: ctx, t: t, event: event, record: record, done: make(chan outcome, 1)}
-	select {
-	case g.queues[maphash.Bytes(g.seed, t.WalletID[:])%writers] <- b:
-	default:
+	if !g.enqueue(b) {
 		return false, apierr.Unavailable
 	}
 	select {
@@ -119,24 +177,6 @@ func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event, 
 		return out.written, out.err
 	case <-ctx.Done():
 		return false, ctx.Err()
-	}
-}
-
-// gathered is first and what else is there by now.
-func gathered(first *booked, queue <-chan *booked) []*booked {
-	group := make([]*booked, 0, len(queue)+1)
-	for b := first; ; {
-		if b.ctx.Err() == nil {
-			group = append(group, b)
-		}
-		if len(group) == maxGroup {
-			return group
-		}
-		select {
-		case b = <-queue:
-		default:
-			return group
-		}
 	}
 }
 

@@ -49,13 +49,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 			require.True(t, written)
 		})
 	}
-	require.Eventually(t, func() bool {
-		queued := 0
-		for _, q := range idle.queues {
-			queued += len(q)
-		}
-		return queued == 50
-	}, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return idle.length() == 50 }, 10*time.Second, time.Millisecond)
 	idle.run(t.Context())
 	waiting.Wait()
 	var commits int

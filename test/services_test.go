@@ -20,6 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/deploy/local"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -145,4 +146,25 @@ func TestAServiceThatIsAwayIsAnsweredFor(t *testing.T) {
 	spend().fails(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 	require.Less(t, time.Since(began), 5*time.Second)
 	healed("postgres", func() bool { return spend().status == http.StatusCreated })
+}
+
+// TestAnEndedSessionIsRefusedByEveryServiceWithinAMinute asks past the gateway: each must find out for itself.
+func TestAnEndedSessionIsRefusedByEveryServiceWithinAMinute(t *testing.T) {
+	t.Parallel()
+	auth, ledger, budget := authv1.NewAuthServiceClient(dial(t, "auth")), ledgerv1.NewLedgerServiceClient(dial(t, "ledger")), budgetv1.NewBudgetServiceClient(dial(t, "budget"))
+	p := newPerson(t)
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+p.token)
+	calls := map[string]func() error{
+		"auth":   func() error { _, err := auth.GetMe(ctx, &authv1.GetMeRequest{}); return err },
+		"ledger": func() error { _, err := ledger.ListWallets(ctx, &ledgerv1.ListWalletsRequest{}); return err },
+		"budget": func() error { _, err := budget.ListBudgets(ctx, &budgetv1.ListBudgetsRequest{}); return err },
+	}
+	for service, call := range calls {
+		require.NoError(t, call(), service)
+	}
+	p.post("/api/v1/auth/logout", object{}).ok("LOGOUT_SUCCESS")
+	deadline := time.Now().Add(time.Minute)
+	for service, call := range calls {
+		require.Eventually(t, func() bool { return status.Code(call()) == codes.Unauthenticated }, time.Until(deadline), 200*time.Millisecond, service)
+	}
 }

@@ -87,19 +87,22 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 		runtime.WithDisableHTTPMethodOverride(),
 		runtime.WithWriteContentLength(),
 	)
-	if err := authgw.RegisterAuthServiceHandlerClient(ctx, mux, authv1.NewAuthServiceClient(decoding{conns.auth, f.busy.services["coffer.auth.v1"]})); err != nil {
+	auth := decoding{conns.auth, f.busy.services["coffer.auth.v1"]}
+	ledger := decoding{conns.ledger, f.busy.services["coffer.ledger.v1"]}
+	budget := decoding{conns.budget, f.busy.services["coffer.budget.v1"]}
+	if err := authgw.RegisterAuthServiceHandlerClient(ctx, mux, authv1.NewAuthServiceClient(auth)); err != nil {
 		return nil, err
 	}
-	if err := ledgergw.RegisterLedgerServiceHandlerClient(ctx, mux, ledgerv1.NewLedgerServiceClient(decoding{conns.ledger, f.busy.services["coffer.ledger.v1"]})); err != nil {
+	if err := ledgergw.RegisterLedgerServiceHandlerClient(ctx, mux, ledgerv1.NewLedgerServiceClient(ledger)); err != nil {
 		return nil, err
 	}
-	if err := budgetgw.RegisterBudgetServiceHandlerClient(ctx, mux, budgetv1.NewBudgetServiceClient(decoding{conns.budget, f.busy.services["coffer.budget.v1"]})); err != nil {
+	if err := budgetgw.RegisterBudgetServiceHandlerClient(ctx, mux, budgetv1.NewBudgetServiceClient(budget)); err != nil {
 		return nil, err
 	}
-	if err := budgetgw.RegisterNotificationServiceHandlerClient(ctx, mux, budgetv1.NewNotificationServiceClient(decoding{conns.budget, f.busy.services["coffer.budget.v1"]})); err != nil {
+	if err := budgetgw.RegisterNotificationServiceHandlerClient(ctx, mux, budgetv1.NewNotificationServiceClient(budget)); err != nil {
 		return nil, err
 	}
-	if err := budgetgw.RegisterWebhookServiceHandlerClient(ctx, mux, budgetv1.NewWebhookServiceClient(decoding{conns.budget, f.busy.services["coffer.budget.v1"]})); err != nil {
+	if err := budgetgw.RegisterWebhookServiceHandlerClient(ctx, mux, budgetv1.NewWebhookServiceClient(budget)); err != nil {
 		return nil, err
 	}
 	// The last one that is registered for a path has it.

@@ -47,10 +47,13 @@ func (l *rateLimit) take(who string, header http.Header) error {
 	if l == nil {
 		return nil
 	}
-	bucket := rate.NewLimiter(rate.Limit(l.perSecond), l.burst())
-	if known, ok, _ := l.buckets.PeekOrAdd(who, bucket); ok {
-		bucket = known
-		l.buckets.Get(who)
+	bucket, ok := l.buckets.Get(who)
+	if !ok {
+		bucket = rate.NewLimiter(rate.Limit(l.perSecond), l.burst())
+		// Of simultaneous first requests, one brings the bucket of all.
+		if first, ok, _ := l.buckets.PeekOrAdd(who, bucket); ok {
+			bucket = first
+		}
 	}
 	now := l.now()
 	allowed := bucket.AllowN(now, 1)

@@ -28,7 +28,7 @@ func (p person) book(ctx context.Context, amountMinor int64, change ...func(*tra
 	for _, c := range change {
 		c(&t)
 	}
-	written, err := p.gatherer.book(ctx, t, p.created(ctx, t), idem.Record{})
+	written, err := p.gatherer.book(ctx, t, p.created(ctx, t.OwnerID, t.proto()), idem.Record{})
 	return t, written, err
 }
 
@@ -44,7 +44,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 				ID: p.newID(), OwnerID: p.id, AmountMinor: int64(i + 1), Date: today, Currency: "EUR", WalletID: p.wallet,
 				CategoryID: p.category, Version: 1, CreatedAt: today, UpdatedAt: today,
 			}
-			written, err := idle.book(t.Context(), tr, p.created(t.Context(), tr), idem.Record{})
+			written, err := idle.book(t.Context(), tr, p.created(t.Context(), tr.OwnerID, tr.proto()), idem.Record{})
 			require.NoError(t, err)
 			require.True(t, written)
 		})

@@ -37,7 +37,7 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.gatherer.book(ctx, t, s.created(ctx, t), record)
+	written, err := s.gatherer.book(ctx, t, s.created(ctx, t.OwnerID, resp.GetTransaction()), record)
 	if err != nil {
 		return nil, unbookable(err)
 	}
@@ -62,8 +62,8 @@ func (s *server) unwritten(ctx context.Context, q pg.Querier, t transaction) err
 	return apierr.Unavailable
 }
 
-func (s *server) created(ctx context.Context, t transaction) outbox.Event {
-	return s.event(ctx, t.OwnerID, &ledgerv1.TransactionCreated{OwnerId: t.OwnerID.String(), Transaction: t.proto()})
+func (s *server) created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction) outbox.Event {
+	return s.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
 }
 
 // createTransactions books transactions of one owner. More than one must be in a database transaction, which an error
@@ -71,7 +71,7 @@ func (s *server) created(ctx context.Context, t transaction) outbox.Event {
 func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction) error {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
-		events[i] = s.created(ctx, t)
+		events[i] = s.created(ctx, t.OwnerID, t.proto())
 	}
 	rows, err := outbox.Encode(events...)
 	if err != nil {

@@ -272,7 +272,7 @@ func BenchmarkBooking(b *testing.B) {
 						ID: p.newID(), OwnerID: p.id, AmountMinor: -1, Date: today, Currency: "EUR", WalletID: p.wallet, CategoryID: p.category,
 						Version: 1, CreatedAt: today, UpdatedAt: today,
 					}
-					rows, err := outbox.Encode(p.created(b.Context(), tr))
+					rows, err := outbox.Encode(p.created(b.Context(), tr.OwnerID, tr.proto()))
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -49,7 +49,8 @@ func TestEveryRouteIsAboutOneService(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()
 	require.NoError(t, err)
-	b := newBusy(routes)
+	b, err := newBusy(t.Context(), routes)
+	require.NoError(t, err)
 	require.Len(t, b.services, 3)
 	for _, r := range routes {
 		if !r.method.IsStreamingServer() {

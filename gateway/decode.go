@@ -15,7 +15,6 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/restjson"
-	"github.com/coffer-budget/coffer/internal/rpc"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -26,8 +25,8 @@ const maxProblems = 50
 // grpc-gateway has set the path's fields by then, and nothing else touches those.
 type decoding struct {
 	grpc.ClientConnInterface
-	// limit is the service's. A call counts once its body was read, so that slow clients take no place away.
-	limit *rpc.Limit
+	// load is the service's. A call counts once its body was read, so that slow clients take no place away.
+	load *load
 }
 
 // Invoke implements grpc.ClientConnInterface.
@@ -36,11 +35,12 @@ func (d decoding) Invoke(ctx context.Context, method string, args, reply any, op
 	if err := decode(x.request, x.route, args.(proto.Message).ProtoReflect()); err != nil {
 		return err
 	}
-	if !d.limit.Enter() {
+	if !d.load.Enter() {
 		x.shed = true
+		d.load.refused(ctx)
 		return apierr.Unavailable
 	}
-	defer d.limit.Leave()
+	defer d.load.Leave()
 	return d.ClientConnInterface.Invoke(ctx, method, args, reply, opts...)
 }
 

@@ -42,7 +42,11 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	if err != nil {
 		return nil, err
 	}
-	f := &front{config: config, verifier: verifier, limits: limits, busy: newBusy(routes), log: log}
+	busy, err := newBusy(ctx, routes)
+	if err != nil {
+		return nil, err
+	}
+	f := &front{config: config, verifier: verifier, limits: limits, busy: busy, log: log}
 	own := f.pages(conns)
 	paths := make([]string, 0, len(own))
 	for _, p := range own {

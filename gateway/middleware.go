@@ -100,7 +100,7 @@ func (f *front) logAccess(ctx context.Context, x *exchange, took time.Duration) 
 	case x.outer.URL.Path == livePath || x.outer.URL.Path == readyPath:
 		level = slog.LevelDebug
 	case x.shed:
-		// There are thousands of them a second when there are any; the metrics count them.
+		// There are thousands of them a second when there are any; a metric counts them.
 		level = slog.LevelDebug
 	case x.answer.status >= http.StatusInternalServerError:
 		// The service has logged the cause, as loudly as it deserves.

@@ -43,15 +43,10 @@ type siege struct {
 // that the contract knows, nothing of the victim shows, and nothing of the victim has changed in the end.
 func TestNoAttackGetsMoreThanARefusal(t *testing.T) {
 	t.Parallel()
-	if stack == nil {
-		t.Skip("the stack of BASE_URL is not ours to attack")
-	}
-	own, err := local.StartEphemeral(t.Context(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
 	s := &siege{stack: own}
-	s.victim, s.theirs = s.enter(t, "victim", marked)
-	s.attacker, s.own = s.enter(t, "attacker", "Mine")
+	s.victim, s.theirs = s.enter(t, marked)
+	s.attacker, s.own = s.enter(t, "Mine")
 	before, heap := s.settled(t), heapInUse()
 
 	for name, attack := range map[string]func(*testing.T){"tokens": s.tokens, "ids": s.ids, "values": s.values, "wire": s.wire, "rpcs": s.rpcs} {
@@ -72,9 +67,9 @@ func heapInUse() uint64 {
 }
 
 // enter makes somebody who has one of everything.
-func (s *siege) enter(t *testing.T, name, word string) (*person, map[string]string) {
+func (s *siege) enter(t *testing.T, word string) (*person, map[string]string) {
 	t.Helper()
-	p, friend := s.person(t, name, word), s.person(t, "friend-of-"+name, word)
+	p, friend := newPersonAt(t, s.stack.URL, word), newPersonAt(t, s.stack.URL, word)
 	ids := map[string]string{"user": p.id, "wallet": p.wallet("EUR", "100")}
 	p.patch("/api/v1/wallet/"+ids["wallet"], object{"name": word}).ok("WALLET_UPDATED")
 	ids["category"] = p.category(word)
@@ -98,14 +93,6 @@ func (s *siege) enter(t *testing.T, name, word string) (*person, map[string]stri
 	// No more deliveries: they would go on changing things.
 	p.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
 	return p, ids
-}
-
-func (s *siege) person(t *testing.T, name, word string) *person {
-	t.Helper()
-	p := &person{t: t, base: s.stack.URL, email: name + "@example.com", password: "a long enough secret"}
-	p.id = p.post("/api/v1/auth/register", object{"name": word, "email": p.email, "password": p.password}).created("USER_REGISTERED").text("user.id")
-	p.signIn()
-	return p
 }
 
 // state is everything that the victim can see.
@@ -152,7 +139,7 @@ func (s *siege) eachOperation(t *testing.T, which func(operation) bool, attack f
 				p := &person{t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email, password: s.attacker.password}
 				if o.OperationID == "logout" || o.OperationID == "changePassword" {
 					// The one ends the session that the others need, the other's failures close the account.
-					p = s.person(t, uuid.NewString(), "Mine")
+					p = newPersonAt(t, s.stack.URL, "Mine")
 				}
 				attack(t, p, o)
 			})

@@ -34,9 +34,15 @@ type person struct {
 var people atomic.Int64
 
 // newPerson registers and signs in somebody new.
-func newPerson(t require.TestingT) *person {
-	p := &person{t: t, email: fmt.Sprintf("p%d-%d@example.com", time.Now().UnixNano(), people.Add(1)), password: "a long enough secret"}
-	p.id = p.post("/api/v1/auth/register", object{"name": "Ada", "email": p.email, "password": p.password}).created("USER_REGISTERED").text("user.id")
+func newPerson(t require.TestingT) *person { return newPersonAt(t, baseURL, "Ada") }
+
+// newPersonAt does so on another stack than that of all tests.
+func newPersonAt(t require.TestingT, base, name string) *person {
+	p := &person{
+		t: t, base: base, password: "a long enough secret",
+		email: fmt.Sprintf("p%d-%d@example.com", time.Now().UnixNano(), people.Add(1)),
+	}
+	p.id = p.post("/api/v1/auth/register", object{"name": name, "email": p.email, "password": p.password}).created("USER_REGISTERED").text("user.id")
 	p.signIn()
 	return p
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/coffer-budget/coffer/deploy/local"
 )
 
 // listener reads server-sent events.
@@ -172,15 +170,8 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 // TestAStreamSurvivesTheRestartOfEveryPart is on a stack of its own.
 func TestAStreamSurvivesTheRestartOfEveryPart(t *testing.T) {
 	t.Parallel()
-	if stack == nil {
-		t.Skip("BASE_URL is somebody's")
-	}
-	own, err := local.StartEphemeral(t.Context(), "", nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, own.Stop()) })
-	p := &person{t: t, base: own.URL, email: "ada@example.com", password: "a long enough secret"}
-	p.id = p.post("/api/v1/auth/register", object{"name": "Ada", "email": p.email, "password": p.password}).created("USER_REGISTERED").text("user.id")
-	p.signIn()
+	own := ownStack(t, "", nil)
+	p := newPersonAt(t, own.URL, "Ada")
 	wallet, category := p.wallet("EUR", "0"), p.category("Food")
 	l := p.listen(t.Context(), "")
 	defer func() { l.close() }()

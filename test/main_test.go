@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/deploy/local"
 )
@@ -33,6 +34,18 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// ownStack starts a stack that a test may break or overrun. Whose Postgres it may halt needs one of its own: server is empty then.
+func ownStack(t *testing.T, server string, environment map[string]string) *local.Stack {
+	t.Helper()
+	if stack == nil {
+		t.Skip("the stack of BASE_URL is not ours to break")
+	}
+	own, err := local.StartEphemeral(t.Context(), server, environment)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	return own
 }
 
 func run(m *testing.M) (code int, err error) {

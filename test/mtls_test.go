@@ -18,7 +18,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/coffer-budget/coffer/deploy/local"
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -57,12 +56,7 @@ func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor
 // TestWithCertificatesEveryRPCHasItsCallersAndNoOthers tries each RPC as each service, and as nobody.
 func TestWithCertificatesEveryRPCHasItsCallersAndNoOthers(t *testing.T) {
 	t.Parallel()
-	if stack == nil {
-		t.Skip("the services of BASE_URL are out of reach")
-	}
-	own, err := local.StartEphemeral(t.Context(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
 	connect := func(t *testing.T, service string, creds credentials.TransportCredentials) *grpc.ClientConn {
 		t.Helper()
 		conn, err := grpc.NewClient("passthrough:///"+own.GRPC[service], grpc.WithTransportCredentials(creds))
@@ -71,11 +65,7 @@ func TestWithCertificatesEveryRPCHasItsCallersAndNoOthers(t *testing.T) {
 		return conn
 	}
 	t.Run("services work together", func(t *testing.T) {
-		p := &person{t: t, base: own.URL, email: "ada@example.com", password: "a long enough secret"}
-		p.post("/api/v1/auth/register", object{"name": "Ada", "email": p.email, "password": p.password}).created("USER_REGISTERED")
-		p.signIn()
-		friend := &person{t: t, base: own.URL, email: "grace@example.com", password: "a long enough secret"}
-		friend.post("/api/v1/auth/register", object{"name": "Grace", "email": friend.email, "password": friend.password}).created("USER_REGISTERED")
+		p, friend := newPersonAt(t, own.URL, "Ada"), newPersonAt(t, own.URL, "Grace")
 		wallet, category := p.wallet("EUR", "100"), p.category("Food")
 		p.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"), "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
 		budget := p.budget(wallet, category)

@@ -7,21 +7,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/coffer-budget/coffer/deploy/local"
 )
 
 // TestWhilePostgresIsAwayEveryOperationSaysSoWithinASecond has its own Postgres to stop. Nothing else is restarted.
 func TestWhilePostgresIsAwayEveryOperationSaysSoWithinASecond(t *testing.T) {
 	t.Parallel()
-	if stack == nil {
-		t.Skip("the Postgres of BASE_URL is not ours to stop")
-	}
-	own, err := local.StartEphemeral(t.Context(), "", map[string]string{"RATE_LIMIT": "0"})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, own.Stop()) })
+	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "0"})
 	s := &siege{stack: own}
-	s.attacker = s.person(t, "ada", "Ada")
+	s.attacker = newPersonAt(t, own.URL, "Ada")
 	s.own = map[string]string{}
 	for _, kind := range kinds {
 		s.own[kind] = s.attacker.id

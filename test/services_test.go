@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/coffer-budget/coffer/deploy/local"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -106,15 +105,8 @@ func TestWhatHappensIsToldInOrder(t *testing.T) {
 // TestAServiceThatIsAwayIsAnsweredFor takes parts of a stack of its own away, one by one.
 func TestAServiceThatIsAwayIsAnsweredFor(t *testing.T) {
 	t.Parallel()
-	if stack == nil {
-		t.Skip("BASE_URL is somebody's")
-	}
-	own, err := local.StartEphemeral(t.Context(), "", nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, own.Stop()) })
-	p := &person{t: t, base: own.URL, email: "ada@example.com", password: "a long enough secret"}
-	p.post("/api/v1/auth/register", object{"name": "Ada", "email": p.email, "password": p.password}).created("USER_REGISTERED")
-	p.signIn()
+	own := ownStack(t, "", nil)
+	p := newPersonAt(t, own.URL, "Ada")
 	wallet, category := p.wallet("EUR", "0"), p.category("Food")
 	budget := p.budget(wallet, category)
 	healed := func(part string, probe func() bool) {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -23,7 +22,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/outbox/natstest"
@@ -75,43 +73,6 @@ func (r *receiver) deliveries() []received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.got
-}
-
-func loopback(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
-
-// resolver asks a DNS server that answers every question for an IPv4 address with the next of the addresses, the last one
-// again and again.
-func resolver(t *testing.T, addresses ...string) *net.Resolver {
-	t.Helper()
-	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	go func() {
-		asked := 0
-		for buf := make([]byte, 512); ; {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				a := netip.MustParseAddr(addresses[min(asked, len(addresses)-1)]).As4()
-				asked++
-				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: a}}}
-			}
-			packed, err := m.Pack()
-			if err == nil {
-				_, _ = conn.WriteTo(packed, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
 }
 
 // happened is an event of a user, as the stream has it.
@@ -263,69 +224,6 @@ func TestAFailureIsTriedAgainLaterAndLogged(t *testing.T) {
 	require.EqualValues(t, 2, log.GetAttempts())
 	require.Nil(t, log.Error)
 	require.Equal(t, r.deliveries()[0].body, r.deliveries()[1].body)
-}
-
-func TestNothingIsDeliveredThatIsNotPublic(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	owner := b.person(t, "Owner")
-	r := b.receiver(t, public, "127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	for range 4 {
-		b.queue(t, happened(owner, 1))
-	}
-	for i := range 4 {
-		b.now = func() time.Time { return today.Add(time.Duration(i) * lastPause) }
-		b.deliverAll(t)
-	}
-	for _, d := range b.log(t, owner, id) {
-		require.Equal(t, "address_not_public", d.GetError())
-		require.Nil(t, d.ResponseStatus)
-	}
-	require.Empty(t, r.deliveries())
-}
-
-func TestANameThatMeansAnotherAddressNowIsLookedAtAgain(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	owner := b.person(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1", "127.0.0.2")
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	b.client.CloseIdleConnections()
-	b.queue(t, happened(owner, 2))
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1)
-	require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())
-}
-
-func TestARedirectIsNotFollowed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	owner := b.person(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	r.reply = func(w http.ResponseWriter, req *http.Request) {
-		http.Redirect(w, req, r.url+"/elsewhere", http.StatusTemporaryRedirect)
-	}
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1)
-	require.Equal(t, "redirect", b.log(t, owner, id)[0].GetError())
-}
-
-func TestACertificateOfANobodyIsNotTrusted(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	owner := b.person(t, "Owner")
-	r := b.receiver(t, loopback, "127.0.0.1")
-	b.client = newDeliveryClient(loopback, resolver(t, "127.0.0.1"), x509.NewCertPool())
-	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
-	b.queue(t, happened(owner, 1))
-	b.deliverAll(t)
-	require.Empty(t, r.deliveries())
-	require.Equal(t, "tls", b.log(t, owner, id)[0].GetError())
 }
 
 func TestAReceiverThatHangsIsGivenUpOn(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/test/programs"
 )
 
 func TestMain(m *testing.M) {
@@ -22,15 +24,22 @@ func TestNothingIsLostDoubledOrShownToOthersWhateverBreaks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	programs := t.TempDir()
-	require.NoError(t, Build(t.Context(), programs))
+	dir := t.TempDir()
+	require.NoError(t, programs.Build(t.Context(), dir))
 	// This seed breaks each kind of part within the time.
-	report, err := Run(t.Context(), Options{Seed: 1562, Length: 12 * time.Second, Users: 6, Arriving: time.Minute, Programs: programs, Log: t.Output()})
+	report, err := Run(t.Context(), Options{Seed: 1562, Length: 12 * time.Second, Users: 6, Arriving: time.Minute, Programs: dir, Log: t.Output()})
 	require.NoError(t, err)
 	t.Log(report)
 	require.Empty(t, report.Findings)
 	require.Greater(t, report.Acknowledged, int64(100), "there was something to lose")
 	require.Positive(t, report.Faults)
+}
+
+// mutant is a defective ledger: in a file of the repository, one text is replaced by another.
+type mutant struct {
+	name, file, old, new string
+	// breaks is what must break for it to show, and finds what the checker then says.
+	breaks, finds string
 }
 
 var mutants = []mutant{
@@ -75,13 +84,13 @@ func TestTheCheckerFindsWhatIsBroken(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	healthy := t.TempDir()
-	require.NoError(t, Build(t.Context(), healthy))
+	require.NoError(t, programs.Build(t.Context(), healthy))
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			programs := t.TempDir()
-			require.NoError(t, m.build(t.Context(), programs, healthy))
-			report, err := Run(t.Context(), Options{Seed: 1, Length: 4 * time.Second, Users: 4, Only: m.breaks, Arriving: 15 * time.Second, Programs: programs, Log: t.Output()})
+			dir := t.TempDir()
+			require.NoError(t, programs.BuildLedger(t.Context(), dir, healthy, m.file, map[string]string{m.old: m.new}))
+			report, err := Run(t.Context(), Options{Seed: 1, Length: 4 * time.Second, Users: 4, Only: m.breaks, Arriving: 15 * time.Second, Programs: dir, Log: t.Output()})
 			require.NoError(t, err)
 			require.True(t, slices.ContainsFunc(report.Findings, func(f string) bool { return strings.Contains(f, m.finds) }),
 				"%s", strings.Join(report.Findings, "\n"))

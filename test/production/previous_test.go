@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/test/programs"
 )
 
 // previousRelease is the commit of the release before; whoever makes a release sets it.
@@ -22,18 +24,18 @@ const previousRelease = "cdd08bffe83d4b5c2a200afd63582a1847053a27"
 // goes back again: in each of the states both releases work with the schema and with each other.
 func TestAReleaseComesAndGoesUnderLoad(t *testing.T) {
 	t.Parallel()
-	programs := buildPrevious(t)
+	released := buildPrevious(t)
 	c := newCluster(t)
 	c.unmigrate()
 	for _, service := range services[:4] {
-		c.migrate(service, filepath.Join(programs, service), nil)
+		c.migrate(service, filepath.Join(released, service), nil)
 	}
 	fronts := map[string]string{}
 	for _, service := range services[:4] {
 		fronts[service] = c.front(service)
 	}
 	previous := func(service string) *instance {
-		return c.run(service, filepath.Join(programs, service), map[string]string{
+		return c.run(service, filepath.Join(released, service), map[string]string{
 			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"], "BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
 		})
 	}
@@ -58,12 +60,9 @@ func buildPrevious(t *testing.T) string {
 	sources := exec.CommandContext(t.Context(), "sh", "-c", `git -C "$(git rev-parse --show-toplevel)" archive "$1" | tar -x -C "$2"`, "sh", previousRelease, dir)
 	out, err := sources.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin")+"/",
-		"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway")
-	build.Dir = dir
-	out, err = build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return filepath.Join(dir, "bin")
+	built := t.TempDir()
+	require.NoError(t, programs.BuildFrom(t.Context(), dir, built))
+	return built
 }
 
 // unmigrate takes away the schemas that the stores came with.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/test/programs"
 )
 
 // keyed is the share of creates that carry an Idempotency-Key.
@@ -110,12 +110,16 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 // ungathered compares with a ledger that gives each create a statement and a commit of its own: gathering must not cost those
 // who have little company.
 func (b *bench) ungathered(ctx context.Context, s *stack) error {
-	programs := filepath.Join(b.dir, "ungathered")
-	if err := b.buildUngathered(ctx, programs); err != nil {
+	dir, gathering := filepath.Join(b.dir, "ungathered"), b.programs
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	gathering := b.programs
-	b.programs = programs
+	// Groups of one, and a writer for each client.
+	changed := map[string]string{"writers = 8\n": "writers = 64\n", "maxGroup = 128\n": "maxGroup = 1\n"}
+	if err := programs.BuildLedger(ctx, dir, gathering, "services/ledger/gather.go", changed); err != nil {
+		return err
+	}
+	b.programs = dir
 	alone, err := b.stack(ctx, "ungathered", true)
 	b.programs = gathering
 	if err != nil {
@@ -135,42 +139,4 @@ func (b *bench) ungathered(ctx context.Context, s *stack) error {
 		return err
 	}
 	return b.stop("ungathered")
-}
-
-// buildUngathered makes a ledger with groups of one and a writer for each client.
-func (b *bench) buildUngathered(ctx context.Context, dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	for _, other := range []string{"auth", "budget", "ocr", "gateway"} {
-		if err := os.Symlink(filepath.Join(b.programs, other), filepath.Join(dir, other)); err != nil {
-			return err
-		}
-	}
-	source, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}/gather.go", "github.com/coffer-budget/coffer/services/ledger").Output()
-	if err != nil {
-		return fmt.Errorf("finding the ledger's source: %w", err)
-	}
-	name := strings.TrimSpace(string(source))
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	changed := strings.NewReplacer("writers = 8\n", "writers = 64\n", "maxGroup = 128\n", "maxGroup = 1\n").Replace(string(text))
-	if strings.Contains(changed, "maxGroup = 128") || strings.Contains(changed, "writers = 8\n") {
-		return fmt.Errorf("%s has other numbers than this program knows", name)
-	}
-	replacement, overlay := filepath.Join(dir, "gather.go"), filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(replacement, []byte(changed), 0o600); err != nil {
-		return err
-	}
-	if err := os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace":{%q:%q}}`, name, replacement), 0o600); err != nil {
-		return err
-	}
-	out, err := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", filepath.Join(dir, "ledger"),
-		"github.com/coffer-budget/coffer/services/ledger/cmd/ledger").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("building the ledger: %w\n%s", err, out)
-	}
-	return nil
 }

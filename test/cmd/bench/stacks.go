@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/coffer-budget/coffer/deploy/local"
-	"github.com/coffer-budget/coffer/test/chaos"
+	"github.com/coffer-budget/coffer/test/programs"
 )
 
 // bench is one run. Its stacks come up when a theme needs them.
@@ -54,7 +54,7 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
 		// Postgres may run as another user.
-		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700), chaos.Build(ctx, b.programs))
+		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700), programs.Build(ctx, b.programs))
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/test/chaos"
+	"github.com/coffer-budget/coffer/test/programs"
 )
 
 func main() {
@@ -37,7 +38,7 @@ func run(ctx context.Context, o chaos.Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(o.Programs)) }()
-	if err := chaos.Build(ctx, o.Programs); err != nil {
+	if err := programs.Build(ctx, o.Programs); err != nil {
 		return err
 	}
 	report, err := chaos.Run(ctx, o)

@@ -124,7 +124,7 @@ func layerPages(layer []byte) []receipt.Page {
 	const scale = pdfDPI / 72.0
 	var pages []receipt.Page
 	for _, p := range d.Pages {
-		page := receipt.Page{Width: int(p.Width * scale), Height: int(p.Height * scale)}
+		page := receipt.Page{Width: int(p.Width * scale), Height: int(p.Height * scale), Exact: true}
 		for _, w := range p.Words {
 			if text := strings.TrimSpace(w.Text); text != "" {
 				page.Words = append(page.Words, receipt.Word{Text: text, Confidence: 1, Box: receipt.Box{

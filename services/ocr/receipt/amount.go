@@ -3,8 +3,11 @@ package receipt
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/coffer-budget/coffer/internal/money"
 )
 
 // amount is a number on a line, in thousandths.
@@ -13,7 +16,9 @@ type amount struct {
 	decimals   int
 	start, end int
 	percent    bool
-	certainty  float64
+	// price: its currency is written so, if not with two decimals.
+	price     bool
+	certainty float64
 	// right is the edge of the column it stands in.
 	right int
 }
@@ -27,13 +32,13 @@ const maxDigits = 10
 func findAmounts(l *line) []amount {
 	var out []amount
 	for _, at := range number.FindAllStringIndex(l.text, -1) {
-		if a, ok := parseNumber(l.text, at[0], at[1]); ok {
+		if a, ok := l.parseNumber(at[0], at[1]); ok {
 			out = append(out, a)
 			continue
 		}
 		// What looked like one number may be two neighbours.
 		for _, sub := range splitRun(l.text, at[0], at[1]) {
-			if a, ok := parseNumber(l.text, sub[0], sub[1]); ok {
+			if a, ok := l.parseNumber(sub[0], sub[1]); ok {
 				out = append(out, a)
 			}
 		}
@@ -70,7 +75,8 @@ func splitRun(text string, start, end int) [][2]int {
 	return out
 }
 
-func parseNumber(text string, start, end int) (amount, bool) {
+func (l *line) parseNumber(start, end int) (amount, bool) {
+	text := l.text
 	raw := strings.ReplaceAll(strings.ReplaceAll(text[start:end], " ", ""), "’", "'")
 	groups := strings.FieldsFunc(raw, func(r rune) bool { return r == '.' || r == ',' || r == '\'' })
 	if start >= end || len(groups) == 0 || len(raw) > maxDigits+4 {
@@ -105,7 +111,7 @@ func parseNumber(text string, start, end int) (amount, bool) {
 	a := amount{value: n, decimals: len(fraction), start: start, end: end}
 	rest := strings.TrimLeft(text[end:], " ")
 	a.percent = strings.HasPrefix(rest, "%") || strings.HasPrefix(text[end:], "g%")
-	if negative(text, start, end) {
+	if negative(text, start, end) || l.exact && signed.MatchString(text[:start]) {
 		a.value = -a.value
 	}
 	return a, true
@@ -137,7 +143,9 @@ func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 var (
 	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?\s?$|(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])\s?[-−–]\s?$`)
 	minusAfter  = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
-	dashBefore  = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)
+	// signed is a minus that stands close to its figure and apart from what is before it. On a picture it may be a speck.
+	signed     = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
+	dashBefore = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)
 )
 
 // negative reads -1.00, 1.00-, -RM 1.00 and (1.00); a dash between words is none.
@@ -156,7 +164,31 @@ func negative(text string, start, end int) bool {
 }
 
 // money reports whether the number is written like a price.
-func (a amount) money() bool { return a.decimals == 2 && !a.percent }
+func (a amount) money() bool { return (a.decimals == 2 || a.price) && !a.percent }
+
+// readPrices takes the last number of each line for a price where the currency has no decimals, or three, and nothing is
+// printed with two.
+func readPrices(lines []*line, currency string) {
+	c, ok := money.ParseCurrency(currency)
+	if !ok || c.Decimals() != 0 && c.Decimals() != 3 || slices.ContainsFunc(lines, func(l *line) bool { return l.prices() > 0 }) {
+		return
+	}
+	for _, l := range lines {
+		if len(l.amounts) == 0 {
+			continue
+		}
+		last := &l.amounts[len(l.amounts)-1]
+		switch {
+		case c.Decimals() == 3:
+			last.price = last.decimals == 3
+		case last.decimals == 0:
+			last.price = true
+		case last.decimals == 3:
+			// 1,500 is fifteen hundred.
+			last.value, last.decimals, last.price = last.value*1000, 0, true
+		}
+	}
+}
 
 // lookalike maps what engines read for digits; it is applied only inside what is a number otherwise.
 var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/coffer-budget/coffer/internal/money"
 )
 
 // clue is a pattern that speaks for a currency, and how loudly.
@@ -86,9 +88,24 @@ func findCurrency(lines []*line) found {
 		return strings.Compare(a, b)
 	})
 	if total == 0 || len(codes) == 0 {
-		return found{}
+		return currencyOfTotal(lines)
 	}
 	best := codes[0]
 	share := scores[best] / total
 	return found{value: best, confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), at: where[best]}
+}
+
+// currencyOfTotal finds the code of any other currency beside a total. Elsewhere, three letters are mostly a word.
+func currencyOfTotal(lines []*line) found {
+	for _, l := range lines {
+		if l.kind != kindTotal || len(l.amounts) == 0 {
+			continue
+		}
+		for _, w := range l.words {
+			if c, ok := money.ParseCurrency(w.Text); ok && c.Code() == w.Text {
+				return found{value: w.Text, confidence: 0.7, at: l}
+			}
+		}
+	}
+	return found{}
 }

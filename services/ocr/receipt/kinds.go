@@ -254,13 +254,17 @@ func (s *sums) of(k kind) *[]labelled {
 	return nil
 }
 
-// lostPoint reads "1250" or "12 50" at the end of a labelled line as 12.50. Others must confirm it.
+// lostPoint reads "1250" or "12 50" at the end of a labelled line as 12.50. Others must confirm it. Text has lost nothing:
+// there it is what it says.
 func lostPoint(l *line) (amount, bool) {
 	n := len(l.amounts)
 	if n == 0 {
 		return amount{}, false
 	}
 	last := l.amounts[n-1]
+	if l.exact {
+		return last, !last.percent && last.decimals < 2
+	}
 	if last.percent || last.decimals == 3 || len(l.text)-last.end > 3 {
 		return amount{}, false
 	}

@@ -18,13 +18,14 @@ type line struct {
 	kind    kind
 	height  int
 	plain   bool
+	exact   bool
 }
 
 func layout(pages []Page) []*line {
 	var lines []*line
 	for i, p := range pages {
 		for _, words := range rows(p.Words) {
-			l := newLine(words)
+			l := newLine(words, p.Exact)
 			l.page, l.plain, l.index = i+1, p.Width == 0, len(lines)
 			lines = append(lines, l)
 		}
@@ -32,8 +33,8 @@ func layout(pages []Page) []*line {
 	return lines
 }
 
-func newLine(words []Word) *line {
-	l := &line{words: words}
+func newLine(words []Word, exact bool) *line {
+	l := &line{words: words, exact: exact}
 	var b strings.Builder
 	var heights []int
 	for i, w := range words {
@@ -166,7 +167,7 @@ func (l *line) sureness() float64 {
 func FromText(text string) []Page {
 	var pages []Page
 	for part := range strings.SplitSeq(text, "\f") {
-		var p Page
+		p := Page{Exact: true}
 		row := 0
 		for s := range strings.Lines(part) {
 			p.Words = append(p.Words, textWords(s, row)...)

@@ -38,7 +38,7 @@ func TestDatesAreReadInEveryOrderThatReceiptsPrint(t *testing.T) {
 		"25/12/2099":                        "",
 		"Tel 03-8888 7777":                  "",
 	} {
-		got, _ := pickDate([]Reading{Read(FromText(text))}, "", today)
+		got, _ := pickDate([]Reading{Read(recognised(text))}, "", today)
 		require.Equal(t, want, got.value, text)
 	}
 }
@@ -95,7 +95,7 @@ func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
 		"123456789012345":     nil,
 	} {
 		var got []int64
-		for _, a := range newLine(FromText(text)[0].Words).amounts {
+		for _, a := range newLine(FromText(text)[0].Words, false).amounts {
 			got = append(got, a.value)
 		}
 		require.Equal(t, want, got, text)
@@ -137,7 +137,7 @@ func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
 		"Qty Description Price Amount": kindHeader,
 		"Chicken rice 5.00":            kindNone,
 	} {
-		require.Equal(t, want, kindOf(newLine(FromText(text)[0].Words)), text)
+		require.Equal(t, want, kindOf(newLine(FromText(text)[0].Words, false)), text)
 	}
 }
 
@@ -164,8 +164,8 @@ func TestArithmeticRepairsWhatWasMisread(t *testing.T) {
 
 func TestSeveralReadingsCompleteEachOther(t *testing.T) {
 	t.Parallel()
-	first := Read(FromText("CORNER SHOP LTD\nDate 05/O?/2O2\nBread 2.50\nMilk 1.20\nTotal 3.7\nCash 5.00"))
-	second := Read(FromText("C0RN SH0P\nDate 05/06/2023 10:00\nBread 2.50\nTotal 3.70\nCash 5.00\nChange 1.30"))
+	first := Read(recognised("CORNER SHOP LTD\nDate 05/O?/2O2\nBread 2.50\nMilk 1.20\nTotal 3.7\nCash 5.00"))
+	second := Read(recognised("C0RN SH0P\nDate 05/06/2023 10:00\nBread 2.50\nTotal 3.70\nCash 5.00\nChange 1.30"))
 	r := Join(today, first, second)
 	require.Equal(t, "CORNER SHOP LTD", r.Merchant)
 	require.Equal(t, "2023-06-05", r.Date)

@@ -20,6 +20,8 @@ type Box struct{ X, Y, W, H int }
 type Page struct {
 	Width, Height int
 	Words         []Word
+	// Exact: the words came as text and nobody had to recognise them, so none of their digits is taken for misread.
+	Exact bool
 }
 
 // Receipt is what was read. Amounts are decimal strings; what was not found is empty.
@@ -82,11 +84,12 @@ type found struct {
 func Read(pages []Page) Reading {
 	r := Reading{lines: layout(pages)}
 	classify(r.lines)
+	r.currency = findCurrency(r.lines)
+	readPrices(r.lines, r.currency.value)
 	r.sums = findSums(r.lines)
 	r.draft = readItems(itemRegion(r.lines))
 	r.dates = findDates(r.lines)
 	r.merchants = findMerchants(r.lines)
-	r.currency = findCurrency(r.lines)
 	return r
 }
 

@@ -5,6 +5,9 @@ import "slices"
 // maxRepairItems bounds the search for repairs: on longer receipts too many combinations hit the total by chance.
 const maxRepairItems = 40
 
+// repair is one way to make the lines come out at the total.
+type repair func(draft []draftItem, total int64, s *sums) (items, bool)
+
 // reconcile settles the items' amounts against the total: sum of lines, tax, tip, discount and rounding must come out at
 // it. When they do not, the one change that makes them do so is looked for.
 func reconcile(draft []draftItem, total int64, s *sums) items {
@@ -23,7 +26,12 @@ func reconcile(draft []draftItem, total int64, s *sums) items {
 	if len(draft) > maxRepairItems {
 		return plain
 	}
-	for _, repair := range [](func([]draftItem, int64, *sums) (items, bool)){replaceOne, respellOne, dropOne, otherColumn} {
+	repairs := []repair{replaceOne, respellOne, dropOne, otherColumn}
+	if draft[0].at.exact {
+		// What a line says is not in doubt, only which lines are goods and which column is the price.
+		repairs = []repair{dropOne, otherColumn}
+	}
+	for _, repair := range repairs {
 		if r, ok := repair(draft, total, s); ok {
 			return r
 		}

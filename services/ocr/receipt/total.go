@@ -24,7 +24,8 @@ func (c candidate) score() float64 { return c.label + c.proofs }
 type ballot map[int64]*candidate
 
 func (b ballot) add(v int64, at *line, a amount, label float64) {
-	if v <= 0 || at == nil {
+	// What a refund comes to is below zero; on a picture that is more often dirt.
+	if at == nil || v == 0 || v < 0 && !(at.exact && at.kind == kindTotal) {
 		return
 	}
 	c := b[v]

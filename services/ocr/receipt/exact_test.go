@@ -1,0 +1,56 @@
+package receipt
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTextIsTakenByItsWord(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, total string
+		amounts     []string
+		reconciled  bool
+	}{
+		"lines that add up":            {"SHOP\nBread 5.00\nMilk 3.00\nTotal EUR 8.00", "8.00", []string{"5.00", "3.00"}, true},
+		"lines one digit off":          {"SHOP\nBread 5.00\nMilk 3.00\nTotal EUR 9.00", "9.00", []string{"5.00", "3.00"}, false},
+		"a price that is no product":   {"SHOP\nBread 2 x 2.50 6.80\nMilk 1.20\nTotal EUR 6.20", "6.20", []string{"6.80", "1.20"}, false},
+		"a refund among the goods":     {"SHOP\nBread 5.00\nReturned milk -2.00\nTotal EUR 3.00", "3.00", []string{"5.00", "-2.00"}, true},
+		"a refund in a currency":       {"SHOP\nBread 5.00\nReturned milk -€2.00\nTotal €3.00", "3.00", []string{"5.00", "-2.00"}, true},
+		"a minus at the end":           {"SHOP\nBread 5.00\nReturned milk 2.00-\nTotal EUR 3.00", "3.00", []string{"5.00", "-2.00"}, true},
+		"a dash that is no minus":      {"SHOP\nBread - 5.00\nMilk 3.00\nTotal EUR 8.00", "8.00", []string{"5.00", "3.00"}, true},
+		"nothing but a refund":         {"SHOP\nMilk -2.00\nBread -1.00\nTotal EUR -3.00", "-3.00", []string{"-2.00", "-1.00"}, true},
+		"yen":                          {"SHOP\nTea 500\n2 x Cake 350 700\nTotal JPY 1200", "1200.00", []string{"500.00", "700.00"}, true},
+		"yen in groups of thousands":   {"SHOP\nTea 500\nKettle 12,000\nTotal JPY 12,500", "12500.00", []string{"500.00", "12000.00"}, true},
+		"a total in whole units":       {"SHOP\nBread\nTotal EUR 500", "500.00", nil, true},
+		"a total with one decimal":     {"SHOP\nBread\nTotal EUR 12.5", "12.50", nil, true},
+		"dinars":                       {"SHOP\nTea 0.500\nCake 1.250\nTotal BHD 1.750", "1.75", []string{"0.50", "1.25"}, true},
+		"dinars that have thousandths": {"SHOP\nTea 0.505\nCake 1.250\nTotal BHD 1.755", "1.755", []string{"0.505", "1.25"}, true},
+	} {
+		r := Join(today, Read(FromText(c.text)))
+		require.Equal(t, c.total, r.Total, name)
+		var amounts []string
+		for _, it := range r.Items {
+			amounts = append(amounts, it.Amount)
+		}
+		require.Equal(t, c.amounts, amounts, name)
+		if c.reconciled {
+			require.NotContains(t, r.Warnings, LinesNotReconciled, name)
+		} else {
+			require.Contains(t, r.Warnings, LinesNotReconciled, name)
+		}
+	}
+}
+
+func TestAnyCurrencyIsKnownByItsCodeBesideTheTotal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Total BHD 1.750":          "BHD",
+		"TOTAL 12.50 RON":          "RON",
+		"Total VND 50000":          "VND",
+		"ALL TOP 5.00\nTotal 5.00": "",
+	} {
+		require.Equal(t, want, Join(today, Read(FromText("SHOP\n"+text))).Currency, text)
+	}
+}

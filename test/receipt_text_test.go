@@ -1,0 +1,43 @@
+package test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAReceiptOfTextBecomesWhatItSays: nothing of it can be misread, so nothing of it is repaired.
+func TestAReceiptOfTextBecomesWhatItSays(t *testing.T) {
+	t.Parallel()
+	const head = "CORNER SHOP\n2026-03-18\n"
+	for name, c := range map[string]struct {
+		text     string
+		amounts  []string
+		currency string
+		warnings []string
+	}{
+		"each line that adds up":    {"Bread 5.00\nMilk 3.00\nTotal EUR 8.00\n", []string{"-5.00", "-3.00"}, "EUR", nil},
+		"tax, tip and discount":     {"Bread 5.00\nMilk 3.00\nDiscount -1.00\nSubtotal 7.00\nTax 0.70\nTip 1.30\nTotal EUR 9.00\n", []string{"-5.00", "-3.00", "1.00", "-0.70", "-1.30"}, "EUR", nil},
+		"one for lines that do not": {"Bread 5.00\nMilk 3.00\nTotal EUR 9.00\n", []string{"-9.00"}, "EUR", []string{"LINES_NOT_RECONCILED"}},
+		"a refund line is positive": {"Bread 5.00\nReturned milk -2.00\nTotal EUR 3.00\n", []string{"-5.00", "2.00"}, "EUR", nil},
+		"so is a refund as a whole": {"Returned milk -2.00\nTotal EUR -2.00\n", []string{"2.00"}, "EUR", nil},
+		"yen have no decimals":      {"Tea 500\nCake 700\nTotal JPY 1200\n", []string{"-500", "-700"}, "JPY", nil},
+		"dinars have three":         {"Tea 0.500\nCake 1.255\nTotal BHD 1.755\n", []string{"-0.500", "-1.255"}, "BHD", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t)
+			a := p.upload("", []byte(head+c.text), "walletId", p.wallet("EUR", "0"), "categoryId", p.category("Food")).created("RECEIPT_TRANSACTIONS_CREATED")
+			var amounts, warnings []string
+			for _, made := range a.list("transactions") {
+				amounts = append(amounts, made.(object)["amount"].(interface{ String() string }).String())
+				require.Equal(t, c.currency, made.(object)["currency"])
+			}
+			for _, w := range a.list("receipt.warnings") {
+				warnings = append(warnings, w.(object)["code"].(string))
+			}
+			require.Equal(t, c.amounts, amounts, "%s", a.raw)
+			require.Equal(t, c.warnings, warnings, "%s", a.raw)
+		})
+	}
+}

@@ -46,6 +46,13 @@ func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *t
 			require.Equal(t, v, a.text("budget."+field))
 		}
 	}
+	for _, a := range []answer{created, p.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")} {
+		require.Equal(t, "0.00", a.text("budget.progress.spent"), "an answer to POST and PATCH is a whole budget: %s", a.raw)
+	}
+	p.invite(id, stranger, "viewer", "")
+	require.Len(t, p.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"), 1)
+	require.Equal(t, "8000.00", p.get(path).text("budget.progress.remaining"))
+
 	require.Empty(t, stranger.get("/api/v1/budgets").list("budgets"))
 	require.Equal(t, id, p.del(path).ok("BUDGET_DELETED").text("id"))
 	p.get(path).fails(http.StatusNotFound, "BUDGET_NOT_FOUND")

@@ -828,7 +828,7 @@ type Budget struct {
 	// Limit More than 0, in the currency's major unit.
 	Limit json.Number `json:"limit"`
 
-	// Members Only when one budget is asked for.
+	// Members Empty in lists.
 	Members []Member `json:"members"`
 
 	// MembershipStatus The acting user's: pending or accepted; absent for the owner.
@@ -839,7 +839,7 @@ type Budget struct {
 	// Period daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom.
 	Period string `json:"period"`
 
-	// Progress Absent when the ledger cannot be reached, when the wallet is gone, while the invitation is pending, and in the answers to POST and PATCH.
+	// Progress Absent when the ledger cannot be reached, when the wallet is gone, and while the invitation is pending.
 	Progress *Progress `json:"progress,omitempty"`
 
 	// Role The acting user's: owner, editor or viewer.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,14 +12,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
-	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
-
-const timestamp = "2006-01-02T15:04:05.000Z"
 
 // CreateBudget asks the ledger about the wallet and categories before it opens the transaction.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
@@ -41,6 +36,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	if err := s.checkReferences(ctx, user, &b.WalletID, b.CategoryIDs); err != nil {
 		return nil, err
 	}
+	// Before the transaction, for the answer is recorded in it.
+	progress := s.progress(ctx, dayOf(s.now()), []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		if err := insertBudget(ctx, tx, b); err != nil {
 			return duplicate(err)
@@ -49,6 +46,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 			return err
 		}
 		resp.Budget, resp.Etag = b.seenByOwner().proto(), etag.Format(b.Version)
+		resp.Budget.Progress = progress
 		return s.publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.proto()}, user)
 	})
 	if err != nil {
@@ -95,23 +93,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	return &budgetv1.ListBudgetsResponse{Budgets: s.withProgress(ctx, today, budgets), Pagination: pagination}, nil
 }
 
-func (s *server) withProgress(ctx context.Context, today time.Time, budgets []seenBudget) []*budgetv1.Budget {
-	answers := make([]*budgetv1.Budget, len(budgets))
-	var open []budget
-	var places []int
-	for i, b := range budgets {
-		answers[i] = b.proto()
-		if b.standing().may(readBudget) {
-			open, places = append(open, b.budget), append(places, i)
-		}
-	}
-	for i, progress := range s.progress(ctx, today, open) {
-		answers[places[i]].Progress = progress
-	}
-	return answers
-}
-
-// GetBudget asks the ledger for the progress and auth for the members' names at the same time.
+// GetBudget answers with progress and members.
 func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) (*budgetv1.GetBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -125,16 +107,11 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	if err != nil {
 		return nil, err
 	}
-	members, err := selectMembers(ctx, s.db, memberList{budget: id, statuses: b.standing().visible(), before: newest, limit: maxMembersInBudget})
+	members, err := selectMembersFor(ctx, s.db, b)
 	if err != nil {
 		return nil, err
 	}
-	answer := b.proto()
-	var asking sync.WaitGroup
-	asking.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
-	answer.Members = s.named(ctx, members)
-	asking.Wait()
-	return &budgetv1.GetBudgetResponse{Budget: answer, Etag: etag.Format(b.Version)}, nil
+	return &budgetv1.GetBudgetResponse{Budget: s.whole(ctx, today, b, members), Etag: etag.Format(b.Version)}, nil
 }
 
 // UpdateBudget makes the changes twice: to the budget as it was read, to learn what the ledger must be asked, and to the
@@ -164,20 +141,20 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if err := s.checkReferences(ctx, before.OwnerID, wallet, categories); err != nil {
 		return nil, err
 	}
-	resp := &budgetv1.UpdateBudgetResponse{}
+	var after seenBudget
+	var members []member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		b, err := s.change(ctx, tx, id, req.GetIfMatch(), c)
-		if err != nil {
+		if after, err = s.change(ctx, tx, id, req.GetIfMatch(), c); err != nil {
 			return err
 		}
-		resp.Budget, resp.Etag = b.proto(), etag.Format(b.Version)
-		return nil
+		members, err = selectMembersFor(ctx, tx, after)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.wakeAlerts()
-	return resp, nil
+	return &budgetv1.UpdateBudgetResponse{Budget: s.whole(ctx, dayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
 }
 
 func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes) (seenBudget, error) {
@@ -293,56 +270,4 @@ func duplicate(err error) error {
 		return errBudgetAlreadyExists
 	}
 	return err
-}
-
-func (b budget) timeframe() timeframe {
-	return timeframe{period: b.Period, start: b.StartDate, end: b.EndDate}
-}
-
-func (b budget) currency() money.Currency {
-	c, _ := money.ParseCurrency(b.Currency)
-	return c
-}
-
-func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
-
-// proto is the budget as events tell of it.
-func (b budget) proto() *budgetv1.Budget {
-	m := &budgetv1.Budget{
-		Id:              b.ID.String(),
-		Name:            b.Name,
-		Currency:        b.Currency,
-		Limit:           b.currency().Format(b.LimitMinor),
-		Period:          b.Period,
-		StartDate:       b.StartDate.Format(isoDate),
-		WalletId:        b.WalletID.String(),
-		CategoryIds:     idStrings(b.CategoryIDs),
-		OwnerId:         b.OwnerID.String(),
-		AlertThresholds: b.AlertThresholds,
-		CreatedAt:       b.CreatedAt.UTC().Format(timestamp),
-		UpdatedAt:       b.UpdatedAt.UTC().Format(timestamp),
-	}
-	if b.EndDate != nil {
-		m.EndDate = new(b.EndDate.Format(isoDate))
-	}
-	return m
-}
-
-// proto adds what the budget is to the user.
-func (b seenBudget) proto() *budgetv1.Budget {
-	m := b.budget.proto()
-	m.Role = string(owner)
-	if b.Role != nil {
-		m.Role = *b.Role
-		m.MembershipStatus = new(string(*b.Status))
-	}
-	return m
-}
-
-func idStrings(ids []uuid.UUID) []string {
-	s := make([]string, len(ids))
-	for i, id := range ids {
-		s[i] = id.String()
-	}
-	return s
 }

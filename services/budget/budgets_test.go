@@ -31,6 +31,7 @@ func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
 		StartDate: "2026-01-31", EndDate: new("2026-12-31"), WalletId: req.GetWalletId(),
 		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()}, OwnerId: owner.id.String(), Role: "owner",
 		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z", AlertThresholds: []int32{80, 100},
+		Progress: &budgetv1.Progress{WindowStart: "2026-02-28", WindowEnd: "2026-03-30", Spent: "0.00", Remaining: "400.00", State: "ok"},
 	}
 	require.True(t, proto.Equal(want, created.GetBudget()), "%v", created)
 	require.Equal(t, `"1"`, created.GetEtag())
@@ -42,12 +43,10 @@ func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
 
 	got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: strings.ToUpper(want.GetId())})
 	require.NoError(t, err)
-	require.NotNil(t, got.GetBudget().GetProgress())
-	got.Budget.Progress = nil
 	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
 
 	told := proto.CloneOf(want)
-	told.Role = ""
+	told.Role, told.Progress = "", nil
 	requireTold(t, b.events(t), &budgetv1.BudgetCreated{Budget: told}, owner)
 }
 
@@ -209,7 +208,13 @@ func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
 	want.Name, want.Limit, want.Period, want.StartDate, want.EndDate = "Food", "500.00", "custom", "2026-02-01", new("2026-04-30")
 	want.CategoryIds = append(want.CategoryIds, category)
 	want.Role, want.MembershipStatus = "editor", new("accepted")
+	want.Progress.WindowStart, want.Progress.WindowEnd, want.Progress.Remaining = "2026-02-01", "2026-04-30", "500.00"
+	read, err := b.GetBudget(editor.ctx, &budgetv1.GetBudgetRequest{Id: before.GetId()})
+	require.NoError(t, err)
+	require.Len(t, read.GetBudget().GetMembers(), 2)
+	want.Members = read.GetBudget().GetMembers()
 	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
+	require.True(t, proto.Equal(want, read.GetBudget()), "%v", read)
 	require.Equal(t, `"2"`, got.GetEtag())
 	require.Len(t, b.ledger.checked, 1)
 	require.Equal(t, owner.id.String(), b.ledger.checked[0].GetOwnerId(), "references are the owner's")
@@ -217,6 +222,7 @@ func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
 	require.Equal(t, []string{category}, b.ledger.checked[0].GetCategoryIds())
 
 	before.Role, want.Role, want.MembershipStatus = "", "", nil
+	before.Progress, want.Progress, want.Members = nil, nil, nil
 	requireTold(t, b.events(t), &budgetv1.BudgetUpdated{UpdatedBy: editor.id.String(), Before: before, After: want}, owner, editor)
 
 	got, err = b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: before.GetId(), Period: new("weekly"), EndDate: new("")})
@@ -304,7 +310,7 @@ func TestADeletedBudgetIsGoneForAllWhoKnewIt(t *testing.T) {
 	got, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: budget.GetId(), IfMatch: "*"})
 	require.NoError(t, err)
 	require.Equal(t, budget.GetId(), got.GetId())
-	budget.Role = ""
+	budget.Role, budget.Progress = "", nil
 	requireTold(t, b.events(t), &budgetv1.BudgetDeleted{Budget: budget}, owner, viewer, guest)
 	_, err = b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})
 	require.ErrorIs(t, err, errBudgetNotFound)

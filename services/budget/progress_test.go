@@ -50,6 +50,7 @@ func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
 	b := setup(t)
 	owner := b.person(t, "Owner")
 	first, second := b.budget(t, owner), b.budget(t, owner)
+	b.ledger.summed = nil
 	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		if w.GetWalletId() == first.GetWalletId() {
 			return &ledgerv1.Spending{}

@@ -46,10 +46,9 @@ type Budget struct {
 	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// The acting user's: owner, editor or viewer.
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
-	// Only when one budget is asked for.
+	// Empty in lists.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
-	// Absent when the ledger cannot be reached, when the wallet is gone, while the invitation is pending, and in the
-	// answers to POST and PATCH.
+	// Absent when the ledger cannot be reached, when the wallet is gone, and while the invitation is pending.
 	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
 	// RFC 3339 UTC.
 	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`

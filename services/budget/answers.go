@@ -1,0 +1,99 @@
+package budget
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+const timestamp = "2006-01-02T15:04:05.000Z"
+
+// selectMembersFor are those that the user who sees the budget may see.
+func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
+	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.standing().visible(), before: newest, limit: maxMembersInBudget})
+}
+
+// whole is a budget with what the ledger and auth know of it, asked at the same time; whoever is away is done without.
+func (s *server) whole(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
+	answer := b.proto()
+	var asking sync.WaitGroup
+	asking.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
+	answer.Members = s.named(ctx, members)
+	asking.Wait()
+	return answer
+}
+
+// withProgress is a page of budgets, for which the ledger is asked once.
+func (s *server) withProgress(ctx context.Context, today time.Time, budgets []seenBudget) []*budgetv1.Budget {
+	answers := make([]*budgetv1.Budget, len(budgets))
+	var open []budget
+	var places []int
+	for i, b := range budgets {
+		answers[i] = b.proto()
+		if b.standing().may(readBudget) {
+			open, places = append(open, b.budget), append(places, i)
+		}
+	}
+	for i, progress := range s.progress(ctx, today, open) {
+		answers[places[i]].Progress = progress
+	}
+	return answers
+}
+
+func (b budget) timeframe() timeframe {
+	return timeframe{period: b.Period, start: b.StartDate, end: b.EndDate}
+}
+
+func (b budget) currency() money.Currency {
+	c, _ := money.ParseCurrency(b.Currency)
+	return c
+}
+
+func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
+
+// proto is the budget as events tell of it.
+func (b budget) proto() *budgetv1.Budget {
+	m := &budgetv1.Budget{
+		Id:              b.ID.String(),
+		Name:            b.Name,
+		Currency:        b.Currency,
+		Limit:           b.currency().Format(b.LimitMinor),
+		Period:          b.Period,
+		StartDate:       b.StartDate.Format(isoDate),
+		WalletId:        b.WalletID.String(),
+		CategoryIds:     idStrings(b.CategoryIDs),
+		OwnerId:         b.OwnerID.String(),
+		AlertThresholds: b.AlertThresholds,
+		CreatedAt:       b.CreatedAt.UTC().Format(timestamp),
+		UpdatedAt:       b.UpdatedAt.UTC().Format(timestamp),
+	}
+	if b.EndDate != nil {
+		m.EndDate = new(b.EndDate.Format(isoDate))
+	}
+	return m
+}
+
+// proto adds what the budget is to the user.
+func (b seenBudget) proto() *budgetv1.Budget {
+	m := b.budget.proto()
+	m.Role = string(owner)
+	if b.Role != nil {
+		m.Role = *b.Role
+		m.MembershipStatus = new(string(*b.Status))
+	}
+	return m
+}
+
+func idStrings(ids []uuid.UUID) []string {
+	s := make([]string, len(ids))
+	for i, id := range ids {
+		s[i] = id.String()
+	}
+	return s
+}

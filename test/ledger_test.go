@@ -153,6 +153,7 @@ func TestTheListTakesEachFilter(t *testing.T) {
 		"q=LUNCH":                                  {"Lunch 100%"},
 		"q=" + url.QueryEscape("%"):                {"Lunch 100%"},
 		"q=nothing":                                {},
+		"q=" + url.QueryEscape(" lunch "):          {"Lunch 100%"},
 		"limit=1":                                  {"Sushi"},
 	} {
 		got := []string{}
@@ -253,33 +254,6 @@ func TestWalletsAndCategories(t *testing.T) {
 			p.del(x.path+id).fails(status, x.code)
 		}
 	}
-}
-
-func TestTheDashboardAddsUp(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t)
-	empty := p.get("/api/v1/dashboard/summary").ok("DASHBOARD_SUMMARY_FETCHED")
-	require.Empty(t, empty.list("summary.totals"))
-	wallet, food, pay := p.wallet("EUR", "50"), p.category("Food"), p.category("Pay")
-	p.post("/api/v1/transaction", object{"amount": 1000, "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": pay})
-	p.spend(wallet, food, "12.50")
-	p.spend(wallet, food, "7.50")
-	p.post("/api/v1/transaction", object{"amount": 9, "date": "2026-02-28", "currency": "EUR", "walletId": wallet, "categoryId": food, "type": "expense"})
-	a := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
-	for path, want := range map[string]string{
-		"from": "2026-03-01", "to": "2026-03-31", "totals.0.currency": "EUR", "totals.0.income": "1000.00", "totals.0.expense": "20.00",
-		"totals.0.net": "980.00", "totals.0.balance": "1021.00", "totals.0.transactionCount": "3", "byCategory.0.name": "Food",
-		"byCategory.0.expense": "20.00", "byCategory.0.percentage": "100", "byWallet.0.walletId": wallet, "byWallet.0.net": "980.00",
-		"previous.0.expense": "9.00", "trend.11.month": "2026-03", "trend.10.expense": "9.00", "largestExpenses.0.amount": "-12.50",
-	} {
-		require.Equal(t, want, a.text("summary."+path), path)
-	}
-	require.Len(t, a.list("summary.trend"), 12)
-	require.Len(t, a.list("summary.recentTransactions"), 3)
-	require.Empty(t, p.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
-	p.get("/api/v1/dashboard/summary?from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
-	p.get("/api/v1/dashboard/summary?currency=x").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
-	p.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").fails(400, "VALIDATION_ERROR").blames("from")
 }
 
 // TestAMonthOfAPerson is what the service is for, from the first day to the last.

@@ -958,7 +958,7 @@ type CreateTransactionRequest struct {
 	// Currency ISO 4217, any case.
 	Currency string `json:"currency"`
 
-	// Date RFC 3339 or YYYY-MM-DD, years 1900..2200.
+	// Date ISO 8601 date-time, as RFC 3339 has it, or YYYY-MM-DD, years 1900..2200; UTC without a zone.
 	Date string `json:"date"`
 
 	// Description Up to 1000 characters.
@@ -2266,10 +2266,10 @@ type UpdateCategoryParams struct {
 
 // GetSummaryParams defines parameters for GetSummary.
 type GetSummaryParams struct {
-	// From Inclusive; RFC 3339 or YYYY-MM-DD. Absent: the first day of the current month (UTC).
+	// From Inclusive; ISO 8601 date-time or YYYY-MM-DD. Absent: the first day of the month of `to`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Inclusive; a bare date means the whole day. Absent: the end of the current month (UTC).
+	// To Inclusive; a bare date means the whole day. Absent: the end of the current month (UTC), or of that of a later `from`.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// Currency Only this currency.
@@ -2316,7 +2316,7 @@ type ListTransactionsParams struct {
 	Type       *string   `form:"type,omitempty" json:"type,omitempty"`
 	Currency   *string   `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// From Inclusive; RFC 3339 or YYYY-MM-DD.
+	// From Inclusive; ISO 8601 date-time or YYYY-MM-DD.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Inclusive; a bare date means the whole day.

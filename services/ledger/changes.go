@@ -88,7 +88,7 @@ func (c *changes) setDescription(p *apierr.Problems, s string) {
 func (c *changes) setDate(p *apierr.Problems, s string) {
 	date, _, ok := parseTime(s)
 	if !ok {
-		p.Add(errInvalidTransactionDate.With("date", "must be RFC 3339 or YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTransactionDate.With("date", wrongDate))
 	}
 	c.date = &date
 }

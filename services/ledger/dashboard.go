@@ -61,6 +61,12 @@ func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuesti
 	if req.To != nil {
 		q.window.end = parseBound(&p, "to", req.GetTo(), true)
 	}
+	switch {
+	case req.From == nil && req.To != nil:
+		q.window.from = monthOf(q.window.lastDay())
+	case req.To == nil && !q.window.from.Before(q.window.end):
+		q.window.end = monthOf(q.window.from).AddDate(0, 1, 0)
+	}
 	if req.Currency != nil {
 		q.currency = parseCurrency(&p, "currency", req.GetCurrency()).Code()
 	}

@@ -107,7 +107,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	l := transactionList{
 		wallets:    parseFilterIDs(&p, "walletId", req.GetWalletId(), errInvalidWalletID),
 		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(), errInvalidCategoryID),
-		kind:       req.GetType(), part: req.GetQ(), sort: newestFirst,
+		kind:       req.GetType(), sort: newestFirst,
 	}
 	if req.Type != nil && l.kind != expense && l.kind != income {
 		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))
@@ -123,7 +123,8 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	}
 	l.minE4 = parseAmountBound(&p, "minAmount", req.MinAmount)
 	l.maxE4 = parseAmountBound(&p, "maxAmount", req.MaxAmount)
-	_, problem := text.Description("q", req.GetQ())
+	part, problem := text.Description("q", req.GetQ())
+	l.part = part
 	p.Field(problem)
 	if req.Sort != nil {
 		l.sort = req.GetSort()

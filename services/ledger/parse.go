@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -24,7 +25,11 @@ const (
 	mostDecimals = 4
 )
 
-var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+// wrongDate says what a date may be.
+const wrongDate = "must be an ISO 8601 date-time or YYYY-MM-DD, of the years 1900 to 2200"
+
+// dateTime is ISO 8601's extended form: RFC 3339, of which seconds and zone may be left out.
+var dateTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d)(:\d\d(?:\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?$`)
 
 // currencyOf is for codes that were checked before.
 func currencyOf(code string) money.Currency {
@@ -34,16 +39,16 @@ func currencyOf(code string) money.Currency {
 
 func formatTime(t time.Time) string { return t.UTC().Format(timestamp) }
 
-// parseTime reads RFC 3339 or YYYY-MM-DD, to the millisecond; bare tells the latter.
+// parseTime reads an ISO 8601 date-time or YYYY-MM-DD, to the millisecond; bare tells the latter. Both are UTC unless the
+// zone is given.
 func parseTime(s string) (t time.Time, bare, ok bool) {
 	t, err := time.Parse(dateLayout, s)
 	bare = err == nil
-	if !bare {
-		t, err = time.Parse(time.RFC3339, s)
+	if part := dateTime.FindStringSubmatch(s); part != nil {
+		t, err = time.Parse(time.RFC3339, part[1]+"T"+part[2]+cmp.Or(part[3], ":00")+cmp.Or(strings.ToUpper(part[4]), "Z"))
 	}
 	t = t.UTC().Truncate(time.Millisecond)
-	// The package time would also take "T7:00:00Z" and "T07:00:00,5Z".
-	return t, bare, err == nil && (bare || rfc3339.MatchString(s)) && t.Year() >= minYear && t.Year() <= maxYear
+	return t, bare, err == nil && t.Year() >= minYear && t.Year() <= maxYear
 }
 
 // parseBound reads an end of a window. As its last moment it returns the first one after it, so that a bare date is a
@@ -52,7 +57,7 @@ func parseBound(p *apierr.Problems, field, s string, last bool) time.Time {
 	t, bare, ok := parseTime(s)
 	switch {
 	case !ok:
-		p.Add(errInvalidTransactionDate.With(field, "must be RFC 3339 or YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTransactionDate.With(field, wrongDate))
 	case last && bare:
 		return t.AddDate(0, 0, 1)
 	case last:

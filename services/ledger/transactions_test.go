@@ -84,7 +84,7 @@ func TestATransactionThatIsWrongIsRefused(t *testing.T) {
 		"a date that is none":        {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-02-29" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
 		"a date too early":           {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "1899-12-31" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
 		"a date too late":            {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2200-12-31T23:59:59-01:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"a date without a zone":      {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14T12:00:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date with a space":        {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14 12:00:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
 		"a date of bad form":         {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14T7:00:00Z" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
 		"a currency that is none":    {func(r *ledgerv1.CreateTransactionRequest) { r.Currency = "EURO" }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
 		"a type that is none":        {func(r *ledgerv1.CreateTransactionRequest) { r.Type = new("Expense") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},

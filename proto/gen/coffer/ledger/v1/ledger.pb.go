@@ -1649,7 +1649,7 @@ type CreateTransactionRequest struct {
 	Amount string `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Up to 1000 characters.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// RFC 3339 or YYYY-MM-DD, years 1900..2200.
+	// ISO 8601 date-time, as RFC 3339 has it, or YYYY-MM-DD, years 1900..2200; UTC without a zone.
 	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	// ISO 4217, any case.
 	Currency   string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
@@ -1832,7 +1832,7 @@ type ListTransactionsRequest struct {
 	CategoryId []string `protobuf:"bytes,2,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	Type       *string  `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	Currency   *string  `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	// Inclusive; RFC 3339 or YYYY-MM-DD.
+	// Inclusive; ISO 8601 date-time or YYYY-MM-DD.
 	From *string `protobuf:"bytes,5,opt,name=from,proto3,oneof" json:"from,omitempty"`
 	// Inclusive; a bare date means the whole day.
 	To *string `protobuf:"bytes,6,opt,name=to,proto3,oneof" json:"to,omitempty"`
@@ -2821,9 +2821,9 @@ func (x *GetReceiptImageResponse) GetImage() []byte {
 
 type GetSummaryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Inclusive; RFC 3339 or YYYY-MM-DD. Absent: the first day of the current month (UTC).
+	// Inclusive; ISO 8601 date-time or YYYY-MM-DD. Absent: the first day of the month of `to`.
 	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// Inclusive; a bare date means the whole day. Absent: the end of the current month (UTC).
+	// Inclusive; a bare date means the whole day. Absent: the end of the current month (UTC), or of that of a later `from`.
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// Only this currency.
 	Currency      *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`

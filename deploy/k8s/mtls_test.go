@@ -1,41 +1,78 @@
 package k8s
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
 func TestInProductionEveryServiceShowsACertificateThatIsItsAlone(t *testing.T) {
 	t.Parallel()
-	certificates := map[string]*certmanager.Certificate{}
-	for _, c := range manifests[*certmanager.Certificate](t, "production") {
-		require.NotContains(t, certificates, c.Spec.SecretName, "two certificates in one secret")
-		certificates[c.Spec.SecretName] = c
-	}
 	for _, d := range deployments(t, "production") {
 		pod := d.Spec.Template.Spec
-		mounted := slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool { return v.Secret == nil })
-		require.Len(t, mounted, 1, d.Name)
-		certificate := certificates[mounted[0].Secret.SecretName]
-		require.NotNil(t, certificate, d.Name)
+		certificate, at := shown(t, pod)
 		require.Equal(t, []string{d.Name}, certificate.Spec.DNSNames, "the name that the others know it by, and no other")
-		require.Equal(t, "authority", certificate.Spec.IssuerRef.Name)
-		require.False(t, certificate.Spec.IsCA)
-		require.ElementsMatch(t, []certmanager.KeyUsage{certmanager.UsageDigitalSignature, certmanager.UsageServerAuth, certmanager.UsageClientAuth}, certificate.Spec.Usages)
-
 		told := map[string]string{}
 		for _, e := range pod.Containers[0].Env {
 			told[e.Name] = e.Value
 		}
-		at := pod.Containers[0].VolumeMounts[slices.IndexFunc(pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == mounted[0].Name })].MountPath
 		require.Equal(t, at+"/tls.crt", told["TLS_CERT"], d.Name)
 		require.Equal(t, at+"/tls.key", told["TLS_KEY"], d.Name)
 		require.Equal(t, at+"/ca.crt", told["TLS_CA"], d.Name)
 	}
+}
+
+// shown is the certificate that a pod's first container finds in the folder at.
+func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certificate, at string) {
+	t.Helper()
+	mounted := slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool { return v.Secret == nil })
+	require.Len(t, mounted, 1)
+	in := slices.DeleteFunc(manifests[*certmanager.Certificate](t, "production"), func(c *certmanager.Certificate) bool {
+		return c.Spec.SecretName != mounted[0].Secret.SecretName
+	})
+	require.Len(t, in, 1, "one certificate in one secret")
+	require.Equal(t, "authority", in[0].Spec.IssuerRef.Name)
+	require.False(t, in[0].Spec.IsCA)
+	require.ElementsMatch(t, []certmanager.KeyUsage{certmanager.UsageDigitalSignature, certmanager.UsageServerAuth, certmanager.UsageClientAuth}, in[0].Spec.Usages)
+	mounts := pod.Containers[0].VolumeMounts
+	return in[0], mounts[slices.IndexFunc(mounts, func(m corev1.VolumeMount) bool { return m.Name == mounted[0].Name })].MountPath
+}
+
+// TestInProductionNATSIsEncryptedToo is about the words of the settings; test/production runs servers with them.
+func TestInProductionNATSIsEncryptedToo(t *testing.T) {
+	t.Parallel()
+	set := manifests[*appsv1.StatefulSet](t, "production")[0]
+	require.Equal(t, "nats", set.Name)
+	pod := set.Spec.Template.Spec
+	certificate, at := shown(t, pod)
+	names := []string{"nats"}
+	for i := range *set.Spec.Replicas {
+		names = append(names, fmt.Sprintf("nats-%d.nats", i))
+	}
+	require.Equal(t, names, certificate.Spec.DNSNames)
+
+	require.Subset(t, pod.Containers[0].Args, []string{"--config", "/etc/nats/tls.conf"})
+	config := manifests[*corev1.ConfigMap](t, "production")
+	settings := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "nats-") })].Data
+	files := fmt.Sprintf("cert_file: %[1]s/tls.crt, key_file: %[1]s/tls.key, ca_file: %[1]s/ca.crt", at)
+	require.Contains(t, settings["tls.conf"], "include ./nats.conf")
+	require.Contains(t, settings["tls.conf"], "tls { "+files+", verify: true }")
+	_, cluster, _ := strings.Cut(settings["nats.conf"], "cluster {")
+	require.Contains(t, cluster, files+"\n    verify_cert_and_check_known_urls: true")
+	for _, name := range names[1:] {
+		require.Contains(t, cluster, "nats-route://"+name+":6222")
+	}
+
+	reloader := pod.InitContainers[0]
+	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy, "a rotated certificate is read while the server runs")
+	require.Subset(t, reloader.Args, []string{at + "/tls.crt", at + "/ca.crt"})
+	require.True(t, *pod.ShareProcessNamespace)
 }
 
 // TestProbesNeedNoCertificate is about the kubelet, which speaks no TLS to a gRPC probe.

@@ -56,7 +56,7 @@ type Stack struct {
 	NATS string
 	// ServiceKey opens the RPCs that only services may call.
 	ServiceKey string
-	// Certificates are those of the services and the gateway, by name; none without MTLS.
+	// Certificates are those of the services, the gateway and NATS, by name; none without MTLS.
 	Certificates map[string]mtls.Config
 	// PostgresDir is where the cluster is; empty when it is somebody else's.
 	PostgresDir string
@@ -231,7 +231,7 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"), 0o600); err != nil {
 		return fmt.Errorf("keeping the database's URL: %w", err)
 	}
-	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS}
+	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, certificate: s.Certificates["nats"]}
 	if err := s.start(ctx, n); err != nil {
 		return err
 	}

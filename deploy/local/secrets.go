@@ -70,7 +70,7 @@ func (s *secrets) fill() bool {
 // certificateLife is longer than anybody lets `make run` run; each start makes new ones.
 const certificateLife = 365 * 24 * time.Hour
 
-// issueCertificates makes an authority, which is forgotten at once, and a certificate of it for each service.
+// issueCertificates makes an authority, which is forgotten at once, and a certificate of it for each service and NATS.
 func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) {
 	if !wanted {
 		return nil, nil
@@ -80,7 +80,7 @@ func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) 
 		return nil, err
 	}
 	issued := map[string]mtls.Config{}
-	for _, name := range []string{"auth", "ocr", "ledger", "budget", "gateway"} {
+	for _, name := range []string{"auth", "ocr", "ledger", "budget", "gateway", "nats"} {
 		if issued[name], err = authority.Issue(filepath.Join(dir, "tls", name), name, certificateLife); err != nil {
 			return nil, fmt.Errorf("making the certificate of %s: %w", name, err)
 		}

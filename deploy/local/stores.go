@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg/pgserver"
 )
@@ -67,7 +68,9 @@ func (p *postgres) kill() error {
 
 type natsServer struct {
 	addr, dir, password string
-	server              *server.Server
+	// certificate is shown to the services, and theirs asked for; none without MTLS.
+	certificate mtls.Config
+	server      *server.Server
 }
 
 func (n *natsServer) name() string { return "nats" }
@@ -84,12 +87,20 @@ func (n *natsServer) start(ctx context.Context) error {
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	s, err := server.NewServer(&server.Options{
+	options := &server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
 		JetStream: true, StoreDir: n.dir, NoSigs: true,
 		// The outbox keeps an event for longer than that.
 		SyncInterval: time.Second,
-	})
+	}
+	if n.certificate.On() {
+		if options.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{
+			CertFile: n.certificate.Cert, KeyFile: n.certificate.Key, CaFile: n.certificate.CA, Verify: true,
+		}); err != nil {
+			return fmt.Errorf("setting up NATS's certificate: %w", err)
+		}
+	}
+	s, err := server.NewServer(options)
 	if err != nil {
 		return fmt.Errorf("setting up NATS: %w", err)
 	}
@@ -104,7 +115,7 @@ func (n *natsServer) start(ctx context.Context) error {
 }
 
 func (n *natsServer) ensureStream(ctx context.Context) error {
-	bus, err := outbox.Connect(outbox.Config{NATSURL: n.url(), NATSReplicas: 1}, "coffer", slog.Default())
+	bus, err := outbox.Connect(outbox.Config{NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate}, "coffer", slog.Default())
 	if err != nil {
 		return err
 	}

@@ -43,14 +43,14 @@ func NewAuthority(now func() time.Time) (*Authority, error) {
 }
 
 // Issue writes a service's certificate, its key and the authority's certificate into dir, under the names that
-// Kubernetes uses, and returns where they are.
-func (a *Authority) Issue(dir, service string, life time.Duration) (Config, error) {
+// Kubernetes uses, and returns where they are. NATS's servers have a name each, besides the one that they have together.
+func (a *Authority) Issue(dir, service string, life time.Duration, others ...string) (Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return Config{}, fmt.Errorf("making a key: %w", err)
 	}
 	template := &x509.Certificate{
-		DNSNames: []string{service}, NotBefore: a.now().Add(-time.Minute), NotAfter: a.now().Add(life),
+		DNSNames: append([]string{service}, others...), NotBefore: a.now().Add(-time.Minute), NotAfter: a.now().Add(life),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)

@@ -82,10 +82,28 @@ type material struct {
 }
 
 func (c Config) load() (*material, error) {
+	certificate, err := c.Certificate()
+	if err != nil {
+		return nil, err
+	}
+	authority, err := c.Authority()
+	if err != nil {
+		return nil, err
+	}
+	return &material{certificate: certificate, authority: authority}, nil
+}
+
+// Certificate is what the files hold now, for clients of what does not speak gRPC.
+func (c Config) Certificate() (tls.Certificate, error) {
 	certificate, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
-		return nil, fmt.Errorf("reading the certificate: %w", err)
+		return tls.Certificate{}, fmt.Errorf("reading the certificate: %w", err)
 	}
+	return certificate, nil
+}
+
+// Authority is whose certificates are to be trusted now.
+func (c Config) Authority() (*x509.CertPool, error) {
 	text, err := os.ReadFile(c.CA)
 	if err != nil {
 		return nil, fmt.Errorf("reading the authority's certificate: %w", err)
@@ -94,7 +112,7 @@ func (c Config) load() (*material, error) {
 	if !authority.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("%s holds no certificate", c.CA)
 	}
-	return &material{certificate: certificate, authority: authority}, nil
+	return authority, nil
 }
 
 // reloading reads the files on each handshake, which are few, so that a rotated certificate counts from the next one on.

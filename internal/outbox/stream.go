@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
 // streamName is of the stream that holds the events of all services in one sequence. A message's subject is the event's, a
@@ -41,6 +44,8 @@ type Config struct {
 	NATSURL string `env:"NATS_URL,required,notEmpty,unset"`
 	// NATSReplicas is on how many servers each event is kept; 3 in production.
 	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
+	// TLS is what the service shows other services, and shows NATS as well, which must prove to be "nats" then.
+	TLS mtls.Config
 }
 
 // Bus is a service's connection to the stream. It never gives up: while NATS is away events wait in the outbox, and
@@ -54,12 +59,22 @@ type Bus struct {
 	log     *slog.Logger
 }
 
-// Connect does not wait for NATS; it fails only on a malformed URL.
+// Connect does not wait for NATS; it fails only on a malformed URL, or certificates that cannot be read.
 func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
-	conn, err := nats.Connect(config.NATSURL, nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
-		nats.ReconnectWait(250*time.Millisecond),
+	options := []nats.Option{
+		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(250 * time.Millisecond),
+		// A password is changed here or there first.
+		nats.IgnoreAuthErrorAbort(),
 		// Nothing may sit in a buffer that is sent after a later try of the same event.
-		nats.ReconnectBufSize(-1))
+		nats.ReconnectBufSize(-1),
+	}
+	if config.TLS.On() {
+		options = append(options,
+			nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: "nats"}),
+			// Read again on each connection, so that a rotated certificate counts.
+			nats.ClientTLSConfig(config.TLS.Certificate, config.TLS.Authority))
+	}
+	conn, err := nats.Connect(config.NATSURL, options...)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -17,10 +18,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
 // services are in the order in which a rollout takes them.
@@ -38,6 +40,8 @@ type cluster struct {
 	host    byte
 	// environment is what instances are told besides where their stores and their neighbours are.
 	environment map[string]string
+	// certificates are the instances', by service; none where they talk without TLS.
+	certificates map[string]mtls.Config
 }
 
 // newCluster has Postgres and NATS, and no instances yet.
@@ -73,6 +77,8 @@ type instance struct {
 	process *exec.Cmd
 	said    *bytes.Buffer
 	ended   chan error
+	// health is how to ask it whether it is ready.
+	health credentials.TransportCredentials
 }
 
 func name(service string) string { return service + ".coffer.test." }
@@ -92,26 +98,38 @@ func (c *cluster) spawn(service string) *instance {
 
 func (c *cluster) run(service, program string, environment map[string]string) *instance {
 	c.t.Helper()
-	c.host++
-	i := &instance{
-		service: service, addr: netip.AddrFrom4([4]byte{c.network[0], c.network[1], c.network[2], c.host}), port: c.port,
-		said: &bytes.Buffer{}, ended: make(chan error, 1),
+	i := &instance{service: service, addr: c.newAddr(), port: c.port}
+	own := map[string]string{
+		"LISTEN_ADDR": i.at(), "METRICS_ADDR": net.JoinHostPort(i.addr.String(), "9464"),
+		"SERVICE_KEY": c.stores.ServiceKey, "NATS_URL": c.stores.NATS, "DATABASE_URL": c.stores.Databases[service],
+		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key, "TLS_CA": c.certificates[service].CA,
 	}
-	i.process = exec.CommandContext(context.WithoutCancel(c.t.Context()), program)
-	i.process.Stdout, i.process.Stderr = i.said, i.said
-	i.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	i.process.Env = append(i.process.Env, "PATH="+os.Getenv("PATH"),
-		"LISTEN_ADDR="+i.at(), "METRICS_ADDR="+net.JoinHostPort(i.addr.String(), "9464"),
-		"SERVICE_KEY="+c.stores.ServiceKey, "NATS_URL="+c.stores.NATS, "DATABASE_URL="+c.stores.Databases[service])
-	for _, more := range []map[string]string{c.environment, environment} {
-		for k, v := range more {
-			i.process.Env = append(i.process.Env, k+"="+v)
-		}
-	}
-	require.NoError(c.t, i.process.Start())
-	go func() { i.ended <- i.process.Wait() }()
-	c.t.Cleanup(func() { i.kill(c.t) })
+	maps.Copy(own, c.environment)
+	maps.Copy(own, environment)
+	i.start(c.t, exec.CommandContext(context.WithoutCancel(c.t.Context()), program), own)
+	i.health = mtls.Client(c.certificates["gateway"], service)
 	return i
+}
+
+func (c *cluster) newAddr() netip.Addr {
+	c.host++
+	return netip.AddrFrom4([4]byte{c.network[0], c.network[1], c.network[2], c.host})
+}
+
+// start ends with the test at the latest.
+func (i *instance) start(t *testing.T, process *exec.Cmd, environment map[string]string) {
+	t.Helper()
+	i.process, i.said, i.ended = process, &bytes.Buffer{}, make(chan error, 1)
+	process.Stdout, process.Stderr = i.said, i.said
+	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	process.Env = []string{"PATH=" + os.Getenv("PATH")}
+	for k, v := range environment {
+		process.Env = append(process.Env, k+"="+v)
+	}
+	require.NoError(t, process.Start())
+	ended := i.ended
+	go func() { ended <- process.Wait() }()
+	t.Cleanup(func() { i.kill(t) })
 }
 
 func (c *cluster) await(i *instance) {
@@ -136,7 +154,7 @@ func (i *instance) ready(ctx context.Context) error {
 		}
 		return resp.Body.Close()
 	}
-	conn, err := grpc.NewClient("passthrough:///"+i.at(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("passthrough:///"+i.at(), grpc.WithTransportCredentials(i.health))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// The test program is also each service's program: with these variables it is the one that they name.
+// The test program is also each service's program, and NATS: with these variables it is the one that they name.
 const (
 	beService = "TEST_BE_SERVICE"
 	askDNS    = "TEST_ASK_DNS"
@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 		app.Main(service, ocr.Run, ocr.Migrations)
 	case "gateway":
 		app.Main(service, gateway.Run, nil)
+	case "nats":
+		runNATS()
 	default:
 		fmt.Fprintln(os.Stderr, "no such service:", service)
 		os.Exit(2)

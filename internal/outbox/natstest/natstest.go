@@ -25,11 +25,21 @@ func Start(t testing.TB, addr string) (url string, stop func()) {
 	require.NoError(t, err)
 	n, err := strconv.Atoi(port)
 	require.NoError(t, err)
-	s, err := server.NewServer(&server.Options{Host: host, Port: n, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	s := Run(t, &server.Options{Host: host, Port: n})
+	return s.ClientURL(), func() { s.Shutdown(); s.WaitForShutdown() }
+}
+
+// Run starts a server with options of the test's choice. It stops with the test at the latest.
+func Run(t testing.TB, options *server.Options) *server.Server {
+	t.Helper()
+	options.NoLog, options.NoSigs = true, true
+	if !options.JetStream {
+		options.JetStream, options.StoreDir = true, t.TempDir()
+	}
+	s, err := server.NewServer(options)
 	require.NoError(t, err)
 	s.Start()
-	stop = func() { s.Shutdown(); s.WaitForShutdown() }
-	t.Cleanup(stop)
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	require.True(t, s.ReadyForConnections(10*time.Second), "NATS did not start")
-	return s.ClientURL(), stop
+	return s
 }

@@ -1,0 +1,138 @@
+package outbox
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/mtls"
+	"github.com/coffer-budget/coffer/internal/outbox/natstest"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+)
+
+func authority(t *testing.T) *mtls.Authority {
+	t.Helper()
+	a, err := mtls.NewAuthority(time.Now)
+	require.NoError(t, err)
+	return a
+}
+
+func issue(t *testing.T, a *mtls.Authority, dir, name string) mtls.Config {
+	t.Helper()
+	c, err := a.Issue(dir, name, time.Hour)
+	require.NoError(t, err)
+	return c
+}
+
+// secured is a server that is set up by a file, as in the cluster, because only such a one reads its certificate again.
+func secured(t *testing.T, c mtls.Config) *server.Server {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
+		listen: 127.0.0.1:-1
+		jetstream { store_dir: %q }
+		tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }`, t.TempDir(), c.Cert, c.Key, c.CA), 0o600))
+	options, err := server.ProcessConfigFile(file)
+	require.NoError(t, err)
+	return natstest.Run(t, options)
+}
+
+func connect(t *testing.T, url string, c mtls.Config) *Bus {
+	t.Helper()
+	bus, err := Connect(Config{NATSURL: url, NATSReplicas: 1, TLS: c}, "ledger", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(bus.Close)
+	return bus
+}
+
+// certificateOf is that of the server which the bus is connected to.
+func certificateOf(bus *Bus) string {
+	state, err := bus.conn.TLSConnectionState()
+	if err != nil {
+		return ""
+	}
+	return state.PeerCertificates[0].SerialNumber.String()
+}
+
+func TestOnlyGenuineServicesAndTheGenuineNATSTalkToEachOther(t *testing.T) {
+	t.Parallel()
+	ours, theirs := authority(t), authority(t)
+	ledger := issue(t, ours, t.TempDir(), "ledger")
+	genuine := secured(t, issue(t, ours, t.TempDir(), "nats")).ClientURL()
+	require.NoError(t, connect(t, genuine, ledger).EnsureStream(t.Context()))
+
+	foreign := issue(t, theirs, t.TempDir(), "ledger")
+	foreign.CA = ledger.CA
+	for what, tried := range map[string]struct {
+		url  string
+		with mtls.Config
+	}{
+		"a client of another authority": {genuine, foreign},
+		"a client without certificate":  {genuine, mtls.Config{}},
+		"a server of another authority": {secured(t, issue(t, theirs, t.TempDir(), "nats")).ClientURL(), ledger},
+		"a server of another name":      {secured(t, issue(t, ours, t.TempDir(), "ocr")).ClientURL(), ledger},
+		"a server without TLS":          {natstest.New(t), ledger},
+	} {
+		bus := connect(t, tried.url, tried.with)
+		require.Eventually(t, func() bool { return bus.conn.LastError() != nil }, 10*time.Second, 5*time.Millisecond, what)
+		require.Equal(t, nats.RECONNECTING, bus.conn.Status(), what)
+	}
+}
+
+// TestARotatedCertificateCountsFromTheNextConnectionOn changes the authority too, which is a rotation at its hardest.
+func TestARotatedCertificateCountsFromTheNextConnectionOn(t *testing.T) {
+	t.Parallel()
+	before, after := authority(t), authority(t)
+	serving, calling := t.TempDir(), t.TempDir()
+	s := secured(t, issue(t, before, serving, "nats"))
+	pool, bus := pgtest.New(t, schema), connect(t, s.ClientURL(), issue(t, before, calling, "ledger"))
+	go bus.Relay(t.Context(), pool)
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 1)
+	follow(t, bus, user, 0, 1)
+	first := certificateOf(bus)
+	require.NotEmpty(t, first)
+
+	issue(t, after, serving, "nats")
+	require.NoError(t, s.Reload())
+	add(t, pool, user, 2)
+	follow(t, bus, user, 0, 2)
+	require.Equal(t, first, certificateOf(bus), "a connection that is open stays")
+
+	issue(t, after, calling, "ledger")
+	require.NoError(t, bus.conn.ForceReconnect())
+	require.Eventually(t, func() bool { second := certificateOf(bus); return second != "" && second != first }, 10*time.Second, 5*time.Millisecond)
+	add(t, pool, user, 3)
+	follow(t, bus, user, 0, 3)
+}
+
+// TestAPasswordThatNATSLearnsOfLaterIsTriedAgain is about a client that would give up on the second refusal.
+func TestAPasswordThatNATSLearnsOfLaterIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	old := natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "old"})
+	addr := old.Addr().String()
+	bus := connect(t, "nats://coffer:new@"+addr, mtls.Config{})
+	// Longer than two tries take.
+	require.Never(t, bus.conn.IsClosed, time.Second, 50*time.Millisecond)
+	require.ErrorIs(t, bus.conn.LastError(), nats.ErrAuthorization)
+	old.Shutdown()
+	old.WaitForShutdown()
+	natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: portOf(t, addr), Username: "coffer", Password: "new"})
+	require.Eventually(t, bus.conn.IsConnected, 10*time.Second, 5*time.Millisecond)
+}
+
+func portOf(t *testing.T, addr string) int {
+	t.Helper()
+	parsed, err := netip.ParseAddrPort(addr)
+	require.NoError(t, err)
+	return int(parsed.Port())
+}

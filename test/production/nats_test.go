@@ -1,0 +1,189 @@
+package production
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/mtls"
+	"github.com/coffer-budget/coffer/internal/outbox"
+)
+
+// natsServers are as the production overlay sets them up: three, with certificates.
+type natsServers struct {
+	cluster   *cluster
+	authority *mtls.Authority
+	// folder has the certificates, and each server's settings and data.
+	folder   string
+	password string
+	servers  []*instance
+}
+
+// runNATS is NATS's own program.
+func runNATS() {
+	options, err := server.ConfigureOptions(flag.NewFlagSet("nats", flag.ExitOnError), os.Args[1:], nil, nil, nil)
+	if err != nil {
+		server.PrintAndDie(err.Error())
+	}
+	s, err := server.NewServer(options)
+	if err != nil {
+		server.PrintAndDie(err.Error())
+	}
+	s.ConfigureLogger()
+	s.Start()
+	s.WaitForShutdown()
+}
+
+// withNATS has the cluster's instances talk with mutual TLS, and use three servers of their own.
+func (c *cluster) withNATS() *natsServers {
+	c.t.Helper()
+	authority, err := mtls.NewAuthority(time.Now)
+	require.NoError(c.t, err)
+	n := &natsServers{cluster: c, authority: authority, folder: c.t.TempDir(), password: rand.Text()}
+	c.certificates = map[string]mtls.Config{}
+	n.renew()
+	for i := range 3 {
+		s := &instance{service: fmt.Sprintf("nats-%d", i), addr: c.newAddr(), port: 4222}
+		c.names.add(s.service+".nats.", s.addr)
+		c.names.add(name("nats"), s.addr)
+		n.servers = append(n.servers, s)
+		n.start(s)
+	}
+	for _, s := range n.servers {
+		n.await(s)
+	}
+	c.environment["NATS_URL"], c.environment["NATS_REPLICAS"] = n.url(), "3"
+	return n
+}
+
+func (n *natsServers) url() string {
+	return "nats://coffer:" + n.password + "@" + name("nats") + ":4222"
+}
+
+// renew makes new certificates for all, as cert-manager does.
+func (n *natsServers) renew() {
+	t := n.cluster.t
+	t.Helper()
+	for _, service := range services {
+		certificate, err := n.authority.Issue(filepath.Join(n.folder, service), service, time.Hour)
+		require.NoError(t, err)
+		n.cluster.certificates[service] = certificate
+	}
+	_, err := n.authority.Issue(filepath.Join(n.folder, "nats"), "nats", time.Hour, "nats-0.nats", "nats-1.nats", "nats-2.nats")
+	require.NoError(t, err)
+}
+
+// start gives a server the manifests' settings, but for addresses and folders.
+func (n *natsServers) start(s *instance) {
+	t := n.cluster.t
+	t.Helper()
+	home := filepath.Join(n.folder, s.service)
+	require.NoError(t, os.MkdirAll(home, 0o700))
+	fit := strings.NewReplacer("/etc/coffer/tls", filepath.Join(n.folder, "nats"), "/run/nats", home, "/data", filepath.Join(home, "data"),
+		"http: 8222", "http: "+s.addr.String()+":8222", "port: 4222", "listen: "+s.at(), "port: 6222", "listen: "+s.addr.String()+":6222")
+	for _, file := range []string{"overlays/production/nats.conf", "components/mtls/tls.conf"} {
+		text, err := os.ReadFile(filepath.Join("../../deploy/k8s", file))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(home, filepath.Base(file)), []byte(fit.Replace(string(text))), 0o600))
+	}
+	s.start(t, exec.Command(os.Args[0], "--config", filepath.Join(home, "tls.conf")),
+		map[string]string{beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": s.service, "NATS_PASSWORD": n.password})
+}
+
+// await returns when a server has found the others and serves the stream's requests, with the certificate that it shows.
+func (n *natsServers) await(s *instance) (serial string) {
+	t := n.cluster.t
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var err error
+		serial, err = n.certificate(s)
+		return err == nil
+	}, 30*time.Second, 50*time.Millisecond, "%s does not serve", s.service)
+	return serial
+}
+
+// certificate is the one that a server shows.
+func (n *natsServers) certificate(s *instance) (serial string, err error) {
+	own := n.cluster.certificates["auth"]
+	conn, err := nats.Connect("nats://coffer:"+n.password+"@"+netip.AddrPortFrom(s.addr, 4222).String(),
+		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: s.service + ".nats"}), nats.ClientTLSConfig(own.Certificate, own.Authority))
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	js, err := conn.JetStream()
+	if err != nil {
+		return "", err
+	}
+	if _, err := js.AccountInfo(); err != nil {
+		return "", err
+	}
+	state, err := conn.TLSConnectionState()
+	if err != nil {
+		return "", err
+	}
+	return state.PeerCertificates[0].SerialNumber.String(), nil
+}
+
+// reload is what the container beside each server does when the certificate has changed.
+func (n *natsServers) reload(old string) {
+	t := n.cluster.t
+	t.Helper()
+	for _, s := range n.servers {
+		require.NoError(t, s.process.Process.Signal(syscall.SIGHUP))
+		require.Eventually(t, func() bool {
+			serial, err := n.certificate(s)
+			return err == nil && serial != old
+		}, 30*time.Second, 20*time.Millisecond, "%s goes on with the certificate that it had", s.service)
+	}
+}
+
+// restart is a rollout restart of the StatefulSet.
+func (n *natsServers) restart() {
+	t := n.cluster.t
+	t.Helper()
+	for _, s := range n.servers {
+		require.NoError(t, s.process.Process.Signal(syscall.SIGTERM))
+		err := <-s.ended
+		s.ended <- err
+		require.NoError(t, err, "%s: %s", s.service, s.said)
+		n.start(s)
+		n.await(s)
+	}
+}
+
+// TestCertificatesAndNATSsPasswordAreRotatedUnderLoadAsThePageSays follows docs/operations.md, while people book.
+func TestCertificatesAndNATSsPasswordAreRotatedUnderLoadAsThePageSays(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	n := c.withNATS()
+	running := c.startAll(2, c.spawn)
+	l := c.load()
+
+	old := n.await(n.servers[0])
+	n.renew()
+	n.reload(old)
+
+	n.password = rand.Text()
+	n.restart()
+	require.Positive(t, scalar[int64](t, c.stores, `SELECT count(*) FROM ledger.outbox`), "events wait for services that know the password")
+	c.environment["NATS_URL"] = n.url()
+	c.replaceAll(map[string][]*instance{"auth": running["auth"], "ledger": running["ledger"], "budget": running["budget"]}, c.spawn)
+	l.stop()
+
+	at := outbox.Config{NATSURL: "nats://coffer:" + n.password + "@" + n.servers[0].at(), NATSReplicas: 3, TLS: c.certificates["ledger"]}
+	requireEachEventOnce(t, c.stores, at)
+}

@@ -226,6 +226,12 @@ func TestAStaleTagIsRefused(t *testing.T) {
 		gone := p.del(path, "If-Match", `"77", `+after.header.Get("ETag"))
 		require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
 	}
+	const me = "/api/v1/auth/me"
+	tag := p.get(me).ok("USER_FETCHED").header.Get("ETag")
+	require.NotEmpty(t, tag)
+	require.NotEqual(t, tag, p.patch(me, object{"name": "New"}, "If-Match", tag).ok("USER_UPDATED").header.Get("ETag"))
+	p.patch(me, object{"name": "Old"}, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+	require.Equal(t, "New", p.get(me).text("user.name"))
 }
 
 func TestListsRefuseACursorOrLimitThatIsNone(t *testing.T) {

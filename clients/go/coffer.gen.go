@@ -2168,6 +2168,12 @@ type LoginParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// UpdateMeParams defines parameters for UpdateMe.
+type UpdateMeParams struct {
+	// IfMatch The ETag that the change is based on; absent: any.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // RefreshParams defines parameters for Refresh.
 type RefreshParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
@@ -2642,7 +2648,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-	UpdateMeWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateMe Update me
 	//
@@ -2651,7 +2657,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-	UpdateMe(ctx context.Context, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateMe(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangePasswordWithBody Change password
 	//
@@ -3303,8 +3309,8 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-func (c *Client) UpdateMeWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateMeRequestWithBody(c.Server, contentType, body)
+func (c *Client) UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateMeRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3322,8 +3328,8 @@ func (c *Client) UpdateMeWithBody(ctx context.Context, contentType string, body 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-func (c *Client) UpdateMe(ctx context.Context, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateMeRequest(c.Server, body)
+func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateMeRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4695,18 +4701,18 @@ func NewGetMeRequest(server string) (*http.Request, error) {
 }
 
 // NewUpdateMeRequest calls the generic UpdateMe builder with application/json body
-func NewUpdateMeRequest(server string, body UpdateMeJSONRequestBody) (*http.Request, error) {
+func NewUpdateMeRequest(server string, params *UpdateMeParams, body UpdateMeJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateMeRequestWithBody(server, "application/json", bodyReader)
+	return NewUpdateMeRequestWithBody(server, params, "application/json", bodyReader)
 }
 
 // NewUpdateMeRequestWithBody constructs an http.Request for the UpdateMe method, with any body, and a specified content type
-func NewUpdateMeRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateMeRequestWithBody(server string, params *UpdateMeParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -4730,6 +4736,21 @@ func NewUpdateMeRequestWithBody(server string, contentType string, body io.Reade
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -7561,7 +7582,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-	UpdateMeWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error)
+	UpdateMeWithBodyWithResponse(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error)
 
 	// UpdateMeWithResponse Update me
 	//
@@ -7570,7 +7591,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-	UpdateMeWithResponse(ctx context.Context, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error)
+	UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error)
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
@@ -8363,6 +8384,7 @@ func (r LogoutAnswer) ContentType() string {
 
 // GetMeAnswer200Headers the declared response headers of an HTTP 200 response for GetMe
 type GetMeAnswer200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -8418,6 +8440,7 @@ func (r GetMeAnswer) ContentType() string {
 
 // UpdateMeAnswer200Headers the declared response headers of an HTTP 200 response for UpdateMe
 type UpdateMeAnswer200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -8584,6 +8607,7 @@ func (r RefreshAnswer) ContentType() string {
 
 // RegisterAnswer201Headers the declared response headers of an HTTP 201 response for Register
 type RegisterAnswer201Headers struct {
+	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
@@ -11121,8 +11145,8 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error) {
-	rsp, err := c.UpdateMeWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error) {
+	rsp, err := c.UpdateMeWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -11136,8 +11160,8 @@ func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, 
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error) {
-	rsp, err := c.UpdateMe(ctx, body, reqEditors...)
+func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error) {
+	rsp, err := c.UpdateMe(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12313,6 +12337,13 @@ func ParseGetMeAnswer(rsp *http.Response) (*GetMeAnswer, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetMeAnswer200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12359,6 +12390,13 @@ func ParseUpdateMeAnswer(rsp *http.Response) (*UpdateMeAnswer, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers UpdateMeAnswer200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12504,6 +12542,13 @@ func ParseRegisterAnswer(rsp *http.Response) (*RegisterAnswer, error) {
 	switch {
 	case rsp.StatusCode == 201:
 		var headers RegisterAnswer201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
@@ -32,7 +33,7 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	if err != nil {
 		return nil, err
 	}
-	return &authv1.GetMeResponse{User: u.proto()}, nil
+	return &authv1.GetMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
 // UpdateMe lets the unique index decide whether an e-mail is taken.
@@ -47,7 +48,13 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	}
 	id, _ := caller.From(ctx)
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		before := u
+		before, err := lockUser(ctx, tx, u.ID)
+		if err != nil {
+			return err
+		}
+		if !etag.Matches(req.GetIfMatch(), before.Version) {
+			return apierr.VersionMismatch
+		}
 		u, err = updateUser(ctx, tx, u.ID, name, email, s.now().UTC())
 		if err != nil {
 			return taken(err)
@@ -66,7 +73,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
-	return &authv1.UpdateMeResponse{User: u.proto()}, nil
+	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
 // ChangePassword counts a wrong current password like a failed login: a stolen access token must not be enough to guess.

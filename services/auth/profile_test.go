@@ -25,8 +25,12 @@ func TestAUserSeesAndChangesWhoTheyAre(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Ada L.", renamed.GetUser().GetName())
 	require.Equal(t, "ada@example.com", renamed.GetUser().GetEmail())
+	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Eve"), IfMatch: me.GetEtag()})
+		return err
+	})
 
-	moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com")})
+	moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag()})
 	require.NoError(t, err)
 	require.Equal(t, "Ada L.", moved.GetUser().GetName())
 	require.Equal(t, "lovelace@example.com", moved.GetUser().GetEmail())

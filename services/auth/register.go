@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -33,7 +34,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	if err != nil {
 		return nil, err
 	}
-	u.ID, u.CreatedAt = s.newID(), s.now().UTC()
+	u.ID, u.CreatedAt, u.Version = s.newID(), s.now().UTC(), 1
 	u.UpdatedAt = u.CreatedAt
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		if err := insertUser(ctx, tx, u); err != nil {
@@ -42,7 +43,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
 		}
-		resp.User = u.proto()
+		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
 		return outbox.Add(ctx, tx, outbox.Event{
 			ID: s.newID(), UserID: u.ID, Subject: "auth.v1.user.registered", Data: &authv1.UserRegistered{User: u.proto()},
 		})

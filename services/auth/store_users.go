@@ -21,16 +21,17 @@ type user struct {
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`
+	Version      int64
 }
 
-const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at`
+const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version`
 
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO users (id, name, email, password_hash, created_at, updated_at)
-		VALUES (@id, @name, @email, @hash, @created, @updated)`,
+		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version)
+		VALUES (@id, @name, @email, @hash, @created, @updated, @version)`,
 		pgx.NamedArgs{
-			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash, "created": u.CreatedAt, "updated": u.UpdatedAt,
+			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash, "created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
 		})
 	if err != nil {
 		return fmt.Errorf("inserting a user: %w", err)
@@ -79,11 +80,20 @@ func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (us
 	return u, nil
 }
 
+// lockUser makes other changes of the user wait until the transaction ends.
+func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
+	u, err := pg.One[user](ctx, tx, `SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
+	if err != nil {
+		return user{}, fmt.Errorf("locking user %s: %w", id, err)
+	}
+	return u, nil
+}
+
 // updateUser changes what is not nil.
 func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE users u
-		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now
+		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now, version = version + 1
 		WHERE id = @id
 		RETURNING `+userColumns, pgx.NamedArgs{"id": id, "name": name, "email": email, "now": now})
 	if err != nil {

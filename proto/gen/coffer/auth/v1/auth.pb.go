@@ -501,6 +501,7 @@ type RegisterResponse struct {
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User          *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
 	Replayed      bool                   `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Etag          string                 `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -561,6 +562,13 @@ func (x *RegisterResponse) GetReplayed() bool {
 		return x.Replayed
 	}
 	return false
+}
+
+func (x *RegisterResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 type LoginRequest struct {
@@ -1054,6 +1062,7 @@ type GetMeResponse struct {
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User          *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1109,12 +1118,21 @@ func (x *GetMeResponse) GetUser() *User {
 	return nil
 }
 
+func (x *GetMeResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type UpdateMeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	Email *string                `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// Shown in the audit trail.
-	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	UserAgent string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	// The ETag that the change is based on; absent: any.
+	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1170,11 +1188,19 @@ func (x *UpdateMeRequest) GetUserAgent() string {
 	return ""
 }
 
+func (x *UpdateMeRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
 type UpdateMeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User          *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1228,6 +1254,13 @@ func (x *UpdateMeResponse) GetUser() *User {
 		return x.User
 	}
 	return nil
+}
+
+func (x *UpdateMeResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 type ChangePasswordRequest struct {
@@ -2193,12 +2226,13 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
 	"\n" +
 	"user_agent\x18\x05 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgent\"\xa0\x01\n" +
+	"User-AgentR\tuserAgent\"\xbe\x01\n" +
 	"\x10RegisterResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xb9\x01\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb9\x01\n" +
 	"\fLoginRequest\x12\x1a\n" +
 	"\x05email\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12 \n" +
 	"\bpassword\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bpassword\x12<\n" +
@@ -2243,23 +2277,26 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0eLogoutResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"\x0e\n" +
-	"\fGetMeRequest\"g\n" +
+	"\fGetMeRequest\"\x85\x01\n" +
 	"\rGetMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
-	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"\x87\x01\n" +
+	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb0\x01\n" +
 	"\x0fUpdateMeRequest\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x19\n" +
 	"\x05email\x18\x02 \x01(\tH\x01R\x05email\x88\x01\x01\x12-\n" +
 	"\n" +
 	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgentB\a\n" +
+	"User-AgentR\tuserAgent\x12'\n" +
+	"\bif_match\x18\x04 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\a\n" +
 	"\x05_nameB\b\n" +
-	"\x06_email\"j\n" +
+	"\x06_email\"\x88\x01\n" +
 	"\x10UpdateMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
-	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\"\xa0\x01\n" +
+	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa0\x01\n" +
 	"\x15ChangePasswordRequest\x12/\n" +
 	"\x10current_password\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x0fcurrentPassword\x12'\n" +
 	"\fnew_password\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\vnewPassword\x12-\n" +

@@ -43,8 +43,8 @@ const (
 //
 // AuthService owns users, sessions and signing keys.
 //
-// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take a
-// cursor INVALID_CURSOR.
+// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take
+// if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type AuthServiceClient interface {
 	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
 	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
@@ -231,8 +231,8 @@ func (c *authServiceClient) GetUsers(ctx context.Context, in *GetUsersRequest, o
 //
 // AuthService owns users, sessions and signing keys.
 //
-// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take a
-// cursor INVALID_CURSOR.
+// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take
+// if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type AuthServiceServer interface {
 	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
 	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)

@@ -2,11 +2,13 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -78,7 +80,8 @@ func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, er
 	ctx, cancel := context.WithTimeout(ctx, consumeWait)
 	defer cancel()
 	first, err := consumer.Next(jetstream.FetchContext(ctx))
-	if err != nil && ctx.Err() != nil {
+	// The question ends a little before its context does.
+	if errors.Is(err, nats.ErrTimeout) || ctx.Err() != nil && err != nil {
 		return nil, nil
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -277,6 +278,24 @@ func TestEachConsumerOfAServiceGetsAnEvent(t *testing.T) {
 	}
 	add(t, pool, uuid.Must(uuid.NewV7()), 7)
 	require.ElementsMatch(t, []string{"one", "other"}, []string{<-got, <-got})
+}
+
+func TestAQuietConsumerAsksOnAndMissesNothing(t *testing.T) {
+	t.Parallel()
+	_, bus := setup(t)
+	require.NoError(t, bus.EnsureStream(t.Context()))
+	consumer, err := bus.js.CreateConsumer(t.Context(), streamName, jetstream.ConsumerConfig{FilterSubject: subject + ".*"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	messages, err := next(ctx, consumer)
+	require.NoError(t, err, "no event is no failure")
+	require.Empty(t, messages)
+	_, err = bus.js.Publish(t.Context(), subject+"."+uuid.NewString(), nil)
+	require.NoError(t, err)
+	messages, err = next(t.Context(), consumer)
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
 }
 
 func TestTheRelayWorksOnceNATSIsThere(t *testing.T) {

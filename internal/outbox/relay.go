@@ -25,7 +25,7 @@ const (
 	// relayPause is how long an event may wait; a NOTIFY would take a lock that all commits share.
 	relayPause = 100 * time.Millisecond
 	// relayRest is what the pause grows to while there are no events.
-	relayRest      = 400 * time.Millisecond
+	relayRest      = time.Second
 	relayRetry     = time.Second
 	publishTimeout = 5 * time.Second
 	// settleTime is how long an event stays in the outbox after NATS took it. NATS writes to disk every second

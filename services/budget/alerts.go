@@ -28,8 +28,6 @@ const (
 	checkBatch = 100
 	// checkLease is how long a check that somebody began is nobody else's.
 	checkLease = 10 * time.Second
-	// checkPause is how long a check waits that nobody was woken for.
-	checkPause = time.Second
 	askLedger  = 5 * time.Second
 )
 
@@ -140,7 +138,6 @@ func (s *server) raiseAlerts(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.spent:
-		case <-time.After(checkPause):
 		}
 	}
 }

@@ -348,6 +348,7 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 			bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-alerts", Subject: spendingSubject, Apply: b.noteSpending, Applied: b.wakeAlerts})
 		})
 		running.Go(func() { b.raiseAlerts(ctx) })
+		running.Go(func() { b.remind(ctx) })
 	}
 	for ctx.Err() == nil && !enough() {
 		time.Sleep(20 * time.Millisecond)

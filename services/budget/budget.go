@@ -31,8 +31,12 @@ import (
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// sweepEvery is how often what is old is forgotten.
-const sweepEvery = time.Hour
+const (
+	// sweepEvery is how often what is old is forgotten.
+	sweepEvery = time.Hour
+	// remindEvery is how long a check or a delivery waits that nobody was woken for.
+	remindEvery = 5 * time.Second
+)
 
 // Config is what the service is told.
 type Config struct {
@@ -129,6 +133,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subject: spendingSubject, Apply: s.noteSpending, Applied: s.wakeAlerts})
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subject: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
 	go s.raiseAlerts(ctx)
+	go s.remind(ctx)
 	go s.sweep(ctx)
 	for range deliveryWorkers {
 		go s.deliver(ctx)
@@ -139,6 +144,18 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	budgetv1.RegisterNotificationServiceServer(srv, s)
 	budgetv1.RegisterWebhookServiceServer(srv, s)
 	return srv.Serve(ctx, lis, db.Ping)
+}
+
+// remind has somebody look, until ctx ends, for what nobody was woken for: another replica left it, or its time has come.
+func (s *server) remind(ctx context.Context) {
+	for ctx.Err() == nil {
+		s.wakeAlerts()
+		s.wakeDeliveries()
+		select {
+		case <-ctx.Done():
+		case <-time.After(remindEvery):
+		}
+	}
 }
 
 // sweep forgets, hourly until ctx ends, what is not kept for good. Replicas may do it at the same time.

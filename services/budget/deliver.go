@@ -33,7 +33,6 @@ const (
 	turnsPerUser = 2
 	attemptTime  = 10 * time.Second
 	turnLease    = turnLength*attemptTime + time.Minute
-	deliveryPoll = 5 * time.Second
 	deliveryLog  = 30 * 24 * time.Hour
 	// maxAnswer is how much of an answer is read, so that the connection can be used again. Nothing of it is kept.
 	maxAnswer = 1 << 10
@@ -91,7 +90,6 @@ func (s *server) deliver(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.queued:
-		case <-time.After(deliveryPoll):
 		}
 	}
 }

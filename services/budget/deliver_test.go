@@ -402,6 +402,7 @@ func TestAnEventOfTheStreamReachesTheReceiver(t *testing.T) {
 		bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-webhooks", Subject: everyEvent, Apply: b.queueDeliveries, Applied: b.wakeDeliveries})
 	})
 	running.Go(func() { b.deliver(ctx) })
+	running.Go(func() { b.remind(ctx) })
 	made := b.budget(t, owner)
 	require.Eventually(t, func() bool { return len(r.deliveries()) == 1 }, 20*time.Second, 10*time.Millisecond)
 	require.Contains(t, r.deliveries()[0].body, made.GetId())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"strings"
+	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -32,11 +33,11 @@ func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerI
 // admit returns the context that acts for the caller. With certificates, the method's list of callers counts first, and
 // stands in for the service key.
 func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
-	encrypted := s.config.TLS.On()
-	if encrypted && !mtls.IsCaller(ctx, callers(fullMethod)) {
+	encrypted, rule := s.config.TLS.On(), ruleOf(fullMethod)
+	if encrypted && !mtls.IsCaller(ctx, rule.callers) {
 		return nil, apierr.ServiceOnly
 	}
-	switch access(fullMethod) {
+	switch rule.access {
 	case restv1.Access_ACCESS_UNSPECIFIED:
 	case restv1.Access_ACCESS_PUBLIC:
 		return ctx, nil
@@ -78,28 +79,31 @@ func bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// access reads the method's option. An unknown method takes a user's token, like one without the option.
-func access(fullMethod string) restv1.Access {
-	m := Method(fullMethod)
-	if m == nil {
-		return restv1.Access_ACCESS_UNSPECIFIED
-	}
-	return proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
+// rule is what a method's options say of who may call it.
+type rule struct {
+	access  restv1.Access
+	callers []string
 }
 
-// byGateway is who calls what has no list of callers.
-var byGateway = []string{"gateway"}
+// rules caches them by the method's full name.
+var rules sync.Map
 
-// callers are the services that may call a method.
-func callers(fullMethod string) []string {
+// ruleOf reads the method's options. An unknown method takes a user's token from the gateway, like one without options.
+func ruleOf(fullMethod string) rule {
+	if known, ok := rules.Load(fullMethod); ok {
+		return known.(rule)
+	}
+	r := rule{callers: []string{"gateway"}}
 	m := Method(fullMethod)
 	if m == nil {
-		return byGateway
+		return r
 	}
+	r.access = proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
 	if listed := proto.GetExtension(m.Options(), restv1.E_Callers).([]string); len(listed) > 0 {
-		return listed
+		r.callers = listed
 	}
-	return byGateway
+	rules.Store(fullMethod, r)
+	return r
 }
 
 // Method finds the descriptor of "/coffer.ledger.v1.LedgerService/GetWallet", or nil.

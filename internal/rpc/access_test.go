@@ -106,6 +106,6 @@ func TestAnRPCThatNobodyServesIsNoSecretAndNoHole(t *testing.T) {
 	_, err := s.auth.Logout(as(t, "authorization", "Bearer "+s.token), &authv1.LogoutRequest{})
 	require.Equal(t, "INTERNAL", reason(err), "a method that is not implemented is our mistake")
 	require.Equal(t, codes.Internal, status.Code(err))
-	require.Equal(t, "UNSPECIFIED", access("/coffer.auth.v1.AuthService/NoSuchMethod").String()[len("ACCESS_"):])
-	require.Equal(t, byGateway, callers("/coffer.auth.v1.AuthService/NoSuchMethod"))
+	require.Equal(t, "UNSPECIFIED", ruleOf("/coffer.auth.v1.AuthService/NoSuchMethod").access.String()[len("ACCESS_"):])
+	require.Equal(t, []string{"gateway"}, ruleOf("/coffer.auth.v1.AuthService/NoSuchMethod").callers)
 }

@@ -41,6 +41,8 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 		grpc.WithTransportCredentials(mtls.Client(certificate, contextOf(service))),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.WithDefaultServiceConfig(config),
+		grpc.WithStaticStreamWindowSize(flowWindow),
+		grpc.WithStaticConnWindowSize(flowWindow),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 5 * time.Second}),
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, resp any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {

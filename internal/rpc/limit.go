@@ -43,7 +43,8 @@ func (l *Limit) Leave() { l.under.Add(-1) }
 // limited refuses calls beyond the limit, before anything is spent on them. What services ask each other belongs to
 // requests that were let in already.
 func (s *Server) limited(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if infrastructure(info.FullMethod) || access(info.FullMethod) == restv1.Access_ACCESS_SERVICE || len(callers(info.FullMethod)) > 1 {
+	rule := ruleOf(info.FullMethod)
+	if infrastructure(info.FullMethod) || rule.access == restv1.Access_ACCESS_SERVICE || len(rule.callers) > 1 {
 		return next(ctx, req)
 	}
 	if !s.limit.Enter() {

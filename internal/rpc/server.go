@@ -39,6 +39,8 @@ const (
 	// defaultDeadline bounds calls that came without one.
 	defaultDeadline = 30 * time.Second
 	drainTime       = 20 * time.Second
+	// flowWindow is fixed: gRPC would else ping the other side with every message, to learn how large a window is worth it.
+	flowWindow = 256 << 10
 
 	// live is the health service's name for the process alone: to restart it would not bring Postgres back.
 	live = "live"
@@ -74,6 +76,8 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.Creds(mtls.Server(config.TLS)),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.MaxRecvMsgSize(MaxMessage),
+		grpc.StaticStreamWindowSize(flowWindow),
+		grpc.StaticConnWindowSize(flowWindow),
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		// Connections are renewed so that load spreads over new replicas.

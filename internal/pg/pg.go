@@ -98,25 +98,6 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) err
 	return nil
 }
 
-// One runs a query for a single row, by column name into T's fields; pgx.ErrNoRows when there is none.
-func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
-	rows, err := q.Query(ctx, sql, args...)
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
-}
-
-// All runs a query for any number of rows, by column name into T's fields.
-func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
-	rows, err := q.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
-}
-
 // IsViolation reports whether err is the violation of the named constraint or unique index.
 func IsViolation(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
@@ -88,10 +87,9 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 	written, err := pg.All[row](ctx, q, `
 		WITH own AS MATERIALIZED (
 			SELECT i.*
-			FROM unnest(@ids::uuid[], @owners::uuid[], @wallets::uuid[], @categories::uuid[], @receipts::uuid[],
-				@currencies::text[], @amounts::bigint[], @amounts_e4::bigint[], @descriptions::text[], @dates::timestamptz[],
-				@created::timestamptz[], @event_ids::uuid[], @subjects::text[], @data::bytea[], @traceparents::text[],
-				@key_hashes::bytea[], @request_macs::bytea[], @responses::bytea[]) WITH ORDINALITY
+			FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::bigint[], $8::bigint[],
+				$9::text[], $10::timestamptz[], $11::timestamptz[], $12::uuid[], $13::text[], $14::bytea[], $15::text[],
+				$16::bytea[], $17::bytea[], $18::bytea[]) WITH ORDINALITY
 				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
 					created_at, event_id, subject, data, traceparent, key_hash, request_mac, response, position)
 			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
@@ -124,7 +122,7 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date, 1,
 			created_at, created_at
 		FROM item
-		RETURNING id`, insertArgs(ts, events, records))
+		RETURNING id`, insertArgs(ts, events, records)...)
 	if err != nil {
 		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
 	}
@@ -135,8 +133,9 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 	return ids, nil
 }
 
-// insertArgs turns rows into columns.
-func insertArgs(ts []transaction, events outbox.Rows, records []idem.Record) pgx.NamedArgs {
+// insertArgs turns rows into columns, in the order of the statement's. It names none: to find names, pgx reads all of the
+// statement each time.
+func insertArgs(ts []transaction, events outbox.Rows, records []idem.Record) []any {
 	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
 	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
 	currencies, descriptions := make([]string, len(ts)), make([]string, len(ts))
@@ -151,11 +150,9 @@ func insertArgs(ts []transaction, events outbox.Rows, records []idem.Record) pgx
 		amounts[i], scaled[i] = t.AmountMinor, t.amountE4()
 		dates[i], created[i] = t.Date, t.CreatedAt
 	}
-	return pgx.NamedArgs{
-		"ids": ids, "owners": owners, "wallets": wallets, "categories": categories, "receipts": receipts,
-		"currencies": currencies, "amounts": amounts, "amounts_e4": scaled, "descriptions": descriptions, "dates": dates,
-		"created": created, "event_ids": events.IDs, "subjects": events.Subjects, "data": events.Data,
-		"traceparents": events.Traceparents, "key_hashes": keys, "request_macs": macs, "responses": responses,
+	return []any{
+		ids, owners, wallets, categories, receipts, currencies, amounts, scaled, descriptions, dates, created,
+		events.IDs, events.Subjects, events.Data, events.Traceparents, keys, macs, responses,
 	}
 }
 

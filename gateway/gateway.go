@@ -25,6 +25,9 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
+// readReserve is how much longer a request may be read than worked on.
+const readReserve = 5 * time.Second
+
 // drainTime is how long requests in flight may take after the order to stop.
 const drainTime = 20 * time.Second
 
@@ -69,9 +72,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return serve(ctx, lis, &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
-		// A little more than the longest deadline: net/http cancels a request whose reading time is over, even when all
-		// of it was read, and DEADLINE_EXCEEDED is the better answer.
-		ReadTimeout:    multipartDeadline + 5*time.Second,
+		// A little more than the deadline: net/http cancels a request whose reading time is over, even when all of it was
+		// read, and DEADLINE_EXCEEDED is the better answer. Uploads get more when they are let in.
+		ReadTimeout:    usualDeadline + readReserve,
 		WriteTimeout:   multipartDeadline + 30*time.Second,
 		IdleTimeout:    2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,

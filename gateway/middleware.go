@@ -175,6 +175,11 @@ func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 			f.fail(ctx, w, err)
 			return
 		}
+		if x.route.multipart {
+			if err := http.NewResponseController(x.answer).SetReadDeadline(time.Now().Add(multipartDeadline + readReserve)); err != nil {
+				f.log.WarnContext(ctx, "extending the time to read", "error", err)
+			}
+		}
 		x.request = r
 		x.success = &statusWriter{ResponseWriter: w}
 		next(x.success, f.forwarded(ctx, r, x.route), params)

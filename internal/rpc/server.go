@@ -29,6 +29,8 @@ import (
 const (
 	// MaxMessage lets a receipt of 10 MiB through.
 	MaxMessage = 11 << 20
+	// maxHeader is a hundred tokens; gRPC alone would take 16 MiB.
+	maxHeader = 64 << 10
 
 	metadataToken     = "authorization"
 	metadataService   = "coffer-service-key"
@@ -36,9 +38,7 @@ const (
 
 	// hopReserve is kept back on each hop, so that the innermost failure is the one that the client learns of.
 	hopReserve = 20 * time.Millisecond
-	// defaultDeadline bounds calls that came without one.
-	defaultDeadline = 30 * time.Second
-	drainTime       = 20 * time.Second
+	drainTime  = 20 * time.Second
 	// flowWindow is fixed: gRPC would else ping the other side with every message, to learn how large a window is worth it.
 	flowWindow = 256 << 10
 
@@ -66,20 +66,24 @@ type Server struct {
 	verifier *caller.Verifier
 	streams  *streams
 	limit    *Limit
-	log      *slog.Logger
+	// longestCall is shorter in tests.
+	longestCall time.Duration
+	log         *slog.Logger
 }
 
 // NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
-	s := &Server{config: config, verifier: verifier, limit: NewLimit(), streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer()}
+	s := &Server{config: config, verifier: verifier, limit: NewLimit(), longestCall: longestCall, streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer()}
 	s.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
 		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.StaticStreamWindowSize(flowWindow),
 		grpc.StaticConnWindowSize(flowWindow),
+		grpc.MaxHeaderListSize(maxHeader),
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
+		grpc.InTapHandle(s.patient),
 		// Connections are renewed so that load spreads over new replicas.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
@@ -249,10 +253,8 @@ func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, 
 }
 
 func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		end = time.Now().Add(defaultDeadline)
-	}
+	// There is one: patient saw to it.
+	end, _ := ctx.Deadline()
 	end = end.Add(-hopReserve)
 	if time.Until(end) <= 0 {
 		return nil, apierr.DeadlineExceeded

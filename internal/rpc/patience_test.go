@@ -1,0 +1,60 @@
+package rpc
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+func TestACallWhoseMessageNeverComesEnds(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(s *setup) { s.server.longestCall = 200 * time.Millisecond })
+	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	for _, granted := range []time.Duration{0, time.Hour} {
+		ctx := t.Context()
+		if granted > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, granted)
+			defer cancel()
+		}
+		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{}, authv1.AuthService_Login_FullMethodName)
+		require.NoError(t, err)
+		begin := time.Now()
+		err = stream.RecvMsg(&authv1.LoginResponse{})
+		require.Equal(t, codes.DeadlineExceeded, status.Code(err), "%v", err)
+		require.Less(t, time.Since(begin), 5*time.Second)
+	}
+	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
+	require.NoError(t, err)
+}
+
+func TestAStreamMayLastLongerThanAnyCall(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(s *setup) { s.server.longestCall = 50 * time.Millisecond })
+	s.stream = func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(300 * time.Millisecond):
+			return nil
+		}
+	}
+	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
+	require.NoError(t, err)
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	require.ErrorIs(t, err, io.EOF)
+}

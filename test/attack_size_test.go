@@ -1,0 +1,75 @@
+package test
+
+import (
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/coffer-budget/coffer/internal/rpc"
+)
+
+// TestAnOversizedRPCIsRefusedUnread sends each RPC a message that is larger than any receipt, and one that claims to be.
+func TestAnOversizedRPCIsRefusedUnread(t *testing.T) {
+	t.Parallel()
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
+	p := newPersonAt(t, own.URL, "Ada")
+	conns := map[string]*grpc.ClientConn{}
+	for service, addr := range own.GRPC {
+		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*rpc.MaxMessage)))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		conns[service] = conn
+	}
+	large := protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType), make([]byte, rpc.MaxMessage+1))
+	heap := heapInUse()
+	eachRPC(func(service string, m protoreflect.MethodDescriptor) {
+		t.Run(string(m.Name()), func(t *testing.T) {
+			t.Parallel()
+			stream, err := conns[service].NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, "/"+string(m.Parent().FullName())+"/"+string(m.Name()))
+			require.NoError(t, err)
+			req := dynamicpb.NewMessage(m.Input())
+			req.SetUnknown(large)
+			if err := stream.SendMsg(req); err != io.EOF { //nolint:errorlint // SendMsg documents this very value
+				require.NoError(t, err)
+			}
+			err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
+			want := codes.ResourceExhausted
+			if m.IsStreamingServer() {
+				want = codes.Unauthenticated // who may listen is settled before anything is read
+			}
+			require.Equal(t, want, status.Code(err), "%v", err)
+		})
+	})
+	t.Run("claims", func(t *testing.T) {
+		t.Parallel()
+		c := newHTTP2Client(t, own.GRPC["auth"], time.Minute, false)
+		require.NoError(t, c.begin())
+		require.NoError(t, c.framer.WriteData(c.stream, false, []byte{0, 0xff, 0xff, 0xff, 0xff}))
+		c.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		for answered := false; !answered; {
+			frame, err := c.framer.ReadFrame()
+			require.NoError(t, err)
+			if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
+				require.Contains(t, headers.Fields, hpack.HeaderField{Name: "grpc-status", Value: "8"})
+				answered = true
+			}
+		}
+	})
+	t.Cleanup(func() {
+		p.get("/api/v1/wallet").ok("WALLETS_FETCHED")
+		require.Less(t, heapInUse(), heap+memory)
+	})
+}

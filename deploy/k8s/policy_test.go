@@ -3,8 +3,10 @@ package k8s
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
+	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -180,6 +182,33 @@ func TestTheNamespaceIsRestricted(t *testing.T) {
 			require.Equal(t, "restricted", n.Labels["pod-security.kubernetes.io/enforce"])
 		}
 	}
+}
+
+// TestWhatTheDatabaseIsMadeWithIsThere is about names in a field of CloudNativePG's, which kustomize does not follow.
+func TestWhatTheDatabaseIsMadeWithIsThere(t *testing.T) {
+	t.Parallel()
+	there := map[string]map[string]string{}
+	for _, c := range manifests[*corev1.ConfigMap](t, "production") {
+		there[c.Name] = c.Data
+	}
+	for _, cluster := range manifests[*cnpg.Cluster](t, "production") {
+		for _, ref := range cluster.Spec.Bootstrap.InitDB.PostInitApplicationSQLRefs.ConfigMapRefs {
+			require.Contains(t, there[ref.Name], ref.Key, ref.Name)
+		}
+	}
+}
+
+// TestPoolersAskForNoMoreConnectionsThanThereAre leaves some to migrations and replicas.
+func TestPoolersAskForNoMoreConnectionsThanThereAre(t *testing.T) {
+	t.Parallel()
+	number := func(text string) int {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		return n
+	}
+	cluster, pooler := manifests[*cnpg.Cluster](t, "production")[0], manifests[*cnpg.Pooler](t, "production")[0]
+	asked := int(*pooler.Spec.Instances) * number(pooler.Spec.PgBouncer.Parameters["max_db_connections"])
+	require.LessOrEqual(t, asked+20, number(cluster.Spec.PostgresConfiguration.Parameters["max_connections"]))
 }
 
 // deployments are those of the services.

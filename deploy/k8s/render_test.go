@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -24,7 +25,6 @@ var overlays = []string{"dev", "production"}
 
 // untyped are the kinds of operators whose Go types are not to be had as modules; their fields are not checked here.
 var untyped = map[string]bool{
-	"postgresql.cnpg.io/v1 Cluster": true, "postgresql.cnpg.io/v1 ScheduledBackup": true, "postgresql.cnpg.io/v1 Pooler": true,
 	"barmancloud.cnpg.io/v1 ObjectStore": true, "external-secrets.io/v1 ExternalSecret": true,
 	"monitoring.coreos.com/v1 PodMonitor": true, "monitoring.coreos.com/v1 PrometheusRule": true,
 }
@@ -57,7 +57,7 @@ func build(overlay string) ([]runtime.Object, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
-		gatewayv1.Install, certmanager.AddToScheme,
+		gatewayv1.Install, certmanager.AddToScheme, cnpg.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err

@@ -1,0 +1,165 @@
+package production
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+)
+
+// TestAnAccidentIsUndoneFromTheArchive does with PostgreSQL's own tools what CloudNativePG and Barman do: a base backup of a
+// busy server, its WAL archived as it comes, and a restore to the moment before somebody dropped a schema.
+func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
+	t.Parallel()
+	before := keeps(t)
+	s, err := local.Start(t.Context(), before)
+	require.NoError(t, err)
+	a := archiveOf(t, s)
+	l := onlyGateway(t, s).load()
+	wait := func() {
+		more := l.earned.Load() + 5
+		require.Eventually(t, func() bool { return l.earned.Load() >= more }, 20*time.Second, 10*time.Millisecond)
+	}
+	wait()
+	a.backUp()
+	wait()
+	atLeast := l.earned.Load()
+	moment := scalar[time.Time](t, s, `SELECT clock_timestamp()`)
+	// Two are on their way at any time.
+	atMost := l.earned.Load() + 2
+	wait()
+	l.stop()
+	a.run(`DROP SCHEMA ledger CASCADE`)
+	a.finish()
+	require.NoError(t, s.Stop())
+
+	after := keeps(t)
+	a.restore(before, after, moment)
+	restored, err := local.Start(t.Context(), after)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, restored.Stop()) })
+	p := *l.person
+	p.cluster = onlyGateway(t, restored)
+	require.NoError(t, p.look())
+	booked := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
+	require.GreaterOrEqual(t, booked, atLeast, "what was acknowledged before the moment is there")
+	require.LessOrEqual(t, booked, atMost)
+	require.NoError(t, p.earn())
+	requireSumsAddUp(t, restored)
+	requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
+}
+
+// archive is a folder with a base backup in base/, and WAL in wal/.
+type archive struct {
+	t           *testing.T
+	stack       *local.Stack
+	folder, bin string
+	// runs is the account that PostgreSQL runs as.
+	runs *syscall.Stat_t
+}
+
+// archiveOf has the stack's PostgreSQL archive its WAL.
+func archiveOf(t *testing.T, s *local.Stack) *archive {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "coffer-archive-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
+	data := filepath.Join(s.PostgresDir, "data")
+	owner, err := os.Stat(data)
+	require.NoError(t, err)
+	version, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+	require.NoError(t, err)
+	bin, err := pgserver.Programs(t.Context(), "", strings.TrimSpace(string(version)))
+	require.NoError(t, err)
+	a := &archive{t: t, stack: s, folder: folder, bin: bin, runs: owner.Sys().(*syscall.Stat_t)}
+	require.NoError(t, os.Chmod(folder, 0o711))
+	require.NoError(t, os.Mkdir(a.wal(), 0o700))
+	a.give(a.wal())
+	a.run(`ALTER SYSTEM SET archive_mode = on`)
+	a.run(`ALTER SYSTEM SET archive_command = 'cp %p ` + a.wal() + `/%f.new && mv ` + a.wal() + `/%f.new ` + a.wal() + `/%f'`)
+	require.NoError(t, s.Halt("postgres"))
+	require.NoError(t, s.Resume(t.Context(), "postgres"))
+	return a
+}
+
+func (a *archive) wal() string { return filepath.Join(a.folder, "wal") }
+
+func (a *archive) run(sql string) {
+	a.t.Helper()
+	conn, err := pgx.Connect(a.t.Context(), a.stack.Databases[""])
+	require.NoError(a.t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(a.t.Context())) }()
+	_, err = conn.Exec(a.t.Context(), sql)
+	require.NoError(a.t, err, sql)
+}
+
+// give hands all in a folder to PostgreSQL's account.
+func (a *archive) give(folder string) {
+	a.t.Helper()
+	require.NoError(a.t, filepath.WalkDir(folder, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(name, int(a.runs.Uid), int(a.runs.Gid))
+	}))
+}
+
+// backUp copies the data as they are, torn by those who write meanwhile; the WAL makes them whole.
+func (a *archive) backUp() {
+	a.t.Helper()
+	out, err := exec.CommandContext(a.t.Context(), filepath.Join(a.bin, "pg_basebackup"), "--dbname="+a.stack.Databases[""],
+		"--pgdata="+filepath.Join(a.folder, "base"), "--wal-method=none", "--checkpoint=fast", "--no-sync").CombinedOutput()
+	require.NoError(a.t, err, "%s", out)
+}
+
+// finish returns when all WAL is in the archive.
+func (a *archive) finish() {
+	a.t.Helper()
+	last := scalar[string](a.t, a.stack, `SELECT pg_walfile_name(pg_switch_wal())`)
+	require.Eventually(a.t, func() bool { _, err := os.Stat(filepath.Join(a.wal(), last)); return err == nil }, 30*time.Second, 20*time.Millisecond)
+}
+
+// restore makes data of the archive as they were at a moment; the secrets are those that the lost stack had.
+func (a *archive) restore(lost, to local.Config, moment time.Time) {
+	t := a.t
+	t.Helper()
+	home := filepath.Join(to.DataDir, "postgres")
+	data := filepath.Join(home, "data")
+	require.NoError(t, pgserver.MakeDir(home))
+	require.NoError(t, os.Rename(filepath.Join(a.folder, "base"), data))
+	for from, to := range map[string]string{
+		filepath.Join(lost.DataDir, "secrets.json"):    filepath.Join(to.DataDir, "secrets.json"),
+		filepath.Join(a.stack.PostgresDir, "password"): filepath.Join(home, "password"),
+	} {
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(to, text, 0o600))
+	}
+	settings, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(settings, "archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n",
+		a.wal(), moment.UTC().Format("2006-01-02 15:04:05.999999-07:00"))
+	require.NoError(t, err)
+	require.NoError(t, settings.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(data, "recovery.signal"), nil, 0o600))
+	a.give(data)
+
+	recovering, err := pgserver.Start(t.Context(), pgserver.Options{Dir: home, Durable: true})
+	require.NoError(t, err)
+	at := &local.Stack{Databases: map[string]string{"": recovering.URL}}
+	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) }, 30*time.Second, 20*time.Millisecond)
+	require.NoError(t, recovering.Stop())
+}

@@ -66,6 +66,10 @@ func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
 			p.headers = append(p.headers, restjson.Header{Name: header, Field: field})
 		case !r.body || proto.GetExtension(options, restv1.E_Query).(bool):
 			p.query[field.JSONName()] = field
+			if r.multipart {
+				// Who asks for a preview in the form must not get transactions.
+				p.body[field.JSONName()] = field
+			}
 		default:
 			p.body[field.JSONName()] = field
 		}

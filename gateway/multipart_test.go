@@ -157,3 +157,13 @@ func FuzzMultipart(f *testing.F) {
 		}
 	})
 }
+
+func TestAFormMayHoldWhatElseIsInTheQuery(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+	r := a.upload("", file("receipt", "r.jpg", "x"), text("dryRun", "true"), text("onDuplicate", "reject"))
+	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)
+	require.True(t, got.GetDryRun())
+	require.Equal(t, "reject", got.GetOnDuplicate())
+}

@@ -166,19 +166,19 @@ func negative(text string, start, end int) bool {
 // money reports whether the number is written like a price.
 func (a amount) money() bool { return (a.decimals == 2 || a.price) && !a.percent }
 
-// readPrices takes the last number of each line for a price where the currency has no decimals, or three, and nothing is
-// printed with two.
+// readPrices finds the prices that are not written with two decimals: in a currency that has none, or three, where nothing on
+// the page has two; and in a text that says so by the currency's sign, or by standing last.
 func readPrices(lines []*line, currency string) {
-	c, ok := money.ParseCurrency(currency)
-	if !ok || c.Decimals() != 0 && c.Decimals() != 3 || slices.ContainsFunc(lines, func(l *line) bool { return l.prices() > 0 }) {
-		return
-	}
+	c, known := money.ParseCurrency(currency)
+	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *line) bool { return l.prices() > 0 })
 	for _, l := range lines {
-		if len(l.amounts) == 0 {
+		n := len(l.amounts)
+		if n == 0 {
 			continue
 		}
-		last := &l.amounts[len(l.amounts)-1]
-		switch {
+		switch last := &l.amounts[n-1]; {
+		case !other:
+			last.price = l.exact && l.prices() == 0 && (sign.MatchString(l.text[:last.start]) || last.decimals == 1 && last.end == len(l.text))
 		case c.Decimals() == 3:
 			last.price = last.decimals == 3
 		case last.decimals == 0:
@@ -189,6 +189,9 @@ func readPrices(lines []*line, currency string) {
 		}
 	}
 }
+
+// sign is a currency's, before a figure.
+var sign = regexp.MustCompile(`[€$£¥₩₹]\s?$`)
 
 // lookalike maps what engines read for digits; it is applied only inside what is a number otherwise.
 var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")

@@ -25,6 +25,8 @@ func TestTextIsTakenByItsWord(t *testing.T) {
 		"yen in groups of thousands":   {"SHOP\nTea 500\nKettle 12,000\nTotal JPY 12,500", "12500.00", []string{"500.00", "12000.00"}, true},
 		"a total in whole units":       {"SHOP\nBread\nTotal EUR 500", "500.00", nil, true},
 		"a total with one decimal":     {"SHOP\nBread\nTotal EUR 12.5", "12.50", nil, true},
+		"whole dollars":                {"SHOP\nBread $3\nMilk $2.50\nTotal $5.50", "5.50", []string{"3.00", "2.50"}, true},
+		"one decimal":                  {"SHOP\nBread 3.5\nMilk 2.5\nTotal 6.0", "6.00", []string{"3.50", "2.50"}, true},
 		"dinars":                       {"SHOP\nTea 0.500\nCake 1.250\nTotal BHD 1.750", "1.75", []string{"0.50", "1.25"}, true},
 		"dinars that have thousandths": {"SHOP\nTea 0.505\nCake 1.250\nTotal BHD 1.755", "1.755", []string{"0.505", "1.25"}, true},
 	} {
@@ -53,4 +55,28 @@ func TestAnyCurrencyIsKnownByItsCodeBesideTheTotal(t *testing.T) {
 	} {
 		require.Equal(t, want, Join(today, Read(FromText("SHOP\n"+text))).Currency, text)
 	}
+}
+
+func TestWhatLeadsToThePriceIsNotPartOfTheName(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Widget ........ 5.00":   "Widget",
+		"Ramen ¥ 5.00":           "Ramen",
+		"Thing CHF 5.00":         "Thing",
+		"Gadget (return) (5.00)": "Gadget (return)",
+		"Apple x2 5.00":          "Apple",
+		"Kleenex 5.00":           "Kleenex",
+		"Alarm 5.00":             "Alarm",
+		"Milk - $5.00":           "Milk",
+	} {
+		draft := readItems(layout(FromText(text)))
+		require.Len(t, draft, 1, text)
+		require.Equal(t, want, draft[0].name, text)
+	}
+}
+
+func TestATotalIsNobodysName(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, readText("Total: $42.50").Merchant)
+	require.Equal(t, "TOTAL TANKSTELLE 24", readText("TOTAL TANKSTELLE 24\nDiesel 42.50\nSumme 42.50").Merchant)
 }

@@ -261,7 +261,7 @@ func codesOnly(words []string) bool {
 
 var (
 	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
-	figureTail   = regexp.MustCompile(`(?i)[\s(]*(?:(?:rm|eur|myr|[€$£x×@*=:.,|_-])|\d+(?:[.,]\d+)?\s*[x×@*]?|\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?)\s*$`)
+	figureTail   = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|x)|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?)\s*$`)
 )
 
 func trimName(s string) string {

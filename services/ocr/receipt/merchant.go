@@ -38,7 +38,7 @@ func findMerchants(lines []*line) []found {
 	limit := min(headLines, len(lines))
 	for i := range limit {
 		l := lines[i]
-		if l.page != lines[0].page || l.kind == kindHeader || l.prices() > 0 && i > 0 {
+		if l.page != lines[0].page || l.kind == kindHeader || l.prices() > 0 && (i > 0 || l.kind == kindTotal) {
 			break
 		}
 		if i > 0 && neverFirst.MatchString(l.text) && runsOn(lines[i-1], l) {

@@ -315,7 +315,7 @@ var (
 	//
 	// optional string header = 50012;
 	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[5]
-	// The field travels in the query although the RPC has a body.
+	// The field travels in the query although the RPC has a body; a form may hold it, too.
 	//
 	// optional bool query = 50013;
 	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[6]

@@ -68,6 +68,11 @@ func TestWhatLeadsToThePriceIsNotPartOfTheName(t *testing.T) {
 		"Kleenex 5.00":           "Kleenex",
 		"Alarm 5.00":             "Alarm",
 		"Milk - $5.00":           "Milk",
+		"Apple 2x 5.00":          "Apple",
+		"Item 1   $5.00":         "Item 1",
+		"Vitamin B12 5.00":       "Vitamin B12",
+		"Apple 2 x 2.50 5.00":    "Apple",
+		"2 x Apple 2.50 5.00":    "Apple",
 	} {
 		draft := readItems(layout(FromText(text)))
 		require.Len(t, draft, 1, text)

@@ -111,6 +111,10 @@ func (r *itemReader) times(l *line, price amount) {
 
 func (r *itemReader) item(l *line, price amount) {
 	it := newItem(l, itemName(l), price)
+	if head := l.beforeMoney(); l.exact && it.quantity == 0 && lettered.MatchString(head) {
+		// Without a price for each, a number is no quantity but the end of a name, as in "Vitamin B12".
+		it.name = trimName(head, signTail)
+	}
 	if r.detail != nil {
 		attach(&it, r.detail)
 		r.detail = nil
@@ -222,13 +226,7 @@ func hasName(l *line) bool {
 
 // itemName is what a line says apart from its figures.
 func itemName(l *line) string {
-	end := len(l.text)
-	for _, a := range l.amounts {
-		if a.money() || a.percent {
-			end = min(end, a.start)
-		}
-	}
-	head := l.text[:end]
+	head := l.beforeMoney()
 	if !lettered.MatchString(head) {
 		// The figures come first: "5.00 Noodles".
 		head = l.text
@@ -244,7 +242,18 @@ func itemName(l *line) string {
 			return ""
 		}
 	}
-	return trimName(head)
+	return trimName(head, figureTail)
+}
+
+// beforeMoney is the line up to its first price or rate.
+func (l *line) beforeMoney() string {
+	end := len(l.text)
+	for _, a := range l.amounts {
+		if a.money() || a.percent {
+			end = min(end, a.start)
+		}
+	}
+	return l.text[:end]
 }
 
 var notNames = phraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,btl,ctn,box,bag`)
@@ -261,13 +270,15 @@ func codesOnly(words []string) bool {
 
 var (
 	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
-	figureTail   = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|x)|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?)\s*$`)
+	signTail     = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\s?[x×])|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+)\s*$`)
+	figureTail   = regexp.MustCompile(`(?i)(?:` + signTail.String()[len("(?i)"):] + `|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?\s*$|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?\s*$)`)
 )
 
-func trimName(s string) string {
+// trimName takes off what leads from a name to its figures, and a quantity before it.
+func trimName(s string, tail *regexp.Regexp) string {
 	s = strings.TrimSpace(s)
 	for range 4 {
-		t := strings.TrimSpace(figureTail.ReplaceAllString(s, ""))
+		t := strings.TrimSpace(tail.ReplaceAllString(s, ""))
 		if !lettered.MatchString(t) {
 			break
 		}

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/restjson"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // maxDepth is far more than any request needs.
@@ -47,7 +49,7 @@ func (p *problems) sort() {
 }
 
 // decodeJSON fills m from a JSON object by the fields' types: a decimal takes a JSON number and keeps its digits, a
-// string takes nothing but a string. null is as good as absent. Unknown names are skipped. An empty body is {}.
+// string takes nothing but a string. null is as good as absent, unless an option says otherwise. Unknown names are skipped. An empty body is {}.
 func decodeJSON(body []byte, fields map[string]protoreflect.FieldDescriptor, m protoreflect.Message, bad *problems) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
@@ -132,6 +134,8 @@ func (d *jsonDecoder) object(fields map[string]protoreflect.FieldDescriptor, m p
 		switch {
 		case field == nil:
 			d.skip(token, at)
+		case token == nil && proto.GetExtension(field.Options(), restv1.E_NullEmpties).(bool):
+			m.Set(field, protoreflect.ValueOfString(""))
 		case token == nil:
 		case field.IsList():
 			d.list(token, m.Mutable(field).List(), field, at)

@@ -153,6 +153,17 @@ func TestAnEmptyListDiffersFromAnAbsentOne(t *testing.T) {
 	}
 }
 
+func TestNullEmptiesWhatCanBeRemoved(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]*string{`{"endDate":null,"name":null}`: proto.String(""), `{"endDate":""}`: proto.String(""), `{}`: nil} {
+		a := newAPI(t, map[string]any{"UpdateBudget": &budgetv1.UpdateBudgetResponse{}})
+		require.Equal(t, http.StatusOK, a.send("PATCH", "/api/v1/budgets/"+anID, body).StatusCode)
+		got := received[*budgetv1.UpdateBudgetRequest](a)
+		require.Equal(t, want, got.EndDate, body)
+		require.Nil(t, got.Name, "elsewhere it is as good as absent")
+	}
+}
+
 func TestThePathWinsOverBodyAndQuery(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"UpdateWallet": &ledgerv1.UpdateWalletResponse{}})

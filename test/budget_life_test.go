@@ -49,6 +49,7 @@ func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *t
 	for _, a := range []answer{created, p.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")} {
 		require.Equal(t, "0.00", a.text("budget.progress.spent"), "an answer to POST and PATCH is a whole budget: %s", a.raw)
 	}
+	require.Nil(t, p.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").at("budget.endDate"), "null removes it")
 	p.invite(id, stranger, "viewer", "")
 	require.Len(t, p.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"), 1)
 	require.Equal(t, "8000.00", p.get(path).text("budget.progress.remaining"))

@@ -1891,7 +1891,7 @@ type UpdateBudgetRequest struct {
 	CategoryIds *[]string `json:"categoryIds,omitempty"`
 	Currency    *string   `json:"currency,omitempty"`
 
-	// EndDate Empty removes it.
+	// EndDate Empty or null removes it.
 	EndDate   *string      `json:"endDate,omitempty"`
 	Limit     *json.Number `json:"limit,omitempty"`
 	Name      *string      `json:"name,omitempty"`

@@ -92,8 +92,11 @@ func (g *generator) scalar(field *protogen.Field) object {
 		}
 		return g.message(field.Message)
 	}
-	if boolOption(field, restv1.E_Number) {
+	switch {
+	case boolOption(field, restv1.E_Number):
 		return object{"type": "number"}
+	case boolOption(field, restv1.E_NullEmpties):
+		return object{"type": "string", "nullable": true}
 	}
 	return object{"type": "string"}
 }

@@ -1113,7 +1113,7 @@ type UpdateBudgetRequest struct {
 	Limit     *string                `protobuf:"bytes,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	Period    *string                `protobuf:"bytes,5,opt,name=period,proto3,oneof" json:"period,omitempty"`
 	StartDate *string                `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3,oneof" json:"start_date,omitempty"`
-	// Empty removes it.
+	// Empty or null removes it.
 	EndDate  *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
 	WalletId *string `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
 	// Replaces the list; absent: unchanged.
@@ -2218,7 +2218,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06budget\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x91\x04\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x97\x04\n" +
 	"\x13UpdateBudgetRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1f\n" +
@@ -2226,8 +2226,8 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01H\x02R\x05limit\x88\x01\x01\x12\x1b\n" +
 	"\x06period\x18\x05 \x01(\tH\x03R\x06period\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"start_date\x18\x06 \x01(\tH\x04R\tstartDate\x88\x01\x01\x12\x1e\n" +
-	"\bend_date\x18\a \x01(\tH\x05R\aendDate\x88\x01\x01\x12 \n" +
+	"start_date\x18\x06 \x01(\tH\x04R\tstartDate\x88\x01\x01\x12$\n" +
+	"\bend_date\x18\a \x01(\tB\x04\x88\xb6\x18\x01H\x05R\aendDate\x88\x01\x01\x12 \n" +
 	"\twallet_id\x18\b \x01(\tH\x06R\bwalletId\x88\x01\x01\x12@\n" +
 	"\fcategory_ids\x18\t \x01(\v2\x1d.coffer.budget.v1.CategoryIdsR\vcategoryIds\x12'\n" +
 	"\bif_match\x18\n" +

@@ -285,6 +285,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50016,opt,name=file",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50017,
+		Name:          "coffer.rest.v1.null_empties",
+		Tag:           "varint,50017,opt,name=null_empties",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -331,6 +339,10 @@ var (
 	//
 	// optional string file = 50016;
 	E_File = &file_coffer_rest_v1_rest_proto_extTypes[9]
+	// JSON's null empties the string, as "" does. For other fields it is as good as absent.
+	//
+	// optional bool null_empties = 50017;
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[10]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -363,7 +375,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\brequired\x12\x1d.google.protobuf.FieldOptions\x18ކ\x03 \x01(\bR\brequired:>\n" +
 	"\n" +
 	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18߆\x03 \x01(\bR\tomitEmpty:3\n" +
-	"\x04file\x12\x1d.google.protobuf.FieldOptions\x18\xe0\x86\x03 \x01(\tR\x04fileBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\x04file\x12\x1d.google.protobuf.FieldOptions\x18\xe0\x86\x03 \x01(\tR\x04file:B\n" +
+	"\fnull_empties\x12\x1d.google.protobuf.FieldOptions\x18\xe1\x86\x03 \x01(\bR\vnullEmptiesBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -397,12 +410,13 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 7: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
 	4,  // 8: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
 	4,  // 9: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	1,  // 10: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 11: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	10, // [10:12] is the sub-list for extension type_name
-	0,  // [0:10] is the sub-list for extension extendee
+	4,  // 10: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	1,  // 11: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 12: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	11, // [11:13] is the sub-list for extension type_name
+	0,  // [0:11] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -418,7 +432,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 10,
+			NumExtensions: 11,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -1,0 +1,89 @@
+package receipt
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAReceiptOfTextIsReadInFull makes up receipts of goods, refunds, discount, tax and tip, and requires that all of it is found.
+func TestAReceiptOfTextIsReadInFull(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		text, want := madeUp(rand.New(rand.NewPCG(seed, 0)))
+		r := Join(today, Read(FromText(text)))
+		got := printed{Total: r.Total, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount}
+		for _, it := range r.Items {
+			if it.Description == "Discount" {
+				got.Discount = strings.TrimPrefix(it.Amount, "-")
+				continue
+			}
+			got.Amounts = append(got.Amounts, it.Amount)
+		}
+		require.Equal(t, want, got, "seed %d:\n%s", seed, text)
+		require.NotContains(t, r.Warnings, LinesNotReconciled, "seed %d:\n%s", seed, text)
+	}
+}
+
+// printed is what a receipt says.
+type printed struct {
+	Amounts                   []string
+	Discount, Tax, Tip, Total string
+}
+
+func madeUp(random *rand.Rand) (text string, want printed) {
+	names := strings.Fields("Milk Bread Eggs Cheese Butter Apples Coffee Tea Rice Pasta Soap Batteries Cable Lamp Pen Juice Wine Chocolate Taxi Totem")
+	write := []func(v int64) string{format, func(v int64) string { return format(v) + " EUR" }, func(v int64) string {
+		if v < 0 {
+			return "-€" + format(-v)
+		}
+		return "€" + format(v)
+	}}[random.IntN(3)]
+	var b strings.Builder
+	b.WriteString("CORNER SHOP\n12 Mill Lane\n2026-11-03\n\n")
+	row := func(name string, v int64) { fmt.Fprintf(&b, "%s   %s\n", name, write(v)) }
+	total := int64(0)
+	for range 1 + random.IntN(8) {
+		name, price, quantity := names[random.IntN(len(names))], 100+10*random.Int64N(20_000), 1+random.Int64N(3)
+		switch {
+		case random.IntN(8) == 0 && total > price:
+			name, price, quantity = "Returned "+name, -price, 1
+		case quantity > 1:
+			name = fmt.Sprintf("%s %d x %s", name, quantity, write(price))
+		}
+		row(name, price*quantity)
+		total += price * quantity
+		want.Amounts = append(want.Amounts, format(price*quantity))
+	}
+	// some is a part of an amount, up to three tenths.
+	some := func(of int64) int64 { return 10 + of*random.Int64N(30)/1000*10 }
+	if random.IntN(3) == 0 {
+		discount := some(total)
+		row("Discount", -discount)
+		want.Discount, total = format(discount), total-discount
+	}
+	if random.IntN(2) == 0 {
+		row("Subtotal", total)
+	}
+	if random.IntN(3) == 0 {
+		tax := some(total)
+		row("Tax", tax)
+		want.Tax, total = format(tax), total+tax
+	}
+	if random.IntN(3) == 0 {
+		tip := some(total)
+		row("Tip", tip)
+		want.Tip, total = format(tip), total+tip
+	}
+	row("TOTAL", total)
+	if random.IntN(2) == 0 {
+		row("Cash", total+5000)
+		row("Change", 5000)
+	}
+	want.Total = format(total)
+	b.WriteString("Thank you\n")
+	return b.String(), want
+}

@@ -76,8 +76,17 @@ func urlProblem(s string) string {
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	addr, err := netip.ParseAddr(host)
-	if err == nil && !public(addr) || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if err == nil && !public(addr) || err != nil && !publicName(host) {
 		return "must be an address of the internet"
 	}
 	return ""
+}
+
+// publicName tells whether a name may be known on the internet: those have a dot, and what ends in a number is an address in
+// disguise, as 0x7f.1.
+func publicName(host string) bool {
+	dot := strings.LastIndexByte(host, '.')
+	top := host[dot+1:]
+	_, err := strconv.ParseUint(top, 0, 64)
+	return dot > 0 && err != nil && top != "localhost"
 }

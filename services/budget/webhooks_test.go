@@ -38,6 +38,7 @@ func TestOnlyHTTPSAddressesOfTheInternetAreTaken(t *testing.T) {
 		"https://user@example.com", "https://user:secret@example.com", "https://example.com/#x", "https://example.com/#", "https://example.com:0/",
 		"https://example.com:99999999/", "https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://127.0.0.1/",
 		"https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest", "https://[fe80::1%25eth0]/", "https://exa mple.com/",
+		"https://intranet/", "https://2130706433/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://10.0.0.0x1/", "https://.com/",
 		"https://example.com/\x00", "https://example.com/" + strings.Repeat("x", maxURL),
 	} {
 		require.NotEmpty(t, urlProblem(bad), bad)

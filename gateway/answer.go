@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -33,12 +34,27 @@ func answer(ctx context.Context, response proto.Message) (any, error) {
 	return body, nil
 }
 
+// buffers are what answers are encoded in: a page of a list is some 20 kB, which would else be found by doubling from nothing.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is how much one of them may hold on to.
+const maxBuffer = 64 << 10
+
+// release ends the use of the answer's bytes.
+func (x *exchange) release() {
+	if x.encoded != nil && cap(*x.encoded) <= maxBuffer {
+		buffers.Put(x.encoded)
+	}
+}
+
 // body is the answer as JSON, unless it is a file.
 func (x *exchange) body(m protoreflect.Message) ([]byte, error) {
 	field := x.route.file
 	if field == nil {
-		body, err := restjson.Append(nil, m)
-		return append(body, '\n'), err
+		x.encoded = buffers.Get().(*[]byte)
+		body, err := restjson.Append((*x.encoded)[:0], m)
+		*x.encoded = append(body, '\n')
+		return *x.encoded, err
 	}
 	x.header.Set("Content-Type", proto.GetExtension(field.Options(), restv1.E_File).(string))
 	// Files do not change. They are the user's own: no proxy may keep them, nor a browser show them to its next user.

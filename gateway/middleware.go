@@ -38,6 +38,8 @@ type exchange struct {
 	// success is what the answer's status will be when the RPC succeeds.
 	success *statusWriter
 	route   *route
+	// encoded is the answer's body, if it is JSON.
+	encoded *[]byte
 	// shed tells that the request was refused because its service has too much to do.
 	shed bool
 	// user is empty until a token was verified.
@@ -183,5 +185,6 @@ func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 		x.request = r
 		x.success = &statusWriter{ResponseWriter: w}
 		next(x.success, f.forwarded(ctx, r, x.route), params)
+		x.release()
 	}
 }

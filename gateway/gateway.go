@@ -107,9 +107,9 @@ type connections struct {
 }
 
 func dial(config Config) (connections, error) {
-	var opened []*grpc.ClientConn
+	var opened []*rpc.Conn
 	var failures error
-	open := func(addr string, file protoreflect.FileDescriptor, key string) *grpc.ClientConn {
+	open := func(addr string, file protoreflect.FileDescriptor, key string) *rpc.Conn {
 		conn, err := rpc.Dial(addr, file.Services().Get(0), key, config.TLS)
 		if err != nil {
 			failures = errors.Join(failures, err)

@@ -44,6 +44,9 @@ type Config struct {
 	server string
 }
 
+// direct tells whether services hand each other their calls. Throw-away stacks call as production does.
+func (c Config) direct() bool { return c.Programs == "" && c.Link == nil && !c.ephemeral }
+
 // Stack is a running Coffer.
 type Stack struct {
 	// URL is the gateway's, without a slash at the end.

@@ -6,12 +6,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
 func testServer(t *testing.T) string {
@@ -128,6 +131,15 @@ func TestASecondStartFindsTheDataAgain(t *testing.T) {
 	config := kept(t)
 	first, err := Start(t.Context(), config)
 	require.NoError(t, err)
+	// Its services call each other without gRPC, from the gateway on.
+	environment, err := first.environment("gateway", config)
+	require.NoError(t, err)
+	require.Equal(t, rpc.InProcess+first.GRPC["auth"], environment["AUTH_ADDR"])
+	register := strings.NewReader(`{"name":"Alma","email":"alma@example.com","password":"a long enough secret"}`)
+	resp, err := http.Post(first.URL+"/api/v1/auth/register", "application/json", register)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusCreated, resp.StatusCode)
 	_, err = connect(t, first.Databases[""]).Exec(t.Context(), `CREATE TABLE ledger.kept AS SELECT 1; ALTER TABLE ledger.kept OWNER TO `+owner)
 	require.NoError(t, err)
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/coffer-budget/coffer/gateway"
 	"github.com/coffer-budget/coffer/internal/mtls"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/services/auth"
 	"github.com/coffer-budget/coffer/services/budget"
 	"github.com/coffer-budget/coffer/services/ledger"
@@ -215,9 +216,13 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	}
 	var err error
 	for other, addr := range s.GRPC {
-		if environment[strings.ToUpper(other)+"_ADDR"], err = link(title, other, addr); err != nil {
+		if addr, err = link(title, other, addr); err != nil {
 			return nil, err
 		}
+		if config.direct() {
+			addr = rpc.InProcess + addr
+		}
+		environment[strings.ToUpper(other)+"_ADDR"] = addr
 	}
 	for name, other := range map[string]struct{ title, url string }{
 		"DATABASE_URL": {"postgres", s.Databases[title]}, "NATS_URL": {"nats", s.NATS},

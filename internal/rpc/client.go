@@ -22,13 +22,18 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// Dial connects to a service at host:port. It does not wait; calls fail with SERVICE_UNAVAILABLE while nothing answers.
-// RPCs marked NO_SIDE_EFFECTS in service's package are tried again when a connection breaks. A caller that is itself a
-// service gives its key, which is sent only where no certificate says who is calling; the gateway, which speaks for users
-// only, gives none.
-func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*grpc.ClientConn, error) {
+// Dial connects to a service at host:port, or InProcess and that. It does not wait; calls fail with SERVICE_UNAVAILABLE
+// while nothing answers. RPCs marked NO_SIDE_EFFECTS in service's package are tried again when a connection breaks. A caller
+// that is itself a service gives its key, which is sent only where no certificate says who is calling; the gateway, which
+// speaks for users only, gives none.
+func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*Conn, error) {
 	if err := certificate.Check(); err != nil {
 		return nil, err
+	}
+	c := &Conn{serviceKey: serviceKey}
+	addr, inProcess := strings.CutPrefix(addr, InProcess)
+	if inProcess && !certificate.On() {
+		c.direct = addr
 	}
 	if certificate.On() {
 		serviceKey = ""
@@ -37,7 +42,7 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 	if err != nil {
 		return nil, err
 	}
-	conn, err := grpc.NewClient("dns:///"+addr,
+	c.ClientConn, err = grpc.NewClient("dns:///"+addr,
 		grpc.WithTransportCredentials(mtls.Client(certificate, contextOf(service))),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.WithDefaultServiceConfig(config),
@@ -55,7 +60,7 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
 	}
-	return conn, nil
+	return c, nil
 }
 
 // identify passes the request's id on, and says which installation's service is calling.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
@@ -19,6 +20,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/stats"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -69,14 +71,23 @@ type Server struct {
 	// longestCall is shorter in tests.
 	longestCall time.Duration
 	log         *slog.Logger
+	stats       stats.Handler
+	// methods by full name, for calls from this process.
+	methods map[string]registered
+	// direct is held by calls from this process, and by a server that stops.
+	direct sync.RWMutex
 }
 
 // NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
-	s := &Server{config: config, verifier: verifier, limit: NewLimit(), longestCall: longestCall, streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer()}
+	s := &Server{
+		config: config, verifier: verifier, limit: NewLimit(), longestCall: longestCall,
+		streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer(),
+		stats: otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth)), methods: map[string]registered{},
+	}
 	s.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
-		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
+		grpc.StatsHandler(s.stats),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.StaticStreamWindowSize(flowWindow),
 		grpc.StaticConnWindowSize(flowWindow),
@@ -87,7 +98,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		// Connections are renewed so that load spreads over new replicas.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.ChainUnaryInterceptor(s.limited, s.finish, s.recover, s.deadline, s.authorize),
+		grpc.UnaryInterceptor(s.intercept),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
@@ -114,6 +125,8 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	}
 	defer stopHealth()
 
+	here.Store(lis.Addr().String(), s)
+	defer here.Delete(lis.Addr().String())
 	failed := make(chan error, 1)
 	go func() { failed <- s.Server.Serve(lis) }()
 	select {
@@ -124,7 +137,7 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	s.health.Shutdown()
 	close(s.streams.ending)
 	drained := make(chan struct{})
-	go func() { s.GracefulStop(); close(drained) }()
+	go func() { s.direct.Lock(); s.GracefulStop(); close(drained) }()
 	select {
 	case <-drained:
 	case <-time.After(drainTime):

@@ -15,7 +15,9 @@ type comparison struct {
 	what, unit string
 	// atLeast and atMost bound the ratio of ours to theirs; one of them is set.
 	atLeast, atMost float64
-	ours            func(context.Context) (float64, error)
+	// absolute bounds our figure instead of the ratio, which then only tells what it depends on.
+	absolute bool
+	ours     func(context.Context) (float64, error)
 	// theirs is nil where the goal is for the figure itself.
 	theirs func(context.Context) (float64, error)
 }
@@ -58,6 +60,9 @@ func (c comparison) row(ours float64, theirs, ratios []float64) string {
 		value = median(ratios)
 		against = fmt.Sprintf("%s %s", short(median(theirs)), c.unit)
 		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)", value, slices.Min(ratios), slices.Max(ratios))
+	}
+	if c.absolute {
+		value = ours
 	}
 	switch {
 	case c.atLeast > 0:

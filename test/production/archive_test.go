@@ -28,6 +28,10 @@ func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
 	s, err := local.Start(t.Context(), before)
 	require.NoError(t, err)
 	a := archiveOf(t, s)
+	require.NoError(t, s.Stop())
+	s, err = local.Start(t.Context(), before)
+	require.NoError(t, err)
+	a.stack = s
 	l := onlyGateway(t, s).load()
 	wait := func() {
 		more := l.earned.Load() + 5
@@ -71,7 +75,7 @@ type archive struct {
 	runs *syscall.Stat_t
 }
 
-// archiveOf has the stack's PostgreSQL archive its WAL.
+// archiveOf has the stack's PostgreSQL archive its WAL from its next start on.
 func archiveOf(t *testing.T, s *local.Stack) *archive {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "coffer-archive-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
@@ -90,8 +94,6 @@ func archiveOf(t *testing.T, s *local.Stack) *archive {
 	a.give(a.wal())
 	a.run(`ALTER SYSTEM SET archive_mode = on`)
 	a.run(`ALTER SYSTEM SET archive_command = 'cp %p ` + a.wal() + `/%f.new && mv ` + a.wal() + `/%f.new ` + a.wal() + `/%f'`)
-	require.NoError(t, s.Halt("postgres"))
-	require.NoError(t, s.Resume(t.Context(), "postgres"))
 	return a
 }
 

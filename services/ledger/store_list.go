@@ -12,86 +12,148 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// selectTransactions answers a list by keyset: whatever the page, an index is entered where the page begins.
+// nearby is how many rows are looked through in the list's order before those that match are collected from wherever they are.
+const nearby = 2000
+
+// selectTransactions answers a list by keyset: whatever the page, an index is entered where the page begins. Where filters
+// leave so much that the page is full soon, that is all. Where they leave little, the nearby rows do not fill it, and the
+// matching ones are collected and sorted: there are not many, while the walk might go through all that the owner has.
 func selectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]transaction, error) {
-	sql, args := l.query()
-	rows, err := pg.All[transaction](ctx, q, sql, args...)
+	c := l.conditions()
+	rows, err := pg.All[transaction](ctx, q, c.walk(l), c.args...)
+	if err == nil && len(rows) < l.limit && len(c.filters) > 0 {
+		rows, err = pg.All[transaction](ctx, q, c.collect(l), c.args...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("selecting transactions: %w", err)
 	}
 	return rows, nil
 }
 
-// query puts together what the filters ask for; only conditions that are wanted are in it, so that the planner sees them.
-func (l transactionList) query() (sql string, args []any) {
-	var where []string
-	filter := func(condition string, values ...any) {
-		places := make([]any, len(values))
-		for i, v := range values {
-			args = append(args, v)
-			places[i] = len(args)
-		}
-		where = append(where, fmt.Sprintf(condition, places...))
+// conditions are what a list's statements ask for; only what is wanted is in them, so that the planner sees it.
+type conditions struct {
+	// bounds are those that an index in the list's order is entered with, and filters those asked of each of its rows.
+	bounds, filters []string
+	// args are theirs and at last the limit, behind how they are to be sent.
+	args   []any
+	values int
+}
+
+func (c *conditions) add(to *[]string, condition string, values ...any) {
+	places := make([]any, len(values))
+	for i, v := range values {
+		c.args = append(c.args, v)
+		c.values++
+		places[i] = c.values
 	}
-	filter("t.owner_id = $%d", l.owner)
-	filterIDs(filter, "t.wallet_id", l.wallets)
-	filterIDs(filter, "t.category_id", l.categories)
+	*to = append(*to, fmt.Sprintf(condition, places...))
+}
+
+func (l transactionList) conditions() *conditions {
+	c := &conditions{}
+	ofDate, ofAmount := &c.bounds, &c.filters
+	if l.byAmount() {
+		ofDate, ofAmount = ofAmount, ofDate
+	}
+	c.add(&c.bounds, "t.owner_id = $%d", l.owner)
+	c.addIDs(l)
 	switch l.kind {
 	case expense:
-		filter("t.amount_e4 < 0")
+		c.add(ofAmount, "t.amount_e4 < 0")
 	case income:
-		filter("t.amount_e4 > 0")
+		c.add(ofAmount, "t.amount_e4 > 0")
 	}
 	if l.currency != "" {
-		filter("t.currency = $%d", l.currency)
+		c.add(&c.filters, "t.currency = $%d", l.currency)
 	}
 	if l.from != nil {
-		filter("t.date >= $%d", *l.from)
+		c.add(ofDate, "t.date >= $%d", *l.from)
 	}
 	if l.end != nil {
-		filter("t.date < $%d", *l.end)
+		c.add(ofDate, "t.date < $%d", *l.end)
 	}
 	if l.minE4 != nil {
-		filter("t.amount_e4 >= $%d", *l.minE4)
+		c.add(ofAmount, "t.amount_e4 >= $%d", *l.minE4)
 	}
 	if l.maxE4 != nil {
-		filter("t.amount_e4 <= $%d", *l.maxE4)
+		c.add(ofAmount, "t.amount_e4 <= $%d", *l.maxE4)
 	}
 	if l.part != "" {
-		filter(`lower(t.description COLLATE "und-x-icu") LIKE lower($%d COLLATE "und-x-icu")`,
+		c.add(&c.filters, `lower(t.description COLLATE "und-x-icu") LIKE lower($%d COLLATE "und-x-icu")`,
 			"%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.part)+"%")
 	}
-	key, direction, beyond := "t.date", "", ">"
+	wanted := len(c.bounds)+len(c.filters) > 1
+	if l.after != nil {
+		c.addAfter(l)
+	}
+	c.args = append(c.args, l.limit)
+	c.values++
+	if wanted {
+		// Which index is best depends on the values; a prepared statement's plan would forget them.
+		c.args = slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))
+	}
+	return c
+}
+
+// addIDs has one wallet, or else one category, bound a list by date: there is an index of each in that order.
+func (c *conditions) addIDs(l transactionList) {
+	ofWallet, ofCategory := &c.filters, &c.filters
+	switch {
+	case l.byAmount():
+	case len(l.wallets) == 1:
+		ofWallet = &c.bounds
+	case len(l.categories) == 1:
+		ofCategory = &c.bounds
+	}
+	for _, by := range []struct {
+		to     *[]string
+		column string
+		ids    []uuid.UUID
+	}{{ofWallet, "t.wallet_id", l.wallets}, {ofCategory, "t.category_id", l.categories}} {
+		switch len(by.ids) {
+		case 0:
+		case 1:
+			c.add(by.to, by.column+" = $%d", by.ids[0])
+		default:
+			c.add(by.to, by.column+" = ANY($%d)", by.ids)
+		}
+	}
+}
+
+func (c *conditions) addAfter(l transactionList) {
+	beyond := ">"
+	if l.descending() {
+		beyond = "<"
+	}
+	if l.byAmount() {
+		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" ($%d, $%d)", l.after.AmountE4, l.after.ID)
+		return
+	}
+	c.add(&c.bounds, "(t.date, t.id) "+beyond+" ($%d, $%d)", l.after.Date, l.after.ID)
+}
+
+// walk goes along the index, and no further than nearby where rows are left out.
+func (c *conditions) walk(l transactionList) string {
+	from := "transactions t WHERE " + strings.Join(c.bounds, " AND ")
+	if len(c.filters) > 0 {
+		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), nearby, strings.Join(c.filters, " AND "))
+	}
+	return fmt.Sprintf("SELECT %s FROM %s %s LIMIT $%d", transactionColumns, from, l.order(), c.values)
+}
+
+// collect finds all that match, by whatever index is best for that, before it sorts them.
+func (c *conditions) collect(l transactionList) string {
+	return fmt.Sprintf("WITH found AS MATERIALIZED (SELECT * FROM transactions t WHERE %s) SELECT %s FROM found t %s LIMIT $%d",
+		strings.Join(slices.Concat(c.bounds, c.filters), " AND "), transactionColumns, l.order(), c.values)
+}
+
+func (l transactionList) order() string {
+	key, direction := "t.date", ""
 	if l.byAmount() {
 		key = "t.amount_e4"
 	}
 	if l.descending() {
-		direction, beyond = " DESC", "<"
+		direction = " DESC"
 	}
-	switch {
-	case l.after != nil && l.byAmount():
-		filter("("+key+", t.id) "+beyond+" ($%d, $%d)", l.after.AmountE4, l.after.ID)
-	case l.after != nil:
-		filter("("+key+", t.id) "+beyond+" ($%d, $%d)", l.after.Date, l.after.ID)
-	}
-	args = append(args, l.limit)
-	filtered := len(where) > 1
-	sql = fmt.Sprintf("SELECT %s FROM transactions t WHERE %s ORDER BY %s%s, t.id%s LIMIT $%d",
-		transactionColumns, strings.Join(where, " AND "), key, direction, direction, len(args))
-	if filtered {
-		// Which index is best depends on the values; a prepared statement's plan would forget them.
-		args = slices.Insert(args, 0, any(pgx.QueryExecModeCacheDescribe))
-	}
-	return sql, args
-}
-
-// filterIDs compares with a single id directly: then the column's index also gives the order.
-func filterIDs(filter func(string, ...any), column string, ids []uuid.UUID) {
-	switch len(ids) {
-	case 0:
-	case 1:
-		filter(column+" = $%d", ids[0])
-	default:
-		filter(column+" = ANY($%d)", ids)
-	}
+	return "ORDER BY " + key + direction + ", t.id" + direction
 }

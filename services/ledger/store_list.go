@@ -13,7 +13,7 @@ import (
 )
 
 // nearby is how many rows are looked through in the list's order before those that match are collected from wherever they are.
-const nearby = 2000
+const nearby = 1000
 
 // selectTransactions answers a list by keyset: whatever the page, an index is entered where the page begins. Where filters
 // leave so much that the page is full soon, that is all. Where they leave little, the nearby rows do not fill it, and the

@@ -73,7 +73,9 @@ bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of anoth
 .PHONY: load
 load: $(BIN)/vegeta ## Measure what is left at three times what Coffer can do (LOADFLAGS=-short: a quick look)
 	@deploy/local/install.sh bench
-	@go run ./test/cmd/bench -overload=$(BIN)/vegeta $(LOADFLAGS)
+	@# The last core sends and the others serve: on one that they share, sending more takes from what can be served.
+	@last=$$(($$(nproc) - 1)); taskset -c 0-$$((last > 0 ? last - 1 : 0)) \
+		go run ./test/cmd/bench -overload="taskset -c $$last $(BIN)/vegeta" $(LOADFLAGS)
 
 .PHONY: test-modules
 test-modules: ## Build and vet each module without its neighbours

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+	"strings"
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/app"
@@ -25,14 +26,14 @@ type options struct {
 	rows int
 	// only are the themes to measure; none: all.
 	only string
-	// vegeta is the program that sends more than can be answered.
-	vegeta string
+	// vegeta is the command that sends more than can be answered.
+	vegeta []string
 }
 
 func main() {
 	short := flag.Bool("short", false, "a quick look: short rounds and a tenth of the rows")
 	only := flag.String("only", "", "one theme only: creates, costs, scale, together, reads or footprint")
-	vegeta := flag.String("overload", "", "only measure what is left of creates at multiples of the capacity, with this vegeta program")
+	vegeta := flag.String("overload", "", "only measure what is left of creates at multiples of the capacity, with this vegeta command")
 	write := flag.String("write", "", "put the figures into this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
 	flag.Parse()
@@ -40,7 +41,7 @@ func main() {
 	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
-	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: *vegeta}
+	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta)}
 	if *short {
 		o.rounds, o.length, o.rows = 3, 2*time.Second, 500_000
 	}
@@ -71,7 +72,7 @@ func run(ctx context.Context, o options, page string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if o.vegeta != "" {
+	if len(o.vegeta) > 0 {
 		return b.overload(ctx)
 	}
 	fmt.Print(heading)

@@ -102,12 +102,16 @@ func of(outcomes []outcome, figure func(outcome) float64) float64 {
 // attack has vegeta post transactions at a rate a second, or for 0 as fast as so many workers are answered.
 func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) {
 	results := filepath.Join(b.dir, "results")
-	out, err := exec.CommandContext(ctx, b.vegeta, "attack", "-format=json", "-targets="+b.targets(), "-output="+results, "-rate="+strconv.Itoa(rate), "-duration="+b.length.String(),
+	vegeta := func(arguments ...string) *exec.Cmd {
+		command := slices.Concat(b.vegeta, arguments)
+		return exec.CommandContext(ctx, command[0], command[1:]...)
+	}
+	out, err := vegeta("attack", "-format=json", "-targets="+b.targets(), "-output="+results, "-rate="+strconv.Itoa(rate), "-duration="+b.length.String(),
 		"-workers="+strconv.Itoa(min(calm, workers)), "-max-workers="+strconv.Itoa(workers), "-connections="+strconv.Itoa(workers), "-timeout=10s", "-max-body=0").CombinedOutput()
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w\n%s", err, out)
 	}
-	table, err := exec.CommandContext(ctx, b.vegeta, "encode", "-to=csv", results).Output()
+	table, err := vegeta("encode", "-to=csv", results).Output()
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w", err)
 	}

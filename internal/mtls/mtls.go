@@ -46,7 +46,7 @@ func Client(c Config, service string) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
 	}
-	return &reloading{files: c, server: service}
+	return newReloading(c, service)
 }
 
 // Server is for a service's listener: whoever comes without a certificate of the authority is refused in the handshake.
@@ -54,7 +54,7 @@ func Server(c Config) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
 	}
-	return &reloading{files: c}
+	return newReloading(c, "")
 }
 
 // IsCaller tells whether the call that ctx serves comes from one of the services.
@@ -120,7 +120,17 @@ type reloading struct {
 	files Config
 	// server is whom a client wants to reach.
 	server string
-	last   atomic.Pointer[material]
+	// last is what the files held when they could be read, and the same for all clones: gRPC makes one for each connection.
+	last *atomic.Pointer[material]
+}
+
+// newReloading reads the files at once: the first handshake may fall into a rotation.
+func newReloading(files Config, server string) *reloading {
+	r := &reloading{files: files, server: server, last: &atomic.Pointer[material]{}}
+	if m, err := files.load(); err == nil {
+		r.last.Store(m)
+	}
+	return r
 }
 
 // current is what the files hold, or held: a rotation may be half done.
@@ -166,7 +176,7 @@ func (r *reloading) Info() credentials.ProtocolInfo {
 
 // Clone implements credentials.TransportCredentials.
 func (r *reloading) Clone() credentials.TransportCredentials {
-	return &reloading{files: r.files, server: r.server}
+	return &reloading{files: r.files, server: r.server, last: r.last}
 }
 
 // OverrideServerName implements credentials.TransportCredentials, which asks for it although nothing calls it any more.

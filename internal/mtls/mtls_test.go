@@ -143,11 +143,13 @@ func TestARotatedCertificateCountsWithoutARestart(t *testing.T) {
 	require.NotEqual(t, second, third)
 }
 
+// TestAHalfWrittenRotationLeavesTheOldCertificateInForce also for a client that has not called anybody yet.
 func TestAHalfWrittenRotationLeavesTheOldCertificateInForce(t *testing.T) {
 	t.Parallel()
 	ours := authority(t, time.Now())
-	serving := issue(t, ours, "ledger", time.Hour)
-	addr, client := serve(t, serving), Client(issue(t, ours, "gateway", time.Hour), "ledger")
+	serving, calling := issue(t, ours, "ledger", time.Hour), issue(t, ours, "gateway", time.Hour)
+	addr, client := serve(t, serving), Client(calling, "ledger")
+	require.NoError(t, os.WriteFile(calling.CA, nil, 0o600))
 	first, err := call(t, addr, client)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(serving.Cert, []byte("-----BEGIN CERT"), 0o600))

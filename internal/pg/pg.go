@@ -104,17 +104,20 @@ func IsViolation(err error, constraint string) bool {
 	return ok && strings.HasPrefix(e.Code, "23") && e.ConstraintName == constraint
 }
 
+// IsUnreachable reports that no connection to Postgres came about, so that nothing was done.
+func IsUnreachable(err error) bool {
+	_, ok := errors.AsType[*pgconn.ConnectError](err)
+	return ok
+}
+
 // IsUnavailable reports whether err says that Postgres cannot be reached or went away. What was asked of it may have been
 // done.
 func IsUnavailable(err error) bool {
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
-	}
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
 	// A connection that ends in the middle of an answer, and what is asked of it afterwards.
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
+	if IsUnreachable(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
 		return true
 	}
 	s := state(err)

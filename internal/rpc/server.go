@@ -244,13 +244,14 @@ func public(err error) *apierr.Error {
 		return e
 	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return apierr.DeadlineExceeded
 	case errors.Is(err, context.Canceled):
 		return canceled
-	case pg.IsUnavailable(err):
+	// Connecting has a time of its own, and it says that it is over as a request's time does.
+	case pg.IsUnreachable(err):
 		return apierr.Unavailable
-	case pg.IsAborted(err):
+	case errors.Is(err, context.DeadlineExceeded):
+		return apierr.DeadlineExceeded
+	case pg.IsUnavailable(err), pg.IsAborted(err):
 		return apierr.Unavailable
 	}
 	return downstream(err)

@@ -160,6 +160,11 @@ func reason(err error) string {
 func TestOfAnErrorACallerSeesWhatWasDeclaredAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const secret = "row 42 of shard 7"
+	// Nobody answers there, and nobody refuses.
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	_, unconnected := pgconn.Connect(t.Context(), "postgres://u@"+silent.Addr().String()+"/none?connect_timeout=1")
 	taken := apierr.New(codes.AlreadyExists, "EMAIL_TAKEN", "The e-mail is taken").With("email", "is taken").After(time.Second)
 	tests := map[string]struct {
 		err    error
@@ -175,6 +180,7 @@ func TestOfAnErrorACallerSeesWhatWasDeclaredAndNothingElse(t *testing.T) {
 		"a service that is away":      {status.Error(codes.Unavailable, secret), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"a service that is slow":      {status.Error(codes.DeadlineExceeded, secret), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
 		"Postgres away":               {fmt.Errorf("%s: %w", secret, &net.OpError{Op: "dial", Err: io.EOF}), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"Postgres silent":             {fmt.Errorf("%s: %w", secret, unconnected), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres shutting down":      {&pgconn.PgError{Code: "57P01", Message: secret}, "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres, deadlock":          {&pgconn.PgError{Code: "40P01", Message: secret}, "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres, a violation":       {&pgconn.PgError{Code: "23505", Message: secret, Detail: secret}, "INTERNAL", codes.Internal, true},

@@ -23,8 +23,10 @@ func start(cmd *exec.Cmd) (*process, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// The kernel tells the child of its parent's death when the thread that made it ends, so the thread stays.
+		// The kernel tells the child of its parent's death when the thread that made it ends, so the thread stays; also
+		// afterwards, as it may have made others' children before.
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err != nil {

@@ -41,8 +41,10 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		// willingly as one.
 		config.MaxConns = maxConns
 	}
-	// A request must learn within a second that Postgres is away.
-	config.ConnConfig.ConnectTimeout = time.Second
+	if !strings.Contains(url, "connect_timeout") {
+		// A request must learn within a second that Postgres is away.
+		config.ConnConfig.ConnectTimeout = time.Second
+	}
 	// Statements are named, not logged with arguments: amounts and e-mails stay out of traces.
 	config.ConnConfig.Tracer = otelpgx.NewTracer()
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {

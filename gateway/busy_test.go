@@ -19,7 +19,7 @@ func TestAServiceThatHangsIsLeftAloneAndTheOthersGoOn(t *testing.T) {
 	defer waiting.Wait()
 	release := sync.OnceFunc(func() { close(hanging) })
 	defer release()
-	most := runtime.GOMAXPROCS(0) * 128
+	most := runtime.GOMAXPROCS(0) * 256
 	for range most {
 		waiting.Go(func() { a.send("GET", "/api/v1/wallet/"+anID, "") })
 	}

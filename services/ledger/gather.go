@@ -25,7 +25,8 @@ const (
 	writers = 8
 	// maxGroup bounds a statement, and with it how long its last request waits.
 	maxGroup = 128
-	// maxQueued is how many requests may wait for a writer; more are turned away at once.
+	// maxQueued is how many requests may wait for a writer; more are turned away at once. Those whose callers have gone count
+	// until their turn, and in no other limit.
 	maxQueued = 4096
 	// writeTime bounds a statement that nobody may be waiting for any more.
 	writeTime = 10 * time.Second

@@ -21,7 +21,7 @@ var troubles = map[string]trouble{
 	"CofferServiceDown":        halted("ocr", func(person) {}),
 	"CofferErrors":             halted("postgres", func(p person) { p.look(20) }),
 	"CofferErrorsOverHours":    halted("ledger", func(p person) { p.look(20) }),
-	"CofferOverload":           locked("ledger.wallet_balances", func(p person) { p.earn(200 * runtime.GOMAXPROCS(0)) }),
+	"CofferOverload":           locked("ledger.wallet_balances", func(p person) { p.earn(400 * runtime.GOMAXPROCS(0)) }),
 	"CofferSlow":               slow("ledger.wallets", time.Second, func(p person) { p.look(10) }),
 	"CofferPoolExhausted":      slow("ledger.wallets", 3*time.Second, func(p person) { p.look(80) }),
 	"CofferInternalErrors":     aTableIsMissing,

@@ -101,10 +101,10 @@ func (c *cluster) run(service, program string, environment map[string]string) *i
 	i := &instance{service: service, addr: c.newAddr(), port: c.port}
 	own := map[string]string{
 		"LISTEN_ADDR": i.at(), "METRICS_ADDR": net.JoinHostPort(i.addr.String(), "9464"),
+		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key, "TLS_CA": c.certificates[service].CA,
 		"SERVICE_KEY": c.stores.ServiceKey, "NATS_URL": c.stores.NATS,
 		// The usual second is for a server with cores of its own; other tests are at work on this one's.
 		"DATABASE_URL": c.stores.Databases[service] + "&connect_timeout=10",
-		"TLS_CERT":     c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key, "TLS_CA": c.certificates[service].CA,
 	}
 	maps.Copy(own, c.environment)
 	maps.Copy(own, environment)

@@ -236,4 +236,22 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 			requireCheap(t, plans.take(t), 500, 500)
 		}
 	})
+	t.Run("a page is planned for all owners at once", func(t *testing.T) {
+		conn, err := p.db.Acquire(p.ctx)
+		require.NoError(t, err)
+		defer conn.Release()
+		after := &position{Date: today, ID: p.id}
+		for _, l := range []transactionList{{sort: newestFirst}, {sort: newestFirst, after: after}, {sort: leastAmount, after: after}} {
+			l.owner, l.limit = p.id, 51
+			for range 10 {
+				_, err := selectTransactions(p.ctx, conn, l)
+				require.NoError(t, err)
+			}
+		}
+		type row struct{ Anew int64 }
+		r, err := pg.One[row](p.ctx, conn, `SELECT coalesce(max(custom_plans), 0) AS anew FROM pg_prepared_statements WHERE statement LIKE '%LIMIT 51'`)
+		require.NoError(t, err)
+		// Postgres tries it five times before it compares.
+		require.EqualValues(t, 5, r.Anew)
+	})
 }

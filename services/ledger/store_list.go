@@ -34,7 +34,7 @@ func selectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([
 type conditions struct {
 	// bounds are those that an index in the list's order is entered with, and filters those asked of each of its rows.
 	bounds, filters []string
-	// args are theirs and at last the limit, behind how they are to be sent.
+	// args are theirs, behind how they are to be sent.
 	args   []any
 	values int
 }
@@ -55,7 +55,6 @@ func (l transactionList) conditions() *conditions {
 	if l.byAmount() {
 		ofDate, ofAmount = ofAmount, ofDate
 	}
-	c.add(&c.bounds, "t.owner_id = $%d", l.owner)
 	c.addIDs(l)
 	switch l.kind {
 	case expense:
@@ -82,17 +81,33 @@ func (l transactionList) conditions() *conditions {
 		c.add(&c.filters, `lower(t.description COLLATE "und-x-icu") LIKE lower($%d COLLATE "und-x-icu")`,
 			"%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.part)+"%")
 	}
-	wanted := len(c.bounds)+len(c.filters) > 1
-	if l.after != nil {
-		c.addAfter(l)
-	}
-	c.args = append(c.args, l.limit)
-	c.values++
-	if wanted {
+	c.addPlace(l)
+	return c
+}
+
+// addPlace has the list be the owner's, and begin behind the page before.
+func (c *conditions) addPlace(l transactionList) {
+	id, date, amount := "$%d", "$%d", "$%d"
+	if len(c.bounds)+len(c.filters) > 0 {
 		// Which index is best depends on the values; a prepared statement's plan would forget them.
 		c.args = slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))
+	} else {
+		// Without filters there is one plan for all. Postgres would make it again and again for the values that it knows, which
+		// takes as long as reading the page; those of a subquery it does not know.
+		id, date, amount = "(SELECT $%d::uuid)", "(SELECT $%d::timestamptz)", "(SELECT $%d::bigint)"
 	}
-	return c
+	c.add(&c.bounds, "t.owner_id = "+id, l.owner)
+	beyond := ">"
+	if l.descending() {
+		beyond = "<"
+	}
+	switch {
+	case l.after == nil:
+	case l.byAmount():
+		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" ("+amount+", "+id+")", l.after.AmountE4, l.after.ID)
+	default:
+		c.add(&c.bounds, "(t.date, t.id) "+beyond+" ("+date+", "+id+")", l.after.Date, l.after.ID)
+	}
 }
 
 // addIDs has one wallet, or else one category, bound a list by date: there is an index of each in that order.
@@ -120,32 +135,23 @@ func (c *conditions) addIDs(l transactionList) {
 	}
 }
 
-func (c *conditions) addAfter(l transactionList) {
-	beyond := ">"
-	if l.descending() {
-		beyond = "<"
-	}
-	if l.byAmount() {
-		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" ($%d, $%d)", l.after.AmountE4, l.after.ID)
-		return
-	}
-	c.add(&c.bounds, "(t.date, t.id) "+beyond+" ($%d, $%d)", l.after.Date, l.after.ID)
-}
-
 // walk goes along the index, and no further than nearby where rows are left out.
 func (c *conditions) walk(l transactionList) string {
 	from := "transactions t WHERE " + strings.Join(c.bounds, " AND ")
 	if len(c.filters) > 0 {
 		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), nearby, strings.Join(c.filters, " AND "))
 	}
-	return fmt.Sprintf("SELECT %s FROM %s %s LIMIT $%d", transactionColumns, from, l.order(), c.values)
+	return fmt.Sprintf("SELECT %s FROM %s %s %s", transactionColumns, from, l.order(), l.limited())
 }
 
 // collect finds all that match, by whatever index is best for that, before it sorts them.
 func (c *conditions) collect(l transactionList) string {
-	return fmt.Sprintf("WITH found AS MATERIALIZED (SELECT * FROM transactions t WHERE %s) SELECT %s FROM found t %s LIMIT $%d",
-		strings.Join(slices.Concat(c.bounds, c.filters), " AND "), transactionColumns, l.order(), c.values)
+	return fmt.Sprintf("WITH found AS MATERIALIZED (SELECT * FROM transactions t WHERE %s) SELECT %s FROM found t %s %s",
+		strings.Join(slices.Concat(c.bounds, c.filters), " AND "), transactionColumns, l.order(), l.limited())
 }
+
+// limited has the number in the statement: of a parameter Postgres believes that it may be a tenth of the table.
+func (l transactionList) limited() string { return fmt.Sprintf("LIMIT %d", l.limit) }
 
 func (l transactionList) order() string {
 	key, direction := "t.date", ""

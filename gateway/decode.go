@@ -15,6 +15,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/restjson"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -22,7 +23,8 @@ import (
 const maxProblems = 50
 
 // decoding is a connection whose calls fill the request message from the HTTP request that the context belongs to.
-// grpc-gateway has set the path's fields by then, and nothing else touches those.
+// grpc-gateway has set the path's fields by then, and nothing else touches those. The reply stays encoded, in the exchange:
+// answer makes JSON of it, and the message that grpc-gateway has for it stays empty.
 type decoding struct {
 	grpc.ClientConnInterface
 	// load is the service's. A call counts once its body was read, so that slow clients take no place away.
@@ -30,7 +32,7 @@ type decoding struct {
 }
 
 // Invoke implements grpc.ClientConnInterface.
-func (d decoding) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (d decoding) Invoke(ctx context.Context, method string, args, _ any, opts ...grpc.CallOption) error {
 	x := exchangeOf(ctx)
 	if err := decode(x.request, x.route, args.(proto.Message).ProtoReflect()); err != nil {
 		return err
@@ -41,7 +43,8 @@ func (d decoding) Invoke(ctx context.Context, method string, args, reply any, op
 		return apierr.Unavailable
 	}
 	defer d.load.Leave()
-	return d.ClientConnInterface.Invoke(ctx, method, args, reply, opts...)
+	x.reply = buffers.Get().(*rpc.Encoded)
+	return rpc.InvokeEncoded(ctx, d.ClientConnInterface, method, args, x.reply, opts...)
 }
 
 // requestPlan says where each field of a request comes from.

@@ -112,7 +112,7 @@ func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 	case resp.GetEvent() != nil:
 		text = fmt.Appendf(text, "id: %s\nevent: %s\ndata: ", resp.GetPosition(), resp.GetEvent().GetType())
 		var err error
-		if text, err = restjson.Append(text, resp.GetEvent().ProtoReflect()); err != nil {
+		if text, err = restjson.Append(text, resp.GetEvent()); err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
 		}
 		text = append(text, "\n\n"...)

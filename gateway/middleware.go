@@ -38,8 +38,9 @@ type exchange struct {
 	// success is what the answer's status will be when the RPC succeeds.
 	success *statusWriter
 	route   *route
-	// encoded is the answer's body, if it is JSON.
-	encoded *[]byte
+	// reply is the service's, and body the answer's, if it is JSON.
+	reply *rpc.Encoded
+	body  *rpc.Encoded
 	// shed tells that the request was refused because its service has too much to do.
 	shed bool
 	// user is empty until a token was verified.

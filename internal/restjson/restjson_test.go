@@ -19,7 +19,7 @@ func TestEveryStringIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
-		written := appendString(nil, s)
+		written := appendString(nil, []byte(s))
 		var back string
 		require.NoError(t, json.Unmarshal(written, &back), string(written))
 		require.Equal(t, s, back)
@@ -55,10 +55,9 @@ func TestAReceiptIsReadBackAsItWas(t *testing.T) {
 			Lines:    []*ocrv1.Line{{Description: rapid.String().Draw(t, "line"), Amount: amount}},
 			Evidence: []*ocrv1.Evidence{{Page: rapid.Int32().Draw(t, "page"), Box: &ocrv1.Box{X: -1}}},
 		}
-		m := receipt.ProtoReflect()
-		written, err := Append(nil, m)
+		written, err := Append(nil, receipt)
 		require.NoError(t, err)
-		again, err := Append(nil, proto.Clone(receipt).ProtoReflect())
+		again, err := Append(nil, proto.Clone(receipt))
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(again), "deterministic")
 		var back struct {
@@ -87,8 +86,7 @@ func TestAReceiptIsReadBackAsItWas(t *testing.T) {
 
 func TestAnInt64IsANumber(t *testing.T) {
 	t.Parallel()
-	m := (&ledgerv1.SpentAmount{Currency: "JPY", SpentMinor: math.MinInt64}).ProtoReflect()
-	written, err := Append(nil, m)
+	written, err := Append(nil, &ledgerv1.SpentAmount{Currency: "JPY", SpentMinor: math.MinInt64})
 	require.NoError(t, err)
 	require.Contains(t, string(written), `"spentMinor":-9223372036854775808`)
 }
@@ -97,11 +95,34 @@ func TestAnAnyIsTheMessageInIt(t *testing.T) {
 	t.Parallel()
 	packed, err := anypb.New(&ledgerv1.WalletDeleted{OwnerId: "a", WalletId: "b"})
 	require.NoError(t, err)
-	written, err := Append(nil, packed.ProtoReflect())
+	written, err := Append(nil, packed)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"ownerId":"a","walletId":"b"}`, string(written))
-	_, err = Append(nil, (&anypb.Any{TypeUrl: "type.googleapis.com/coffer.Unknown"}).ProtoReflect())
+	_, err = Append(nil, &anypb.Any{TypeUrl: "type.googleapis.com/coffer.Unknown"})
 	require.Error(t, err)
+}
+
+func FuzzWhatIsWrittenIsJSON(f *testing.F) {
+	for _, m := range []proto.Message{
+		&ocrv1.Receipt{Total: "3.20", Confidence: map[string]float64{"total": 0.5}, Evidence: []*ocrv1.Evidence{{Page: -1, Box: &ocrv1.Box{X: 7}}}},
+		&ledgerv1.ListTransactionsResponse{Transactions: []*ledgerv1.Transaction{{Amount: "-1", Description: "é\x7f\u2028"}}},
+	} {
+		encoded, err := proto.Marshal(m)
+		require.NoError(f, err)
+		f.Add(encoded)
+		f.Add(encoded[:len(encoded)-1])
+	}
+	f.Fuzz(func(t *testing.T, encoded []byte) {
+		for _, m := range []proto.Message{&ocrv1.Receipt{}, &ledgerv1.ListTransactionsResponse{}} {
+			written, err := AppendEncoded(nil, m.ProtoReflect().Descriptor(), encoded)
+			if err == nil {
+				require.True(t, json.Valid(written), string(written))
+			} else {
+				require.Nil(t, written)
+			}
+			Value(encoded, m.ProtoReflect().Descriptor().Fields().Get(0))
+		}
+	})
 }
 
 func BenchmarkPageOfFifty(b *testing.B) {
@@ -112,9 +133,10 @@ func BenchmarkPageOfFifty(b *testing.B) {
 			WalletId: "0199f0c5-1c5a-7000-8000-000000000001", CategoryId: "0199f0c5-1c5a-7000-8000-000000000001", Type: "expense", CreatedAt: "2026-01-02T00:00:00.000Z", UpdatedAt: "2026-01-02T00:00:00.000Z",
 		})
 	}
-	m := page.ProtoReflect()
+	encoded, err := proto.Marshal(page)
+	require.NoError(b, err)
 	var buf []byte
 	for b.Loop() {
-		buf, _ = Append(buf[:0], m)
+		buf, _ = AppendEncoded(buf[:0], page.ProtoReflect().Descriptor(), encoded)
 	}
 }

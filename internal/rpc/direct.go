@@ -35,7 +35,7 @@ func (c *Conn) Invoke(ctx context.Context, method string, req, reply any, opts .
 		// Who stops holds the lock for good.
 		if m, ok := s.methods[method]; ok && s.direct.TryRLock() {
 			defer s.direct.RUnlock()
-			return s.call(identify(ctx, c.serviceKey), m, req.(proto.Message), reply.(proto.Message))
+			return s.call(identify(ctx, c.serviceKey), m, req.(proto.Message), reply)
 		}
 	}
 	return c.ClientConn.Invoke(ctx, method, req, reply, opts...)
@@ -59,7 +59,7 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
 
 // call is one from this process. It passes what one over gRPC passes: limit, log, recovery, deadline, who may call, spans
 // and metrics. What the messages hold is shared, so neither side may change it afterwards.
-func (s *Server) call(ctx context.Context, m registered, req, reply proto.Message) error {
+func (s *Server) call(ctx context.Context, m registered, req proto.Message, reply any) error {
 	ctx, cancel := received(ctx)
 	defer cancel()
 	ctx, err := s.patient(ctx, &tap.Info{FullMethodName: m.name})
@@ -69,13 +69,12 @@ func (s *Server) call(ctx context.Context, m registered, req, reply proto.Messag
 	begin := &stats.Begin{BeginTime: time.Now()}
 	ctx = s.stats.TagRPC(ctx, &stats.RPCTagInfo{FullMethodName: m.name})
 	s.stats.HandleRPC(ctx, begin)
-	answer, err := m.handler(m.service, ctx, func(into any) error { hand(req, into); return nil }, s.intercept)
+	answer, err := m.handler(m.service, ctx, func(into any) error { return hand(req, into) }, s.intercept)
 	s.stats.HandleRPC(ctx, &stats.End{BeginTime: begin.BeginTime, EndTime: time.Now(), Error: err})
 	if err != nil {
 		return err
 	}
-	hand(answer, reply)
-	return nil
+	return hand(answer, reply)
 }
 
 // received is what the service sees of its caller's context.
@@ -85,13 +84,19 @@ func received(ctx context.Context) (context.Context, context.CancelFunc) {
 	return metadata.NewIncomingContext(trace.ContextWithSpan(inner, trace.SpanFromContext(ctx)), sent), cancel
 }
 
-// hand gives the fields of one message to another of its type.
-func hand(from, to any) {
+// hand gives the fields of one message to another of its type, or encodes it for a caller who wants that.
+func hand(from, to any) error {
+	if encoded, ok := to.(*Encoded); ok {
+		var err error
+		*encoded, err = proto.MarshalOptions{}.MarshalAppend((*encoded)[:0], from.(proto.Message))
+		return err
+	}
 	into := to.(proto.Message).ProtoReflect()
 	from.(proto.Message).ProtoReflect().Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		into.Set(field, v)
 		return true
 	})
+	return nil
 }
 
 // intercept is what every call goes through on its way to next.

@@ -53,7 +53,7 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return restjson.Append(nil, m.ProtoReflect())
+	return restjson.Append(nil, m)
 }
 
 // ListWebhookDeliveries is newest first.

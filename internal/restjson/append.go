@@ -1,0 +1,219 @@
+package restjson
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+)
+
+// span is where a field is in a message: its value, or of many from the tag of the first to the end of the last.
+type span struct {
+	start, end int
+	sent       bool
+}
+
+func (s span) in(message []byte) []byte { return message[s.start:s.end] }
+
+// usualFields is as many as most messages have.
+const usualFields = 16
+
+func (p *plan) append(b, message []byte) ([]byte, error) {
+	var room [usualFields]span
+	spans := room[:]
+	if len(p.fields) > len(room) {
+		spans = make([]span, len(p.fields))
+	}
+	if err := p.find(message, spans); err != nil {
+		return nil, err
+	}
+	if p.any {
+		return appendAny(b, spans[0].in(message), spans[1].in(message))
+	}
+	b = append(b, '{')
+	first := true
+	for i := range p.fields {
+		f, at := &p.fields[i], spans[i]
+		if f.omit && !at.sent {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, f.key...)
+		var err error
+		if b, err = f.append(b, at.in(message)); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.field.Name(), err)
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// find fills in where the fields are. Of one that is there twice, the last counts.
+func (p *plan) find(message []byte, spans []span) error {
+	for tag := 0; tag < len(message); {
+		number, wireType, value, n := consume(message[tag:])
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		end := tag + n
+		if int(number) < len(p.byNumber) && p.byNumber[number] >= 0 {
+			i := p.byNumber[number]
+			switch {
+			case wireType != p.fields[i].wireType:
+				return fmt.Errorf("%s: %w", p.fields[i].field.Name(), errNotTheType)
+			case !p.fields[i].many:
+				spans[i] = span{end - len(value), end, true}
+			case !spans[i].sent:
+				spans[i] = span{tag, end, true}
+			default:
+				spans[i].end = end
+			}
+		}
+		tag = end
+	}
+	return nil
+}
+
+// consume reads the field that b begins with: its value, without a length in front, and how long the whole is, less than 0
+// where it is broken.
+func consume(b []byte) (number protowire.Number, wireType protowire.Type, value []byte, n int) {
+	number, wireType, start := protowire.ConsumeTag(b)
+	if start < 0 {
+		return 0, 0, nil, start
+	}
+	if wireType == protowire.BytesType {
+		value, n = protowire.ConsumeBytes(b[start:])
+	} else if n = protowire.ConsumeFieldValue(number, wireType, b[start:]); n >= 0 {
+		value = b[start : start+n]
+	}
+	if n < 0 {
+		return 0, 0, nil, n
+	}
+	return number, wireType, value, start + n
+}
+
+func (f *plannedField) append(b, value []byte) ([]byte, error) {
+	switch {
+	case f.field.IsMap():
+		return f.appendMap(b, value)
+	case f.many:
+		return f.appendList(b, value)
+	}
+	b, _, err := f.appendOne(b, value)
+	return b, err
+}
+
+// each yields the values of a field that may be there many times, among others.
+func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(fields) > 0 {
+			number, _, value, n := consume(fields)
+			if number == f.number && !yield(value) {
+				return
+			}
+			fields = fields[n:]
+		}
+	}
+}
+
+func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
+	b = append(b, '[')
+	first := true
+	for value := range f.each(fields) {
+		// Numbers share one value.
+		for once := !f.packed; once || len(value) > 0; once = false {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			var n int
+			var err error
+			if b, n, err = f.appendOne(b, value); err != nil {
+				return nil, err
+			}
+			value = value[n:]
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// appendMap writes a map with the keys in their order; they are strings.
+func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
+	entry := planOf(f.field.Message())
+	values := map[string][]byte{}
+	for value := range f.each(fields) {
+		var at [2]span
+		if err := entry.find(value, at[:]); err != nil {
+			return nil, err
+		}
+		values[string(at[0].in(value))] = at[1].in(value)
+	}
+	b = append(b, '{')
+	for i, key := range slices.Sorted(maps.Keys(values)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, []byte(key)), ':')
+		var err error
+		if b, err = entry.fields[1].append(b, values[key]); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// appendOne writes what value begins with, and tells how long that was. An empty one is what a field has that was not sent.
+func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
+	switch f.kind {
+	case protoreflect.StringKind:
+		switch {
+		case !f.decimal:
+			return appendString(b, value), len(value), nil
+		case !IsNumber(value):
+			return nil, 0, errNotANumber
+		}
+		return append(b, value...), len(value), nil
+	case protoreflect.MessageKind:
+		b, err := AppendEncoded(b, f.field.Message(), value)
+		return b, len(value), err
+	case protoreflect.DoubleKind:
+		v, n := protowire.ConsumeFixed64(value)
+		double := math.Float64frombits(v)
+		if math.IsNaN(double) || math.IsInf(double, 0) {
+			return nil, 0, errNotANumber
+		}
+		return appendDouble(b, double), n, broken(value, n)
+	case protoreflect.BoolKind:
+		v, n := protowire.ConsumeVarint(value)
+		return strconv.AppendBool(b, protowire.DecodeBool(v)), n, broken(value, n)
+	case protoreflect.Int32Kind, protoreflect.Int64Kind:
+		v, n := protowire.ConsumeVarint(value)
+		return strconv.AppendInt(b, int64(v), 10), n, broken(value, n)
+	}
+	return nil, 0, fmt.Errorf("fields of the kind %s have no JSON form", f.kind)
+}
+
+// broken is the error of a number that was sent and cannot be read.
+func broken(value []byte, n int) error {
+	if len(value) > 0 && n < 0 {
+		return protowire.ParseError(n)
+	}
+	return nil
+}
+
+// appendAny writes the message that an Any has, of the type that its URL names.
+func appendAny(b, url, message []byte) ([]byte, error) {
+	of, err := protoregistry.GlobalTypes.FindMessageByURL(string(url))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %q: %w", url, err)
+	}
+	return AppendEncoded(b, of.Descriptor(), message)
+}

@@ -1,0 +1,112 @@
+package restjson
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// appendDouble writes the shortest decimal that is read back as f, without an exponent where people expect none.
+func appendDouble(b []byte, f float64) []byte {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
+		return strconv.AppendFloat(b, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(b, f, 'f', -1, 64)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString writes s as a JSON string. U+2028 and U+2029 are escaped, for they end lines in older JavaScript.
+func appendString(b, s []byte) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := plain(s); i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		size := 1
+		if c >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRune(s[i:])
+			if r != '\u2028' && r != '\u2029' && (r != utf8.RuneError || size > 1) {
+				i += size
+				continue
+			}
+			b = append(b, s[start:i]...)
+			b = append(b, `\u`...)
+			for shift := 12; shift >= 0; shift -= 4 {
+				b = append(b, hexDigits[r>>shift&0xf])
+			}
+		} else {
+			b = append(b, s[start:i]...)
+			b = appendEscaped(b, c)
+		}
+		i += size
+		start = i
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+// plain counts bytes that s begins with and that stand for themselves, eight at a time.
+func plain(s []byte) int {
+	const each, highest = 0x0101010101010101, 0x8080808080808080
+	n := 0
+	for ; n+8 <= len(s); n += 8 {
+		eight := binary.LittleEndian.Uint64(s[n:])
+		// The highest bit is left where a byte is beyond ASCII, below the space, a quote, or a backslash.
+		if (eight|(eight-each*' ')|((eight^each*'"')-each)|((eight^each*'\\')-each))&highest != 0 {
+			break
+		}
+	}
+	return n
+}
+
+func appendEscaped(b []byte, c byte) []byte {
+	if i := strings.IndexByte("\"\\\n\r\t", c); i >= 0 {
+		return append(b, '\\', `"\nrt`[i])
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+}
+
+// IsNumber tells whether s is a number as RFC 8259 writes it.
+func IsNumber[T string | []byte](s T) bool {
+	if len(s) > 0 && s[0] == '-' {
+		s = s[1:]
+	}
+	whole := digits(s)
+	if whole == 0 || whole > 1 && s[0] == '0' {
+		return false
+	}
+	s = s[whole:]
+	if len(s) > 0 && s[0] == '.' {
+		fraction := digits(s[1:])
+		if fraction == 0 {
+			return false
+		}
+		s = s[1+fraction:]
+	}
+	if len(s) == 0 {
+		return true
+	}
+	if s[0] != 'e' && s[0] != 'E' {
+		return false
+	}
+	s = s[1:]
+	if len(s) > 0 && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	return len(s) > 0 && digits(s) == len(s)
+}
+
+// digits counts the decimal digits that s begins with.
+func digits[T string | []byte](s T) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -21,8 +22,6 @@ import (
 )
 
 const (
-	// writers is how many statements that book transactions run at once.
-	writers = 8
 	// maxGroup bounds a statement, and with it how long its last request waits.
 	maxGroup = 128
 	// maxQueued is how many requests may wait for a writer; more are turned away at once. Those whose callers have gone count
@@ -31,6 +30,10 @@ const (
 	// writeTime bounds a statement that nobody may be waiting for any more.
 	writeTime = 10 * time.Second
 )
+
+// writers is how many statements that book transactions run at once: each keeps a core of Postgres busy while the ledger's own
+// prepares what comes next. More would share the same work among smaller groups, each with a plan to set up and a commit.
+var writers = max(2, runtime.GOMAXPROCS(0))
 
 // gatherer books the transactions of simultaneous requests in common statements: under load, many share one commit. A free
 // writer takes what is waiting, one request or many, and never waits for company. It leaves what is for a wallet that another

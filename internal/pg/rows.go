@@ -4,11 +4,16 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
+
+// manyRows is what a list has room for from its second row on.
+const manyRows = 64
 
 // One runs a query for a single row, by column name into T's fields; pgx.ErrNoRows when there is none.
 func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
@@ -51,6 +56,10 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
 		}
+		if len(all) == 1 {
+			// Where there is a second row, there are often fifty.
+			all = slices.Grow(all, manyRows)
+		}
 		all = append(all, row)
 		row = *new(T)
 	}
@@ -61,22 +70,15 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 // tag, or else by itself.
 func fields(of reflect.Value, columns []pgconn.FieldDescription) ([]any, error) {
 	targets := make([]any, len(columns))
-	for _, field := range reflect.VisibleFields(of.Type()) {
-		if field.Anonymous {
-			continue
-		}
-		name, tagged := field.Tag.Lookup("db")
-		if !tagged {
-			name = field.Name
-		}
+	for _, field := range namesOf(of.Type()) {
 		found := false
 		for i, c := range columns {
-			if strings.EqualFold(c.Name, name) {
-				targets[i], found = of.FieldByIndex(field.Index).Addr().Interface(), true
+			if strings.EqualFold(c.Name, field.name) {
+				targets[i], found = of.FieldByIndex(field.index).Addr().Interface(), true
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("no column is named like %s", field.Name)
+			return nil, fmt.Errorf("no column is named like %s", field.name)
 		}
 	}
 	for i, c := range columns {
@@ -85,4 +87,32 @@ func fields(of reflect.Value, columns []pgconn.FieldDescription) ([]any, error) 
 		}
 	}
 	return targets, nil
+}
+
+// named is a field of a struct.
+type named struct {
+	name  string
+	index []int
+}
+
+// names caches them by the struct's type.
+var names sync.Map
+
+func namesOf(t reflect.Type) []named {
+	if known, ok := names.Load(t); ok {
+		return known.([]named)
+	}
+	var found []named
+	for _, field := range reflect.VisibleFields(t) {
+		if field.Anonymous {
+			continue
+		}
+		name, tagged := field.Tag.Lookup("db")
+		if !tagged {
+			name = field.Name
+		}
+		found = append(found, named{name, field.Index})
+	}
+	names.Store(t, found)
+	return found
 }

@@ -31,9 +31,9 @@ const (
 	writeTime = 10 * time.Second
 )
 
-// writers is how many statements that book transactions run at once: each keeps a core of Postgres busy while the ledger's own
-// prepares what comes next. More would share the same work among smaller groups, each with a plan to set up and a commit.
-var writers = max(2, runtime.GOMAXPROCS(0))
+// writers is how many statements that book transactions run at once. More share the same work among smaller groups, each with
+// a statement's cost of its own; fewer have a lone request wait for somebody else's commit where the disk is slow.
+var writers = max(4, 2*runtime.GOMAXPROCS(0))
 
 // gatherer books the transactions of simultaneous requests in common statements: under load, many share one commit. A free
 // writer takes what is waiting, one request or many, and never waits for company. It leaves what is for a wallet that another

@@ -33,7 +33,7 @@ const (
 	singleRow segmentation = 7
 )
 
-// tesseract runs the engine's command line, once for each picture: a crash costs one request.
+// tesseract runs the engine's command line: a crash costs one request.
 type tesseract struct {
 	program string
 	limits  limits
@@ -46,13 +46,14 @@ func newTesseract(c Config) tesseract {
 	return tesseract{program: c.Tesseract, limits: limits{time: c.Timeout, memory: 2 << 30, output: 8 << 20}}
 }
 
-func (t tesseract) words(ctx context.Context, img *image.Gray, how pass) ([]receipt.Word, error) {
-	out, err := run(ctx, t.limits, graymap(img), t.program, "stdin", "stdout", "--dpi", "300", "--oem", "1",
+// words reads pictures in one run, for to start costs as much as to read a few rows. It returns what stands on each.
+func (t tesseract) words(ctx context.Context, how pass, pictures ...*image.Gray) ([][]receipt.Word, error) {
+	out, err := run(ctx, t.limits, tiffPages(pictures), t.program, "stdin", "stdout", "--dpi", "300", "--oem", "1",
 		"--psm", strconv.Itoa(int(how.mode)), "-l", how.language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errEngine, err)
 	}
-	words, err := parseTSV(out, img.Bounds())
+	words, err := parseTSV(out, pictures)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errEngine, err)
 	}
@@ -75,31 +76,20 @@ func (t tesseract) check(ctx context.Context) error {
 	return nil
 }
 
-// graymap is the picture as a binary PGM, the plainest form that the engine takes.
-func graymap(img *image.Gray) []byte {
-	b := img.Bounds()
-	out := fmt.Appendf(nil, "P5\n%d %d\n255\n", b.Dx(), b.Dy())
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		at := img.PixOffset(b.Min.X, y)
-		out = append(out, img.Pix[at:at+b.Dx()]...)
-	}
-	return out
-}
-
 const (
 	tsvHeader  = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
 	tsvColumns = 12
 	wordLevel  = "5"
 )
 
-// parseTSV reads Tesseract's table of words; anything else is nonsense, and the engine's failure.
-func parseTSV(out []byte, page image.Rectangle) ([]receipt.Word, error) {
+// parseTSV reads Tesseract's table of words, page by page; anything else is nonsense, and the engine's failure.
+func parseTSV(out []byte, pages []*image.Gray) ([][]receipt.Word, error) {
 	scanner := bufio.NewScanner(bytes.NewReader(out))
 	scanner.Buffer(nil, 1<<20)
 	if !scanner.Scan() || strings.TrimSpace(scanner.Text()) != tsvHeader {
 		return nil, errors.New("no table of words in the output")
 	}
-	var words []receipt.Word
+	words := make([][]receipt.Word, len(pages))
 	for scanner.Scan() {
 		f := strings.SplitN(scanner.Text(), "\t", tsvColumns)
 		if len(f) != tsvColumns {
@@ -108,16 +98,19 @@ func parseTSV(out []byte, page image.Rectangle) ([]receipt.Word, error) {
 		if f[0] != wordLevel {
 			continue
 		}
+		page, err := strconv.Atoi(f[1])
+		if err != nil || page < 1 || page > len(pages) {
+			return nil, errors.New("word on no page in the output")
+		}
 		w, err := tsvWord(f)
 		if err != nil {
 			return nil, err
 		}
-		inside := image.Rect(w.Box.X, w.Box.Y, w.Box.X+w.Box.W, w.Box.Y+w.Box.H).In(image.Rect(0, 0, page.Dx(), page.Dy()))
-		if !inside {
+		if !image.Rect(w.Box.X, w.Box.Y, w.Box.X+w.Box.W, w.Box.Y+w.Box.H).In(pages[page-1].Bounds()) {
 			return nil, errors.New("word outside the page in the output")
 		}
 		if strings.TrimSpace(w.Text) != "" {
-			words = append(words, w)
+			words[page-1] = append(words[page-1], w)
 		}
 	}
 	return words, scanner.Err()

@@ -61,54 +61,70 @@ const (
 	sureSum  = 0.8
 )
 
+// look is a second look at single rows, at several sizes, for one thing.
+type look struct {
+	places  []receipt.Place
+	growths []float64
+	read    func([]receipt.Page) receipt.Reading
+}
+
 // closer looks again at the rows that decide what is still in doubt.
 func (r local) closer(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
-	look := func(places []receipt.Place, growths []float64, read func([]receipt.Page) receipt.Reading) error {
-		for _, grow := range growths {
-			rows, err := r.lookAtRows(ctx, pages, places, grow)
-			if err != nil {
-				return err
-			}
-			readings = append(readings, read(rows))
-		}
-		return nil
-	}
-	last := readings[len(readings)-1]
+	var looks []look
 	if c := out.Confidence["total"]; c > 0 && c < sureSum {
-		if err := look(last.SumPlaces(), rowGrowths, receipt.ReadSums); err != nil {
-			return reading{}, err
-		}
+		looks = append(looks, look{readings[len(readings)-1].SumPlaces(), rowGrowths, receipt.ReadSums})
 	}
 	if out.Total != "" && out.Confidence["date"] < sureDate {
-		if err := look(receipt.DatePlaces(readings...), rowGrowths, receipt.ReadDates); err != nil {
-			return reading{}, err
-		}
+		looks = append(looks, look{receipt.DatePlaces(readings...), rowGrowths, receipt.ReadDates})
 	}
 	if out.Total != "" {
-		if err := look(receipt.NamePlace(readings...), nameGrowths, receipt.ReadNames); err != nil {
-			return reading{}, err
-		}
+		looks = append(looks, look{receipt.NamePlace(readings...), nameGrowths, receipt.ReadNames})
 	}
-	out.Receipt = receipt.Join(r.now(), readings...)
+	closer, err := r.lookAtRows(ctx, pages, looks)
+	if err != nil {
+		return reading{}, err
+	}
+	out.Receipt = receipt.Join(r.now(), append(readings, closer...)...)
 	return out, nil
 }
 
 // lookAtRows reads single rows, from edge to edge: what stood between other things is often missed.
-func (r local) lookAtRows(ctx context.Context, pages []prepared, places []receipt.Place, grow float64) ([]receipt.Page, error) {
-	out := make([]receipt.Page, len(pages))
-	for i, p := range pages {
-		out[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
-	}
-	for _, place := range places {
-		p := pages[place.Page-1].enlarged(grow)
-		row := p.row(place.Box)
-		words, err := r.engine.words(ctx, row.picture(), pass{mode: singleRow, language: mainLanguage})
-		if err != nil {
-			return nil, err
+func (r local) lookAtRows(ctx context.Context, pages []prepared, looks []look) ([]receipt.Reading, error) {
+	var rows []prepared
+	var pictures []*image.Gray
+	for _, l := range looks {
+		for _, grow := range l.growths {
+			for _, place := range l.places {
+				row := pages[place.Page-1].enlarged(grow).row(place.Box)
+				rows, pictures = append(rows, row), append(pictures, row.picture())
+			}
 		}
-		for _, w := range row.straight(words).Words {
-			w.Box.Y += place.Box.Y
-			out[place.Page-1].Words = append(out[place.Page-1].Words, w)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	words, err := r.engine.words(ctx, pass{mode: singleRow, language: mainLanguage}, pictures...)
+	if err != nil {
+		return nil, err
+	}
+	var out []receipt.Reading
+	for _, l := range looks {
+		if len(l.places) == 0 {
+			continue
+		}
+		for range l.growths {
+			seen := make([]receipt.Page, len(pages))
+			for i, p := range pages {
+				seen[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
+			}
+			for _, place := range l.places {
+				for _, w := range rows[0].straight(words[0]).Words {
+					w.Box.Y += place.Box.Y
+					seen[place.Page-1].Words = append(seen[place.Page-1].Words, w)
+				}
+				rows, words = rows[1:], words[1:]
+			}
+			out = append(out, l.read(seen))
 		}
 	}
 	return out, nil
@@ -137,11 +153,11 @@ func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.
 	var out []receipt.Page
 	for _, p := range pages {
 		p = p.enlarged(how.grow)
-		words, err := r.engine.words(ctx, p.picture(), how)
+		words, err := r.engine.words(ctx, how, p.picture())
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, p.straight(words))
+		out = append(out, p.straight(words[0]))
 	}
 	return out, nil
 }
@@ -166,14 +182,14 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 		if p.bare {
 			return p, nil, nil
 		}
-		w, err := r.engine.words(ctx, p.picture(), pass{mode: columns, language: mainLanguage, grow: 1})
+		found, err := r.engine.words(ctx, pass{mode: columns, language: mainLanguage}, p.picture())
 		if err != nil {
 			return prepared{}, nil, err
 		}
-		n, some := legible(w)
+		n, some := legible(found[0])
 		bare[quarters] = !some
 		if n > most {
-			best, words, most = p, w, n
+			best, words, most = p, found[0], n
 		}
 		if most >= rightWayUp {
 			break

@@ -58,6 +58,7 @@ func TestABrokenEngineIsNotTheFilesFault(t *testing.T) {
 		"prints nonsense":     "echo oops",
 		"prints half a table": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\n'`,
 		"points off the page": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\t1\t1\t1\t1\t-9\t0\t9999999\t1\t90\tTotal\n'`,
+		"tells of page two":   `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t2\t1\t1\t1\t1\t0\t0\t9\t9\t90\tTotal\n'`,
 		"prints for ever":     "yes",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,46 @@
+package ocr
+
+import (
+	"encoding/binary"
+	"image"
+)
+
+// tiffPages is pictures as the pages of one TIFF, uncompressed: the one form in which the engine takes several at a time.
+func tiffPages(pictures []*image.Gray) []byte {
+	const short, long = 3, 4
+	out := []byte("II*\x00\x00\x00\x00\x00")
+	link := 4
+	for _, img := range pictures {
+		at, w, h := len(out), img.Bounds().Dx(), img.Bounds().Dy()
+		for y := range h {
+			out = append(out, img.Pix[y*img.Stride:][:w]...)
+		}
+		// Tables begin at even places.
+		out = append(out, make([]byte, len(out)%2)...)
+		binary.LittleEndian.PutUint32(out[link:], uint32(len(out)))
+		entries := []struct {
+			tag, kind uint16
+			value     int
+		}{
+			{256, long, w},
+			{257, long, h},
+			{258, short, 8}, // bits of a pixel
+			{259, short, 1}, // not compressed
+			{262, short, 1}, // 0 is black
+			{273, long, at},
+			{277, short, 1}, // gray
+			{278, long, h},
+			{279, long, w * h},
+		}
+		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)))
+		for _, e := range entries {
+			out = binary.LittleEndian.AppendUint16(out, e.tag)
+			out = binary.LittleEndian.AppendUint16(out, e.kind)
+			out = binary.LittleEndian.AppendUint32(out, 1)
+			out = binary.LittleEndian.AppendUint32(out, uint32(e.value))
+		}
+		link = len(out)
+		out = binary.LittleEndian.AppendUint32(out, 0)
+	}
+	return out
+}

@@ -28,21 +28,6 @@ func toGray(src image.Image) *image.Gray {
 	return out
 }
 
-// resize scales with a filter that keeps thin strokes: averaging downwards, cubic upwards.
-func resize(img *image.Gray, w, h int) *image.Gray {
-	w, h = max(w, 1), max(h, 1)
-	if w == img.Bounds().Dx() && h == img.Bounds().Dy() {
-		return img
-	}
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	kernel := draw.Scaler(draw.CatmullRom)
-	if w*2 < img.Bounds().Dx() {
-		kernel = draw.BiLinear
-	}
-	kernel.Scale(out, out.Bounds(), img, img.Bounds(), draw.Src, nil)
-	return out
-}
-
 // halve averages four pixels to one.
 func halve(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx()/2, img.Bounds().Dy()/2

@@ -187,6 +187,7 @@ func TestTheSameKeyWithAnotherBodyIsAConflict(t *testing.T) {
 		"/api/v1/wallet":                       {{"name": "A", "currency": "EUR"}, {"name": "B", "currency": "EUR"}},
 		"/api/v1/categories":                   {{"name": "A"}, {"name": "B"}},
 		"/api/v1/transaction":                  {expense(wallet, category, "1"), expense(wallet, category, "2")},
+		"/api/v1/transaction/batch":            {batch(expense(wallet, category, "1")), batch(expense(wallet, category, "2"))},
 		"/api/v1/budgets":                      {aBudget("A", wallet, category), aBudget("B", wallet, category)},
 		"/api/v1/budgets/" + budget + "/share": {{"email": friend.email}, {"email": other.email}},
 		"/api/v1/webhooks":                     {{"url": "https://example.com/a"}, {"url": "https://example.com/b"}},

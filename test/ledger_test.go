@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,30 @@ func TestTransactionsAsTheSpecificationTells(t *testing.T) {
 	require.Equal(t, "100.00", p.balance(wallet))
 	p.get("/api/v1/transaction/"+id).fails(http.StatusNotFound, "TRANSACTION_NOT_FOUND")
 }
+
+func TestABatchIsBookedAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	var items []object
+	for i := range 500 {
+		items = append(items, expense(wallet, category, strconv.Itoa(i+1)))
+	}
+	key := uuid.NewString()
+	a := p.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).created("TRANSACTIONS_CREATED")
+	require.Len(t, a.list("transactions"), 500)
+	require.Equal(t, "-7.00", a.text("transactions.6.amount"))
+	require.Equal(t, "-125250.00", p.balance(wallet))
+	again := p.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).created("TRANSACTIONS_CREATED")
+	require.JSONEq(t, string(a.raw), string(again.raw))
+	require.Equal(t, "-125250.00", p.balance(wallet))
+
+	p.post("/api/v1/transaction/batch", batch()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions")
+	p.post("/api/v1/transaction/batch", batch(append(items, items[0])...)).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions")
+	p.post("/api/v1/transaction/batch", object{"transactions": []any{1}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions[0]")
+}
+
+func batch(items ...object) object { return object{"transactions": items} }
 
 func TestATransactionWithoutTypeIsIncome(t *testing.T) {
 	t.Parallel()
@@ -91,6 +116,7 @@ func TestATransactionThatIsWrongIsRefused(t *testing.T) {
 			body := expense(wallet, category, "1")
 			body[c.field] = c.value
 			p.post("/api/v1/transaction", body).fails(c.status, c.code).blames(c.field)
+			p.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"), body)).fails(c.status, c.code).blames("transactions[1]." + c.field)
 			p.patch("/api/v1/transaction/"+id, object{c.field: c.value}).fails(c.status, c.code).blames(c.field)
 		})
 	}

@@ -95,6 +95,21 @@ func (e CreateTransactionsFromReceiptResponseCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateTransactionsResponseCode.
+const (
+	TRANSACTIONSCREATED CreateTransactionsResponseCode = "TRANSACTIONS_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionsResponseCode enum.
+func (e CreateTransactionsResponseCode) Valid() bool {
+	switch e {
+	case TRANSACTIONSCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateWalletResponseCode.
 const (
 	WALLETCREATED CreateWalletResponseCode = "WALLET_CREATED"
@@ -962,7 +977,7 @@ type CreateTransactionRequest struct {
 	Date string `json:"date"`
 
 	// Description Up to 1000 characters.
-	Description *string `json:"description,omitempty"`
+	Description string `json:"description"`
 
 	// Type "expense" or "income"; absent: income.
 	Type     *string `json:"type,omitempty"`
@@ -1007,6 +1022,24 @@ type CreateTransactionsFromReceiptResponse struct {
 
 // CreateTransactionsFromReceiptResponseCode defines model for CreateTransactionsFromReceiptResponse.Code.
 type CreateTransactionsFromReceiptResponseCode string
+
+// CreateTransactionsRequest defines model for CreateTransactionsRequest.
+type CreateTransactionsRequest struct {
+	// Transactions 1 to 500, without keys of their own; like every body, 1 MiB at most.
+	Transactions []CreateTransactionRequest `json:"transactions"`
+}
+
+// CreateTransactionsResponse defines model for CreateTransactionsResponse.
+type CreateTransactionsResponse struct {
+	Code    CreateTransactionsResponseCode `json:"code"`
+	Message string                         `json:"message"`
+
+	// Transactions In the request's order.
+	Transactions []Transaction `json:"transactions"`
+}
+
+// CreateTransactionsResponseCode defines model for CreateTransactionsResponse.Code.
+type CreateTransactionsResponseCode string
 
 // CreateWalletRequest defines model for CreateWalletRequest.
 type CreateWalletRequest struct {
@@ -2350,6 +2383,11 @@ type CreateTransactionParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateTransactionsParams defines parameters for CreateTransactions.
+type CreateTransactionsParams struct {
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // CreateTransactionsFromReceiptParams defines parameters for CreateTransactionsFromReceipt.
 type CreateTransactionsFromReceiptParams struct {
 	// DryRun Recognise and answer, create nothing.
@@ -2485,6 +2523,9 @@ type UpdateNotificationJSONRequestBody = UpdateNotificationRequest
 
 // CreateTransactionJSONRequestBody defines body for CreateTransaction for application/json ContentType.
 type CreateTransactionJSONRequestBody = CreateTransactionRequest
+
+// CreateTransactionsJSONRequestBody defines body for CreateTransactions for application/json ContentType.
+type CreateTransactionsJSONRequestBody = CreateTransactionsRequest
 
 // CreateTransactionsFromReceiptMultipartRequestBody defines body for CreateTransactionsFromReceipt for multipart/form-data ContentType.
 type CreateTransactionsFromReceiptMultipartRequestBody = CreateTransactionsFromReceiptRequest
@@ -2975,6 +3016,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
 	CreateTransaction(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTransactionsWithBody Create transactions
+	//
+	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+	CreateTransactionsWithBody(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTransactions Create transactions
+	//
+	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+	CreateTransactions(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
@@ -4037,6 +4096,44 @@ func (c *Client) CreateTransactionWithBody(ctx context.Context, params *CreateTr
 // Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
 func (c *Client) CreateTransaction(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateTransactionRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTransactionsWithBody Create transactions
+//
+// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+func (c *Client) CreateTransactionsWithBody(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTransactionsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTransactions Create transactions
+//
+// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTransactionsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6480,6 +6577,61 @@ func NewCreateTransactionRequestWithBody(server string, params *CreateTransactio
 	return req, nil
 }
 
+// NewCreateTransactionsRequest calls the generic CreateTransactions builder with application/json body
+func NewCreateTransactionsRequest(server string, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateTransactionsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateTransactionsRequestWithBody constructs an http.Request for the CreateTransactions method, with any body, and a specified content type
+func NewCreateTransactionsRequestWithBody(server string, params *CreateTransactionsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transaction/batch")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewCreateTransactionsFromReceiptRequestWithBody constructs an http.Request for the CreateTransactionsFromReceipt method, with any body, and a specified content type
 func NewCreateTransactionsFromReceiptRequestWithBody(server string, params *CreateTransactionsFromReceiptParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
@@ -7943,6 +8095,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
 	CreateTransactionWithResponse(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionAnswer, error)
+
+	// CreateTransactionsWithBodyWithResponse Create transactions
+	//
+	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+	CreateTransactionsWithBodyWithResponse(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error)
+
+	// CreateTransactionsWithResponse Create transactions
+	//
+	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+	CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error)
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
@@ -10034,6 +10204,62 @@ func (r CreateTransactionAnswer) ContentType() string {
 	return ""
 }
 
+// CreateTransactionsAnswer201Headers the declared response headers of an HTTP 201 response for CreateTransactions
+type CreateTransactionsAnswer201Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CreateTransactionsAnswer struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateTransactionsResponse
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateTransactionsAnswer201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateTransactionsAnswer) GetJSON201() *CreateTransactionsResponse {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateTransactionsAnswer) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateTransactionsAnswer) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateTransactionsAnswer) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateTransactionsAnswer) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateTransactionsAnswer) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CreateTransactionsFromReceiptAnswer200Headers the declared response headers of an HTTP 200 response for CreateTransactionsFromReceipt
 type CreateTransactionsFromReceiptAnswer200Headers struct {
 	IdempotencyReplayed *string
@@ -11751,6 +11977,36 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseCreateTransactionAnswer(rsp)
+}
+
+// CreateTransactionsWithBodyWithResponse Create transactions
+//
+// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error) {
+	rsp, err := c.CreateTransactionsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTransactionsAnswer(rsp)
+}
+
+// CreateTransactionsWithResponse Create transactions
+//
+// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
+func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error) {
+	rsp, err := c.CreateTransactions(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTransactionsAnswer(rsp)
 }
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
@@ -13762,6 +14018,59 @@ func ParseCreateTransactionAnswer(rsp *http.Response) (*CreateTransactionAnswer,
 			}
 			headers.ETag = &value
 		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateTransactionsAnswer parses an HTTP response from a CreateTransactionsWithResponse call
+func ParseCreateTransactionsAnswer(rsp *http.Response) (*CreateTransactionsAnswer, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateTransactionsAnswer{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateTransactionsResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateTransactionsAnswer201Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

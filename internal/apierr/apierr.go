@@ -53,6 +53,8 @@ var (
 	DeadlineExceeded   = New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "The request took too long")
 	PayloadTooLarge    = New(codes.ResourceExhausted, "PAYLOAD_TOO_LARGE", "The request body is too large")
 	Internal           = New(codes.Internal, "INTERNAL", "Internal error")
+
+	validation = New(codes.InvalidArgument, "VALIDATION_ERROR", "Validation failed")
 )
 
 // Validation returns a VALIDATION_ERROR that names every bad field, or nil when there is none.
@@ -60,7 +62,9 @@ func Validation(fields []Field) *Error {
 	if len(fields) == 0 {
 		return nil
 	}
-	return &Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR", Message: "Validation failed", Fields: fields}
+	e := *validation
+	e.Fields = fields
+	return &e
 }
 
 // Error implements error.
@@ -70,6 +74,16 @@ func (e *Error) Error() string { return e.Reason + ": " + e.Message }
 func (e *Error) With(field, message string) *Error {
 	c := *e
 	c.Fields = append(append([]Field(nil), e.Fields...), Field{Name: field, Message: message})
+	return &c
+}
+
+// Under returns a copy whose fields are those of the part of the request that path names, as in "transactions[2]".
+func (e *Error) Under(path string) *Error {
+	c := *e
+	c.Fields = make([]Field, len(e.Fields))
+	for i, f := range e.Fields {
+		c.Fields[i] = Field{Name: path + "." + f.Name, Message: f.Message}
+	}
 	return &c
 }
 

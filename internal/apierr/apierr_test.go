@@ -59,3 +59,15 @@ func TestProblemsAreToldTogether(t *testing.T) {
 	require.Equal(t, "VALIDATION_ERROR", e.Reason)
 	require.Equal(t, []Field{{"limit", "is required"}, {"name", "is taken"}}, e.Fields)
 }
+
+func TestProblemsOfAPartNameThePart(t *testing.T) {
+	t.Parallel()
+	var p Problems
+	p.Include(errTaken.With("name", "is taken").Under("people[1]"))
+	require.Equal(t, errTaken.With("people[1].name", "is taken"), p.Err())
+
+	p.Include(Validation([]Field{{"limit", "is required"}}).Under("people[2]"))
+	e := From(p.Err())
+	require.Equal(t, "VALIDATION_ERROR", e.Reason)
+	require.Equal(t, []Field{{"people[2].limit", "is required"}, {"people[1].name", "is taken"}}, e.Fields)
+}

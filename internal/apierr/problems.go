@@ -22,6 +22,15 @@ func (p *Problems) Field(f *Field) {
 // Add adds a problem that has a code of its own.
 func (p *Problems) Add(e *Error) { p.specific = append(p.specific, e) }
 
+// Include adds the public error that a part of the request was refused with.
+func (p *Problems) Include(e *Error) {
+	if e.Is(validation) {
+		p.fields = append(p.fields, e.Fields...)
+		return
+	}
+	p.Add(e)
+}
+
 // Has reports whether a problem like e was added.
 func (p *Problems) Has(e *Error) bool {
 	return slices.ContainsFunc(p.specific, func(s *Error) bool { return errors.Is(s, e) })

@@ -190,8 +190,13 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	for i := range transactions {
 		transactions[i].ID, transactions[i].ReceiptID = s.newID(), &id
 	}
-	if err := s.createTransactions(ctx, tx, transactions); err != nil {
+	written, err := s.createTransactions(ctx, tx, transactions)
+	if err != nil {
 		return err
+	}
+	// They have one wallet and one category.
+	if len(written) == 0 {
+		return s.unwritten(ctx, tx, transactions[0])
 	}
 	resp.Transactions = transactionsProto(transactions)
 	return nil

@@ -66,27 +66,19 @@ func (s *server) created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Trans
 	return s.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
 }
 
-// createTransactions books transactions of one owner. More than one must be in a database transaction, which an error
-// must end: those whose wallet and category are the owner's are written.
-func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction) error {
+// createTransactions books transactions of one owner and returns the ids of those whose wallet and category are the owner's,
+// which alone are written. More than one must be in a database transaction, which an error must end.
+func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction) (map[uuid.UUID]bool, error) {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
 		events[i] = s.created(ctx, t.OwnerID, t.proto())
 	}
 	rows, err := outbox.Encode(events...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	written, err := insertTransactions(ctx, q, ts, rows, make([]idem.Record, len(ts)))
-	if err != nil {
-		return unbookable(err)
-	}
-	for _, t := range ts {
-		if !written[t.ID] {
-			return s.unwritten(ctx, q, t)
-		}
-	}
-	return nil
+	return written, unbookable(err)
 }
 
 // GetTransaction tells another user's transaction from one that does not exist.

@@ -42,6 +42,31 @@ func (b *bench) creates(ctx context.Context) error {
 	return b.halfLoad(ctx, s, peak)
 }
 
+// batches compares rows per second of creates of many at once with those of single ones.
+func (b *bench) batches(ctx context.Context) error {
+	s, err := b.stack(ctx, "large", true)
+	if err != nil {
+		return err
+	}
+	const clients, size = 8, 500
+	var imports []request
+	for _, u := range s.writers[:clients] {
+		imports = append(imports, u.imports(size))
+	}
+	_, err = b.compare(ctx, comparison{
+		what: fmt.Sprintf("rows of creates of %d at once, %d clients, against single creates", size, clients), unit: "/s", atLeast: 5,
+		ours: func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, s, load{clients: clients, requests: imports, keyed: keyed})
+			return size * a.perSecond, err
+		},
+		theirs: func(ctx context.Context) (float64, error) {
+			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
+			return a.perSecond, err
+		},
+	})
+	return err
+}
+
 // together has the services in one process, as make run has.
 func (b *bench) together(ctx context.Context) error {
 	s, err := b.stack(ctx, "together", false)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -86,6 +88,15 @@ func (u user) gets(path string) request {
 
 // creates is a request for wrk that spends something.
 func (u user) creates() request {
-	body := fmt.Sprintf(`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`, u.wallet, u.category)
-	return request{method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: body}
+	return request{method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: u.transaction()}
+}
+
+// imports are creates of so many at once.
+func (u user) imports(n int) request {
+	items := strings.Join(slices.Repeat([]string{u.transaction()}, n), ",")
+	return request{method: http.MethodPost, path: "/api/v1/transaction/batch", token: u.token, body: `{"transactions":[` + items + `]}`}
+}
+
+func (u user) transaction() string {
+	return fmt.Sprintf(`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`, u.wallet, u.category)
 }

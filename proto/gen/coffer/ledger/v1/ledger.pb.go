@@ -1824,6 +1824,128 @@ func (x *CreateTransactionResponse) GetReplayed() bool {
 	return false
 }
 
+type CreateTransactionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 500, without keys of their own; like every body, 1 MiB at most.
+	Transactions   []*CreateTransactionRequest `protobuf:"bytes,1,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	IdempotencyKey string                      `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *CreateTransactionsRequest) Reset() {
+	*x = CreateTransactionsRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateTransactionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateTransactionsRequest) ProtoMessage() {}
+
+func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateTransactionsRequest.ProtoReflect.Descriptor instead.
+func (*CreateTransactionsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *CreateTransactionsRequest) GetTransactions() []*CreateTransactionRequest {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
+func (x *CreateTransactionsRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type CreateTransactionsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// In the request's order.
+	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	Replayed      bool           `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateTransactionsResponse) Reset() {
+	*x = CreateTransactionsResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateTransactionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateTransactionsResponse) ProtoMessage() {}
+
+func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateTransactionsResponse.ProtoReflect.Descriptor instead.
+func (*CreateTransactionsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *CreateTransactionsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *CreateTransactionsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *CreateTransactionsResponse) GetTransactions() []*Transaction {
+	if x != nil {
+		return x.Transactions
+	}
+	return nil
+}
+
+func (x *CreateTransactionsResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
 type ListTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Any of these wallets.
@@ -1853,7 +1975,7 @@ type ListTransactionsRequest struct {
 
 func (x *ListTransactionsRequest) Reset() {
 	*x = ListTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +1987,7 @@ func (x *ListTransactionsRequest) String() string {
 func (*ListTransactionsRequest) ProtoMessage() {}
 
 func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2000,7 @@ func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListTransactionsRequest) GetWalletId() []string {
@@ -1977,7 +2099,7 @@ type ListTransactionsResponse struct {
 
 func (x *ListTransactionsResponse) Reset() {
 	*x = ListTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2111,7 @@ func (x *ListTransactionsResponse) String() string {
 func (*ListTransactionsResponse) ProtoMessage() {}
 
 func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2124,7 @@ func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListTransactionsResponse) GetCode() string {
@@ -2042,7 +2164,7 @@ type GetTransactionRequest struct {
 
 func (x *GetTransactionRequest) Reset() {
 	*x = GetTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2176,7 @@ func (x *GetTransactionRequest) String() string {
 func (*GetTransactionRequest) ProtoMessage() {}
 
 func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2189,7 @@ func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionRequest.ProtoReflect.Descriptor instead.
 func (*GetTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetTransactionRequest) GetId() string {
@@ -2089,7 +2211,7 @@ type GetTransactionResponse struct {
 
 func (x *GetTransactionResponse) Reset() {
 	*x = GetTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2101,7 +2223,7 @@ func (x *GetTransactionResponse) String() string {
 func (*GetTransactionResponse) ProtoMessage() {}
 
 func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2114,7 +2236,7 @@ func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionResponse.ProtoReflect.Descriptor instead.
 func (*GetTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetTransactionResponse) GetCode() string {
@@ -2163,7 +2285,7 @@ type UpdateTransactionRequest struct {
 
 func (x *UpdateTransactionRequest) Reset() {
 	*x = UpdateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2175,7 +2297,7 @@ func (x *UpdateTransactionRequest) String() string {
 func (*UpdateTransactionRequest) ProtoMessage() {}
 
 func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2188,7 +2310,7 @@ func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *UpdateTransactionRequest) GetId() string {
@@ -2266,7 +2388,7 @@ type UpdateTransactionResponse struct {
 
 func (x *UpdateTransactionResponse) Reset() {
 	*x = UpdateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2278,7 +2400,7 @@ func (x *UpdateTransactionResponse) String() string {
 func (*UpdateTransactionResponse) ProtoMessage() {}
 
 func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2291,7 +2413,7 @@ func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *UpdateTransactionResponse) GetCode() string {
@@ -2332,7 +2454,7 @@ type DeleteTransactionRequest struct {
 
 func (x *DeleteTransactionRequest) Reset() {
 	*x = DeleteTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2344,7 +2466,7 @@ func (x *DeleteTransactionRequest) String() string {
 func (*DeleteTransactionRequest) ProtoMessage() {}
 
 func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2357,7 +2479,7 @@ func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DeleteTransactionRequest) GetId() string {
@@ -2385,7 +2507,7 @@ type DeleteTransactionResponse struct {
 
 func (x *DeleteTransactionResponse) Reset() {
 	*x = DeleteTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2397,7 +2519,7 @@ func (x *DeleteTransactionResponse) String() string {
 func (*DeleteTransactionResponse) ProtoMessage() {}
 
 func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2410,7 +2532,7 @@ func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DeleteTransactionResponse) GetCode() string {
@@ -2456,7 +2578,7 @@ type CreateTransactionsFromReceiptRequest struct {
 
 func (x *CreateTransactionsFromReceiptRequest) Reset() {
 	*x = CreateTransactionsFromReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +2590,7 @@ func (x *CreateTransactionsFromReceiptRequest) String() string {
 func (*CreateTransactionsFromReceiptRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +2603,7 @@ func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use CreateTransactionsFromReceiptRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CreateTransactionsFromReceiptRequest) GetReceipt() []byte {
@@ -2554,7 +2676,7 @@ type CreateTransactionsFromReceiptResponse struct {
 
 func (x *CreateTransactionsFromReceiptResponse) Reset() {
 	*x = CreateTransactionsFromReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2566,7 +2688,7 @@ func (x *CreateTransactionsFromReceiptResponse) String() string {
 func (*CreateTransactionsFromReceiptResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2579,7 +2701,7 @@ func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use CreateTransactionsFromReceiptResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CreateTransactionsFromReceiptResponse) GetCode() string {
@@ -2626,7 +2748,7 @@ type GetReceiptRequest struct {
 
 func (x *GetReceiptRequest) Reset() {
 	*x = GetReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2638,7 +2760,7 @@ func (x *GetReceiptRequest) String() string {
 func (*GetReceiptRequest) ProtoMessage() {}
 
 func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2651,7 +2773,7 @@ func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetReceiptRequest) GetId() string {
@@ -2672,7 +2794,7 @@ type GetReceiptResponse struct {
 
 func (x *GetReceiptResponse) Reset() {
 	*x = GetReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2684,7 +2806,7 @@ func (x *GetReceiptResponse) String() string {
 func (*GetReceiptResponse) ProtoMessage() {}
 
 func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2697,7 +2819,7 @@ func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetReceiptResponse) GetCode() string {
@@ -2732,7 +2854,7 @@ type GetReceiptImageRequest struct {
 
 func (x *GetReceiptImageRequest) Reset() {
 	*x = GetReceiptImageRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2744,7 +2866,7 @@ func (x *GetReceiptImageRequest) String() string {
 func (*GetReceiptImageRequest) ProtoMessage() {}
 
 func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2879,7 @@ func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetReceiptImageRequest) GetId() string {
@@ -2784,7 +2906,7 @@ type GetReceiptImageResponse struct {
 
 func (x *GetReceiptImageResponse) Reset() {
 	*x = GetReceiptImageResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2796,7 +2918,7 @@ func (x *GetReceiptImageResponse) String() string {
 func (*GetReceiptImageResponse) ProtoMessage() {}
 
 func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2809,7 +2931,7 @@ func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetReceiptImageResponse) GetImage() []byte {
@@ -2833,7 +2955,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2845,7 +2967,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2858,7 +2980,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -2893,7 +3015,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2905,7 +3027,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2918,7 +3040,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -2966,7 +3088,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2978,7 +3100,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2991,7 +3113,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Summary) GetFrom() string {
@@ -3073,7 +3195,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3207,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3220,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -3159,7 +3281,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3171,7 +3293,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3184,7 +3306,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -3246,7 +3368,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3258,7 +3380,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3271,7 +3393,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -3338,7 +3460,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3350,7 +3472,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3363,7 +3485,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -3414,7 +3536,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3426,7 +3548,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3439,7 +3561,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -3471,7 +3593,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3483,7 +3605,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3496,7 +3618,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
 type SumSpendingRequest struct {
@@ -3508,7 +3630,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3520,7 +3642,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3533,7 +3655,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -3559,7 +3681,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3571,7 +3693,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3584,7 +3706,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -3632,7 +3754,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3644,7 +3766,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3657,7 +3779,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -3680,7 +3802,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3692,7 +3814,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3705,7 +3827,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Spending) GetFound() bool {
@@ -3734,7 +3856,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3746,7 +3868,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3759,7 +3881,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -3936,7 +4058,15 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
 	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x124\n" +
-	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xcf\x03\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xaf\x01\n" +
+	"\x19CreateTransactionsRequest\x12T\n" +
+	"\ftransactions\x18\x01 \x03(\v2*.coffer.ledger.v1.CreateTransactionRequestB\x04\xf0\xb5\x18\x01R\ftransactions\x12<\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xc3\x01\n" +
+	"\x1aCreateTransactionsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
+	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xcf\x03\n" +
 	"\x17ListTransactionsRequest\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x03(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\x02 \x03(\tR\n" +
@@ -4113,7 +4243,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\x8f\x1d\n" +
+	"spentMinor2\xda\x1e\n" +
 	"\rLedgerService\x12\x9f\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"@\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
@@ -4136,7 +4266,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x0eDeleteCategory\x12'.coffer.ledger.v1.DeleteCategoryRequest\x1a(.coffer.ledger.v1.DeleteCategoryResponse\"J\x8a\xb5\x18'\n" +
 	"\x10CATEGORY_DELETED\x12\x10Category deleted\x18\xc8\x01\x82\xd3\xe4\x93\x02\x19*\x17/api/v1/categories/{id}\x12\xbd\x01\n" +
 	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"O\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xbc\x01\n" +
+	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xc8\x01\n" +
+	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"W\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xbc\x01\n" +
 	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"Q\x8a\xb5\x18/\n" +
 	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xb9\x01\n" +
 	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"T\x8a\xb5\x18-\n" +
@@ -4170,7 +4302,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -4198,115 +4330,121 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Transaction)(nil),                           // 23: coffer.ledger.v1.Transaction
 	(*CreateTransactionRequest)(nil),              // 24: coffer.ledger.v1.CreateTransactionRequest
 	(*CreateTransactionResponse)(nil),             // 25: coffer.ledger.v1.CreateTransactionResponse
-	(*ListTransactionsRequest)(nil),               // 26: coffer.ledger.v1.ListTransactionsRequest
-	(*ListTransactionsResponse)(nil),              // 27: coffer.ledger.v1.ListTransactionsResponse
-	(*GetTransactionRequest)(nil),                 // 28: coffer.ledger.v1.GetTransactionRequest
-	(*GetTransactionResponse)(nil),                // 29: coffer.ledger.v1.GetTransactionResponse
-	(*UpdateTransactionRequest)(nil),              // 30: coffer.ledger.v1.UpdateTransactionRequest
-	(*UpdateTransactionResponse)(nil),             // 31: coffer.ledger.v1.UpdateTransactionResponse
-	(*DeleteTransactionRequest)(nil),              // 32: coffer.ledger.v1.DeleteTransactionRequest
-	(*DeleteTransactionResponse)(nil),             // 33: coffer.ledger.v1.DeleteTransactionResponse
-	(*CreateTransactionsFromReceiptRequest)(nil),  // 34: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	(*CreateTransactionsFromReceiptResponse)(nil), // 35: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	(*GetReceiptRequest)(nil),                     // 36: coffer.ledger.v1.GetReceiptRequest
-	(*GetReceiptResponse)(nil),                    // 37: coffer.ledger.v1.GetReceiptResponse
-	(*GetReceiptImageRequest)(nil),                // 38: coffer.ledger.v1.GetReceiptImageRequest
-	(*GetReceiptImageResponse)(nil),               // 39: coffer.ledger.v1.GetReceiptImageResponse
-	(*GetSummaryRequest)(nil),                     // 40: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 41: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 42: coffer.ledger.v1.Summary
-	(*Totals)(nil),                                // 43: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 44: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 45: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 46: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 47: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 48: coffer.ledger.v1.CheckReferencesResponse
-	(*SumSpendingRequest)(nil),                    // 49: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 50: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 51: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 52: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 53: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 54: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 55: coffer.ocr.v1.Receipt
+	(*CreateTransactionsRequest)(nil),             // 26: coffer.ledger.v1.CreateTransactionsRequest
+	(*CreateTransactionsResponse)(nil),            // 27: coffer.ledger.v1.CreateTransactionsResponse
+	(*ListTransactionsRequest)(nil),               // 28: coffer.ledger.v1.ListTransactionsRequest
+	(*ListTransactionsResponse)(nil),              // 29: coffer.ledger.v1.ListTransactionsResponse
+	(*GetTransactionRequest)(nil),                 // 30: coffer.ledger.v1.GetTransactionRequest
+	(*GetTransactionResponse)(nil),                // 31: coffer.ledger.v1.GetTransactionResponse
+	(*UpdateTransactionRequest)(nil),              // 32: coffer.ledger.v1.UpdateTransactionRequest
+	(*UpdateTransactionResponse)(nil),             // 33: coffer.ledger.v1.UpdateTransactionResponse
+	(*DeleteTransactionRequest)(nil),              // 34: coffer.ledger.v1.DeleteTransactionRequest
+	(*DeleteTransactionResponse)(nil),             // 35: coffer.ledger.v1.DeleteTransactionResponse
+	(*CreateTransactionsFromReceiptRequest)(nil),  // 36: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	(*CreateTransactionsFromReceiptResponse)(nil), // 37: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	(*GetReceiptRequest)(nil),                     // 38: coffer.ledger.v1.GetReceiptRequest
+	(*GetReceiptResponse)(nil),                    // 39: coffer.ledger.v1.GetReceiptResponse
+	(*GetReceiptImageRequest)(nil),                // 40: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 41: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 42: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 43: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 44: coffer.ledger.v1.Summary
+	(*Totals)(nil),                                // 45: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 46: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 47: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 48: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 49: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 50: coffer.ledger.v1.CheckReferencesResponse
+	(*SumSpendingRequest)(nil),                    // 51: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 52: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 53: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 54: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 55: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 56: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 57: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	54, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	56, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	54, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	56, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	23, // 11: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	23, // 12: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	54, // 13: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	23, // 14: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	23, // 15: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	23, // 16: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	55, // 17: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	55, // 18: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	42, // 19: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	43, // 20: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	44, // 21: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	45, // 22: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	46, // 23: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	43, // 24: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 25: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 26: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	50, // 27: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	52, // 28: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	53, // 29: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 30: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 31: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 32: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 33: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 34: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 35: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 36: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 37: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 38: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 39: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	24, // 40: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	26, // 41: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	28, // 42: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	30, // 43: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	32, // 44: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	34, // 45: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	36, // 46: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	38, // 47: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	40, // 48: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	47, // 49: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	49, // 50: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 51: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 52: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 53: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 54: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 55: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 56: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 57: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 58: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 59: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 60: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	25, // 61: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	27, // 62: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	29, // 63: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	31, // 64: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	33, // 65: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	35, // 66: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	37, // 67: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	39, // 68: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	41, // 69: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	48, // 70: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	51, // 71: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	51, // [51:72] is the sub-list for method output_type
-	30, // [30:51] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	24, // 12: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
+	23, // 13: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	23, // 14: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	56, // 15: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	23, // 16: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	23, // 17: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	23, // 18: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	57, // 19: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	57, // 20: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	44, // 21: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	45, // 22: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	46, // 23: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	47, // 24: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	48, // 25: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	45, // 26: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	23, // 27: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	23, // 28: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	52, // 29: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	54, // 30: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	55, // 31: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 32: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 33: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 34: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 35: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 36: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 37: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 38: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 39: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 40: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 41: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	24, // 42: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	26, // 43: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	28, // 44: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	30, // 45: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	32, // 46: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	34, // 47: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	36, // 48: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	38, // 49: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	40, // 50: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	42, // 51: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	49, // 52: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	51, // 53: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 54: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 55: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 56: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 57: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 58: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 59: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 60: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 61: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 62: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 63: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	25, // 64: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	27, // 65: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	29, // 66: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	31, // 67: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	33, // 68: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	35, // 69: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	37, // 70: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	39, // 71: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	41, // 72: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	43, // 73: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	50, // 74: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	53, // 75: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	54, // [54:76] is the sub-list for method output_type
+	32, // [32:54] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -4322,17 +4460,17 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[21].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[23].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[24].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[26].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[30].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[34].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[28].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[32].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[36].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[42].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   54,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

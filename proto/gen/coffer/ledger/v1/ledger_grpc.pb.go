@@ -32,6 +32,7 @@ const (
 	LedgerService_UpdateCategory_FullMethodName                = "/coffer.ledger.v1.LedgerService/UpdateCategory"
 	LedgerService_DeleteCategory_FullMethodName                = "/coffer.ledger.v1.LedgerService/DeleteCategory"
 	LedgerService_CreateTransaction_FullMethodName             = "/coffer.ledger.v1.LedgerService/CreateTransaction"
+	LedgerService_CreateTransactions_FullMethodName            = "/coffer.ledger.v1.LedgerService/CreateTransactions"
 	LedgerService_ListTransactions_FullMethodName              = "/coffer.ledger.v1.LedgerService/ListTransactions"
 	LedgerService_GetTransaction_FullMethodName                = "/coffer.ledger.v1.LedgerService/GetTransaction"
 	LedgerService_UpdateTransaction_FullMethodName             = "/coffer.ledger.v1.LedgerService/UpdateTransaction"
@@ -78,6 +79,8 @@ type LedgerServiceClient interface {
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
 	// INVALID_TRANSACTION_TYPE.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
+	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
 	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
 	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
@@ -222,6 +225,16 @@ func (c *ledgerServiceClient) CreateTransaction(ctx context.Context, in *CreateT
 	return out, nil
 }
 
+func (c *ledgerServiceClient) CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreateTransactionsResponse)
+	err := c.cc.Invoke(ctx, LedgerService_CreateTransactions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ledgerServiceClient) ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListTransactionsResponse)
@@ -356,6 +369,8 @@ type LedgerServiceServer interface {
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
 	// INVALID_TRANSACTION_TYPE.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)
+	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
 	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
 	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
@@ -422,6 +437,9 @@ func (UnimplementedLedgerServiceServer) DeleteCategory(context.Context, *DeleteC
 }
 func (UnimplementedLedgerServiceServer) CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateTransaction not implemented")
+}
+func (UnimplementedLedgerServiceServer) CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateTransactions not implemented")
 }
 func (UnimplementedLedgerServiceServer) ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListTransactions not implemented")
@@ -672,6 +690,24 @@ func _LedgerService_CreateTransaction_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LedgerService_CreateTransactions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateTransactionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).CreateTransactions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_CreateTransactions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).CreateTransactions(ctx, req.(*CreateTransactionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LedgerService_ListTransactions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListTransactionsRequest)
 	if err := dec(in); err != nil {
@@ -902,6 +938,10 @@ var LedgerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CreateTransaction",
 			Handler:    _LedgerService_CreateTransaction_Handler,
+		},
+		{
+			MethodName: "CreateTransactions",
+			Handler:    _LedgerService_CreateTransactions_Handler,
 		},
 		{
 			MethodName: "ListTransactions",

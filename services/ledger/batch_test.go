@@ -1,0 +1,144 @@
+package ledger
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func (p person) books(requests ...*ledgerv1.CreateTransactionRequest) *ledgerv1.CreateTransactionsRequest {
+	return &ledgerv1.CreateTransactionsRequest{Transactions: requests}
+}
+
+func TestABatchIsBookedInItsOrder(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	var requests []*ledgerv1.CreateTransactionRequest
+	for i := range maxBatch {
+		requests = append(requests, p.spends(strconv.Itoa(i+1)))
+	}
+	earned := p.spends("1000000")
+	earned.Type, earned.Date = new(income), "2026-02-01"
+	requests[7] = earned
+	resp, err := p.CreateTransactions(p.ctx, p.books(requests...))
+	require.NoError(t, err)
+	require.Len(t, resp.GetTransactions(), maxBatch)
+	created := map[string]bool{}
+	for _, e := range p.events(t) {
+		if c, ok := e.(*ledgerv1.TransactionCreated); ok {
+			created[c.GetTransaction().GetId()] = true
+		}
+	}
+	for i, m := range resp.GetTransactions() {
+		require.Equal(t, requests[i].GetType(), m.GetType())
+		require.True(t, created[m.GetId()], "each has its event")
+		one, err := p.GetTransaction(p.ctx, &ledgerv1.GetTransactionRequest{Id: m.GetId()})
+		require.NoError(t, err)
+		require.Equal(t, m.String(), one.GetTransaction().String())
+	}
+	require.Equal(t, "-1.00", resp.GetTransactions()[0].GetAmount())
+	require.Equal(t, "874758.00", p.balances(t, p.wallet)["EUR"])
+}
+
+func TestABatchIsBookedAsAWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	before := s.stored(t)
+	for name, c := range map[string]struct {
+		change func(*ledgerv1.CreateTransactionsRequest)
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"none": {
+			func(r *ledgerv1.CreateTransactionsRequest) { r.Transactions = nil },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"transactions"},
+		},
+		"too many": {
+			func(r *ledgerv1.CreateTransactionsRequest) {
+				r.Transactions = slices.Repeat(r.GetTransactions(), maxBatch)
+			},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"transactions"},
+		},
+		"a bad date": {
+			func(r *ledgerv1.CreateTransactionsRequest) { r.Transactions[1].Date = "x" },
+			codes.InvalidArgument, "INVALID_TRANSACTION_DATE",
+			[]string{"transactions[1].date"},
+		},
+		"several": {
+			func(r *ledgerv1.CreateTransactionsRequest) {
+				r.Transactions[0].Date, r.Transactions[2].Amount = "x", "0"
+			},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"transactions[2].amount", "transactions[0].date"},
+		},
+		"a key of its own": {
+			func(r *ledgerv1.CreateTransactionsRequest) { r.Transactions[0].IdempotencyKey = "k" },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"transactions[0].idempotencyKey"},
+		},
+		"another user's wallet": {
+			func(r *ledgerv1.CreateTransactionsRequest) { r.Transactions[2].WalletId = stranger.wallet.String() },
+			codes.NotFound, "WALLET_NOT_FOUND",
+			[]string{"transactions[2].walletId"},
+		},
+		"another user's category": {
+			func(r *ledgerv1.CreateTransactionsRequest) {
+				r.Transactions[1].CategoryId, r.IdempotencyKey = stranger.category.String(), "k"
+			},
+			codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS",
+			[]string{"transactions[1].categoryId"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := p.books(p.spends("1"), p.spends("2"), p.spends("3"))
+			c.change(req)
+			e := s.refuses(t, c.code, c.reason, func() error {
+				_, err := s.CreateTransactions(p.ctx, req)
+				return err
+			})
+			require.Equal(t, c.fields, fieldNames(e))
+			require.Equal(t, before, s.stored(t))
+		})
+	}
+}
+
+func TestAnAnswerToABadBatchIsBounded(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	e := p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := p.CreateTransactions(p.ctx, p.books(slices.Repeat([]*ledgerv1.CreateTransactionRequest{{}}, maxBatch)...))
+		return err
+	})
+	require.Len(t, e.Fields, 5*maxBadItems)
+}
+
+func TestTheSameKeyBooksABatchOnce(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	req := p.books(p.spends("1"), p.spends("2"))
+	req.IdempotencyKey = "k"
+	first, err := p.CreateTransactions(p.ctx, req)
+	require.NoError(t, err)
+	again, err := p.CreateTransactions(p.ctx, req)
+	require.NoError(t, err)
+	require.False(t, first.GetReplayed())
+	require.True(t, again.GetReplayed())
+	again.Replayed = false
+	require.Equal(t, first.String(), again.String())
+	require.Equal(t, "-3.00", p.balances(t, p.wallet)["EUR"])
+
+	req.Transactions = req.GetTransactions()[:1]
+	p.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
+		_, err := p.CreateTransactions(p.ctx, req)
+		return err
+	})
+}

@@ -119,7 +119,8 @@ func (r local) lookAtRows(ctx context.Context, pages []prepared, looks []look) (
 			}
 			for _, place := range l.places {
 				for _, w := range rows[0].straight(words[0]).Words {
-					w.Box.Y += place.Box.Y
+					// It is one row: words that sit a little higher or lower are none of their own.
+					w.Box.Y, w.Box.H = place.Box.Y, place.Box.H
 					seen[place.Page-1].Words = append(seen[place.Page-1].Words, w)
 				}
 				rows, words = rows[1:], words[1:]

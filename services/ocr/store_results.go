@@ -10,7 +10,7 @@ import (
 
 // The recognisers that results are remembered of: raise one when it reads better, and files are read anew.
 const (
-	recogniserLocal  = 5
+	recogniserLocal  = 6
 	recogniserVision = 1001
 )
 

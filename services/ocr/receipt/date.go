@@ -160,9 +160,9 @@ func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, ope
 			a, b = b, a
 		}
 	}
-	if d.year > now.Year() && d.year < 2100 && d.year/10%10 == 4 {
-		// A one with a long foot.
-		d.year -= 30
+	if tens := d.year / 10 % 10; d.year > now.Year() && d.year < 2100 && (tens == 4 || tens == 7) {
+		// A one with a long foot, or a long nose.
+		d.year -= 10 * (tens - 1)
 	}
 	day = time.Date(d.year, time.Month(b), a, 0, 0, 0, 0, time.UTC)
 	if other := time.Date(d.year, time.Month(a), b, 0, 0, 0, 0, time.UTC); open && d.weekday != nil && day.Weekday() != other.Weekday() {

@@ -20,11 +20,16 @@ var monthOf = map[string]int{
 
 var (
 	yearFirst = regexp.MustCompile(`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
-	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?((?:19|20)\d\d|\d\d)(?:[^\d]|$)`)
+	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?'?((?:19|20)\d\d|0[12]\d|\d\d)(?:[^\d]|$)`)
+	// loose is a date of ten characters with spaces in it, or with anything thin for a slash.
+	loose = regexp.MustCompile(`(?:^|\D)(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(2\s?0\s?[0-4]\s?\d)(?:\D|$)`)
+	// spaced has nothing between its parts, so that a word must say that it is a date.
+	spaced = regexp.MustCompile(`(?:date|datum|fecha|data|tarikh)\W{0,3}(\d\d) (\d\d) (20\d\d)(?:\D|$)`)
 	// A slash is lost, or read as a one, a seven or a letter: "2405/2022", "24/0512022", "24M05/2022".
 	lostSlash = regexp.MustCompile(`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
-	// anyMonth is three letters where the name of a month must stand; one of them may be misread.
-	anyMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d|\d\d)(?:[^\da-z]|$)`)
+	// anyMonth is three letters where the name of a month must stand; one of them may be misread. A short year needs more
+	// than spaces around them: "2 mug 15" is none.
+	anyMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d)|[-/]([a-z0-9]{3})[-/](\d\d))(?:[^\da-z]|$)`)
 	dayMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{0,3}(?:de |di )?(` + monthNames + `)[-/.,' ]{0,3}(?:de |del )?((?:19|20)\d\d|\d\d)(?:\D|$)`)
 	monthDay  = regexp.MustCompile(`(?:^|[^a-z])(` + monthNames + `)[-/.,' ]{0,3}(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{1,3}((?:19|20)\d\d|\d\d)(?:\D|$)`)
 	yearMonth = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
@@ -33,6 +38,11 @@ var (
 	// timeOfDay is surer than clock: prices have points too.
 	timeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)
 	hourFollows = regexp.MustCompile(`^\s?:\s?\d\d`)
+	// timeBefore and halfOfDay make three numbers with points between them a time.
+	timeBefore  = regexp.MustCompile(`(?:time|zeit|uhr|hora|ora|heure|masa)\W{0,3}$`)
+	halfOfDay   = regexp.MustCompile(`^\.?\s?[ap]\.?m\b`)
+	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
+	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
 	dateWords   = phraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
 	otherDates  = phraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
 		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
@@ -74,12 +84,7 @@ func datesOn(l *line) []printedDate {
 		out = append(out, printedDate{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: 0.7})
 	}
 	out = append(out, numericDates(text)...)
-	for _, m := range dayMonth.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: century(m[3]), a: atoi(m[1]), b: monthOf[m[2][:3]], ordered: true, score: 0.8})
-	}
-	for _, m := range monthDay.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: century(m[3]), a: atoi(m[2]), b: monthOf[m[1][:3]], ordered: true, score: 0.8})
-	}
+	out = append(out, namedMonths(text)...)
 	for _, m := range yearMonth.FindAllStringSubmatch(text, -1) {
 		out = append(out, printedDate{year: century(m[1]), a: atoi(m[3]), b: monthOf[m[2][:3]], ordered: true, score: 0.7})
 	}
@@ -92,16 +97,34 @@ func datesOn(l *line) []printedDate {
 	return out
 }
 
+// namedMonths reads "25 Dec 2023" and "Dec 25, 2023". Of "1 set 12.90" the last figures are a price.
+func namedMonths(text string) []printedDate {
+	var out []printedDate
+	for _, format := range []struct {
+		pattern    *regexp.Regexp
+		day, month int
+	}{{dayMonth, 1, 2}, {monthDay, 2, 1}} {
+		for _, at := range format.pattern.FindAllStringSubmatchIndex(text, -1) {
+			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
+			if year := part(3); len(year) == 4 || !centsFollow.MatchString(text[at[7]:]) && text[at[6]-1] != '.' {
+				out = append(out, printedDate{year: century(year), a: atoi(part(format.day)), b: monthOf[part(format.month)[:3]], ordered: true, score: 0.8})
+			}
+		}
+	}
+	return out
+}
+
 // misreadMonths takes "25/Fen/2017" for February, when no other month is as near. English ones are the most common.
 func misreadMonths(text string) []printedDate {
 	var out []printedDate
 	for _, m := range anyMonth.FindAllStringSubmatch(text, -1) {
-		month := monthLike(m[2], func(name string) bool { return strings.Contains(englishMonths, name) })
+		letters, year := m[2]+m[4], m[3]+m[5]
+		month := monthLike(letters, func(name string) bool { return strings.Contains(englishMonths, name) })
 		if month == 0 {
-			month = monthLike(m[2], func(string) bool { return true })
+			month = monthLike(letters, func(string) bool { return true })
 		}
 		if month != 0 {
-			out = append(out, printedDate{year: century(m[3]), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
+			out = append(out, printedDate{year: century(year), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
 		}
 	}
 	return out
@@ -137,25 +160,29 @@ func numericDates(text string) []printedDate {
 			m[i] = text[from+at[2*i] : from+at[2*i+1]]
 		}
 		// Of "15.04. 16:14" the last two digits are the hour.
-		hour := len(m[5]) == 2 && hourFollows.MatchString(text[from+at[11]:])
+		before, after := text[:from+at[2]], text[from+at[11]:]
+		isTime := len(m[5]) == 2 && (hourFollows.MatchString(after) || timeBefore.MatchString(before) || halfOfDay.MatchString(after))
 		from += at[3]
-		if !hour {
-			out = append(out, numericDate(m)...)
+		if !isTime {
+			out = append(out, numericDate(m, timeOfDay.MatchString(after))...)
 		}
 	}
 	return out
 }
 
-// numericDate takes the groups of numeric: day and month in either order, and the year.
-func numericDate(m []string) []printedDate {
+// numericDate takes the groups of numeric: day and month in either order, and the year. Points with a tail make a date
+// before the time of day.
+func numericDate(m []string, timed bool) []printedDate {
 	short := len(m[5]) == 2
 	d := printedDate{year: century(m[5]), a: atoi(m[1]), b: atoi(m[3])}
 	switch twoDigits := len(m[1])+len(m[3]) == 4; {
-	case m[2] == "," && m[4] == ",", m[2] != m[4] && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
+	case m[2] == "," && m[4] == "," && (!timed || !twoDigits), m[2] != m[4] && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
 		return nil
-	case m[2] != m[4]:
-		// One of the points has a tail.
+	case m[2] != m[4], m[2] == ",":
+		// A point has a tail.
 		d.score = -0.6
+	case len(m[5]) == 3:
+		d.score = -0.5
 	case !short:
 		d.score = 0.5
 	case m[2] == "." && !twoDigits:
@@ -167,7 +194,7 @@ func numericDate(m []string) []printedDate {
 	d.ordered = m[2] == "." && !short
 	out := []printedDate{d}
 	if m[2] == m[4] && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
-		out = append(out, printedDate{year: century(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: -0.4})
+		out = append(out, printedDate{year: century(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: d.score - 0.4})
 	}
 	return out
 }
@@ -194,12 +221,24 @@ func compactDates(text string) []printedDate {
 		m[1], m[2] = strings.ReplaceAll(m[1], "o", "0"), strings.ReplaceAll(m[2], "o", "0")
 		out = append(out, printedDate{year: atoi(m[3]), a: atoi(m[1]), b: atoi(m[2]), ordered: true, score: -0.8})
 	}
+	for _, pattern := range []*regexp.Regexp{loose, spaced} {
+		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
+			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
+			// Of "11,04,20 09:51" the last two digits are the hour.
+			if strings.Contains(part(3), " ") && moreDigits.MatchString(text[at[7]:]) {
+				continue
+			}
+			out = append(out, printedDate{year: digitsOf(part(3)), a: digitsOf(part(1)), b: digitsOf(part(2)), score: -0.7})
+		}
+	}
 	return out
 }
 
+func digitsOf(s string) int { return atoi(strings.ReplaceAll(s, " ", "")) }
+
 func century(s string) int {
 	n := atoi(s)
-	if len(s) == 2 {
+	if len(s) < 4 {
 		return 2000 + n
 	}
 	return n
@@ -211,26 +250,36 @@ func atoi(s string) int {
 }
 
 var (
-	datelike = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4}`)
+	// threeParts is tried first: of "Dates2i/05/17" the s is none of the date's.
+	threeParts = regexp.MustCompile(`(?:^|\D)([0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4})`)
+	datelike   = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4}`)
 	// dateDigit also maps what is read for digits only between slashes.
 	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7", "t", "1")
 )
 
 // dateDigits repairs letters in the place of digits inside what is a date otherwise.
 func dateDigits(text string) string {
-	return datelike.ReplaceAllStringFunc(text, func(s string) string {
-		digits, others := 0, 0
-		for i := range len(s) {
-			switch {
-			case isDigit(s[i]):
-				digits++
-			case s[i] != '-' && s[i] != '/' && s[i] != '.':
-				others++
-			}
-		}
-		if digits < others*2 {
-			return s
-		}
-		return dateDigit.Replace(s)
+	if !threeParts.MatchString(text) {
+		return datelike.ReplaceAllStringFunc(text, mostlyDigits)
+	}
+	return threeParts.ReplaceAllStringFunc(text, func(s string) string {
+		at := threeParts.FindStringSubmatchIndex(s)[2]
+		return s[:at] + mostlyDigits(s[at:])
 	})
+}
+
+func mostlyDigits(s string) string {
+	digits, others := 0, 0
+	for i := range len(s) {
+		switch {
+		case isDigit(s[i]):
+			digits++
+		case s[i] != '-' && s[i] != '/' && s[i] != '.':
+			others++
+		}
+	}
+	if digits < others*2 {
+		return s
+	}
+	return dateDigit.Replace(s)
 }

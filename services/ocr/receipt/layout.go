@@ -33,6 +33,23 @@ func layout(pages []Page) []*line {
 	return lines
 }
 
+// strips are rows that were each looked at alone: words at the same height stand in one, however they overlap.
+func strips(pages []Page) []*line {
+	var lines []*line
+	for i, p := range pages {
+		for start := 0; start < len(p.Words); {
+			end := start + 1
+			for end < len(p.Words) && p.Words[end].Box.Y == p.Words[start].Box.Y {
+				end++
+			}
+			l := newLine(p.Words[start:end], p.Exact)
+			l.page, l.plain, l.index = i+1, p.Width == 0, len(lines)
+			lines, start = append(lines, l), end
+		}
+	}
+	return lines
+}
+
 func newLine(words []Word, exact bool) *line {
 	l := &line{words: words, exact: exact}
 	var b strings.Builder

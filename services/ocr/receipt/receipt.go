@@ -138,7 +138,7 @@ func NamePlace(readings ...Reading) []Place {
 
 // ReadNames analyses a second look at the row of a name, for nothing else.
 func ReadNames(pages []Page) Reading {
-	lines := layout(pages)
+	lines := strips(pages)
 	return Reading{lines: lines, names: lines}
 }
 
@@ -171,13 +171,13 @@ func hasDigits(text string) bool { return strings.ContainsAny(text, "0123456789"
 
 // ReadSums analyses a second look at rows with sums, for nothing else.
 func ReadSums(pages []Page) Reading {
-	lines := layout(pages)
+	lines := strips(pages)
 	classify(lines)
 	return Reading{lines: lines, sums: findSums(lines)}
 }
 
 // ReadDates analyses a second look at rows on which a date is printed, for nothing else.
 func ReadDates(pages []Page) Reading {
-	lines := layout(pages)
+	lines := strips(pages)
 	return Reading{lines: lines, dates: findDates(lines)}
 }

@@ -1,0 +1,78 @@
+package receipt
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNamesOfSeveralLinesAreJoined(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SDN BHD\n(123456-X)":    "OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
+		"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SUM BHF\n123456-X":      "OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
+		"BLUE DOOR\nTRADING\n12 Mill Street\nTel 555 0142":                      "BLUE DOOR TRADING",
+		"Shopping that is fun.\nBLUE DOOR GmbH\n12 Mill Street":                 "BLUE DOOR GmbH",
+		"There is always something to do.\nFERN GARDEN CENTRE\n12 Mill Street":  "FERN GARDEN CENTRE",
+		"REDEEM VOUCHER BEFORE POINTS EXPIRE\nGREEN & CO SDN BHD\n12 Mill Road": "GREEN & CO SDN BHD",
+	} {
+		require.Equal(t, want, readText(text+"\nTotal 5.00").Merchant)
+	}
+}
+
+func TestTheSellerIsToldFromWhatStandsAroundIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"the name that has the number":         {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(123456-X)\nMill Road", "Fern & Moss Garden Centre"},
+		"an address that names a firm":         {"FERN & MOSS\nLOT 12,\nNORTH QUAY SERVICES,\nHIGHWAYS BERHAD\nTel 555 0142", "FERN & MOSS"},
+		"a street is no name":                  {"Mühlenstraße 12\n12345 Neustadt\nFern Blumen", "Fern Blumen"},
+		"nor the customer's":                   {"Bill to:\nBlue Door Ltd\nFern Flowers\n12 Mill Road", "Fern Flowers"},
+		"nor what the shop was called":         {"Fern Flowers\nformerly known as\nOld Harbour Ltd", "Fern Flowers"},
+		"who owns the shop":                    {"TAX INVOICE\nFern's\n12 Mill Road\n\nTea 5.00\nTotal 5.00\nOwned by\nGreen Field Services Ltd", "Green Field Services Ltd"},
+		"the title of the paper":               {"INVOICE Fern Flowers B.V.\n12 Mill Road", "Fern Flowers B.V."},
+		"even misprinted":                      {"STRPLIFIED TAX INVOTCE\nfern flowers\n12 Mill Road", "fern flowers"},
+		"the site tells which line it is":      {"Opposite The Old Mill Pond\nfernflowers\n12 Mill Road\nwww.fernflowers.com", "fernflowers"},
+		"a terminal's maker is not the seller": {"12345\nTea 5.00\nTotal 5.00\nwww.ingenico.de", ""},
+		"who thanks":                           {"12345\nTea 5.00\nTotal 5.00\nVielen Dank für Ihren Einkauf bei Fern Blumen", "Fern Blumen"},
+	} {
+		require.Equal(t, c.want, readText(c.text+"\nTotal 5.00").Merchant, name)
+	}
+}
+
+func TestLegalFormsArePutRight(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Green & Co Sdn. -Wl}s":              "Green & Co SDN BHD",
+		"GREEN & CO SON 3HD":                 "GREEN & CO SDN BHD",
+		"GREEN & CO (KL) SUN RHD (123456-X)": "GREEN & CO (KL) SDN BHD",
+		"GREEN & CO $/B 123456-X (KL1)":      "GREEN & CO S/B",
+		"GREEN & CO SDN BHD (Co":             "GREEN & CO SDN BHD",
+		"GREEN & SON BAR":                    "GREEN & SON BAR",
+		"B & GREEN":                          "B & GREEN",
+	} {
+		require.Equal(t, want, merchantName(text))
+	}
+}
+
+func TestANameIsSpelledAsMostReadingsSpellIt(t *testing.T) {
+	t.Parallel()
+	head := func(name string) Reading { return Read(recognised(name + "\n12 Mill Road\nTotal 5.00")) }
+	r := Join(today, head("teal- Warehouse Ltd"), head("real, Warehouse Ltd"), head("real, Warehouse Ltd"))
+	require.Equal(t, "real, Warehouse Ltd", r.Merchant)
+	r = Join(today, head("FACE TO FACE HOUSE\nFTOF HOUSE\n(123456-X)"), head("FACE TO FACE HOUSE\nFTOF HOUSE\n(123456-X)"))
+	require.Equal(t, "FTOF HOUSE", r.Merchant, "another line is no other spelling")
+}
+
+func TestWordsOfOneRowThatWasLookedAtAloneStandInOneLine(t *testing.T) {
+	t.Parallel()
+	row := Box{X: 10, Y: 100, W: 300, H: 30}
+	page := Page{Width: 600, Height: 800}
+	for i, text := range []string{"Date:", "25/12/2023", "18:00"} {
+		box := row
+		box.X, box.W = 10+i*40, 90
+		page.Words = append(page.Words, Word{Text: text, Box: box, Confidence: 0.9})
+	}
+	r := ReadDates([]Page{page})
+	require.Len(t, r.lines, 1)
+	require.Equal(t, "Date: 25/12/2023 18:00", r.lines[0].text)
+}

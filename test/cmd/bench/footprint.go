@@ -54,7 +54,7 @@ func (b *bench) idle(ctx context.Context) error {
 	if _, err := b.stack(ctx, "idle", true); err != nil {
 		return err
 	}
-	const settling, watching = 20 * time.Second, 20 * time.Second
+	const settling, watching = 20 * time.Second, time.Minute
 	spent := func() (sum float64, err error) {
 		all, err := processes()
 		for _, p := range all {

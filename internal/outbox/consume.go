@@ -26,7 +26,7 @@ const (
 
 // Consumer is a service's interest in events. Its replicas share the work.
 type Consumer struct {
-	// Name is the consumer's own in the whole installation, as budget-alerts.
+	// Name is the consumer's own in the whole installation, as auth-audit.
 	Name string
 	// Subject of the events, as ledger.v1.transaction.created; * stands for one part. It is one, and Apply leaves out what is
 	// of no concern: to look for several, NATS goes through the subjects of all users for each event.

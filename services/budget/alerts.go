@@ -31,9 +31,6 @@ const (
 	askLedger  = 5 * time.Second
 )
 
-// spendingSubject is that of the ledger's events, most of which may bring a budget to a threshold.
-const spendingSubject = "ledger.v1.*.*"
-
 // spending is where something changed that counts as spent.
 type spending struct {
 	// wallet is empty, and day zero, when a category took over transactions of any wallet and day.
@@ -90,19 +87,25 @@ func reached(thresholds []int32, spent, limit int64) []int32 {
 	return hit
 }
 
-// noteSpending is the consumer of the ledger's events.
+// noteSpending has those budgets checked that events may bring to a threshold.
 func (s *server) noteSpending(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var owners []uuid.UUID
-	for _, e := range events {
-		owners = append(owners, e.UserID)
+	changes := make([][]spending, len(events))
+	for i, e := range events {
+		if changes[i] = spendings(e.Data); len(changes[i]) > 0 {
+			owners = append(owners, e.UserID)
+		}
+	}
+	if len(owners) == 0 {
+		return nil
 	}
 	budgets, err := selectAlertingBudgets(ctx, tx, owners)
 	if err != nil {
 		return err
 	}
 	today, due := dayOf(s.now()), map[check]bool{}
-	for _, e := range events {
-		for _, changed := range spendings(e.Data) {
+	for i, e := range events {
+		for _, changed := range changes[i] {
 			for _, b := range budgets {
 				if w, counts := b.windowOf(changed, today); counts && b.OwnerID == e.UserID {
 					due[check{b.ID, w.from}] = true

@@ -310,7 +310,7 @@ func TestWhateverDiesNoThresholdIsMissedOrDoubled(t *testing.T) {
 		var told, left int
 		require.NoError(t, ledgerDB.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&told))
 		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
-		lag, err := watcher.Lag(t.Context(), "budget-alerts")
+		lag, err := watcher.Lag(t.Context(), "budget-events")
 		return err == nil && lag == 0 && told == 0 && left == 0
 	})
 	var want []string
@@ -345,7 +345,7 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 			continue
 		}
 		running.Go(func() {
-			bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-alerts", Subject: spendingSubject, Apply: b.noteSpending, Applied: b.wakeAlerts})
+			bus.Consume(ctx, b.db, b.consumer())
 		})
 		running.Go(func() { b.raiseAlerts(ctx) })
 		running.Go(func() { b.remind(ctx) })

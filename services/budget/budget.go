@@ -130,8 +130,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
-	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-alerts", Subject: spendingSubject, Apply: s.noteSpending, Applied: s.wakeAlerts})
-	go bus.Consume(ctx, db, outbox.Consumer{Name: "budget-webhooks", Subject: everyEvent, Apply: s.queueDeliveries, Applied: s.wakeDeliveries})
+	go bus.Consume(ctx, db, s.consumer())
 	go s.raiseAlerts(ctx)
 	go s.remind(ctx)
 	go s.sweep(ctx)
@@ -149,8 +148,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 // remind has somebody look, until ctx ends, for what nobody was woken for: another replica left it, or its time has come.
 func (s *server) remind(ctx context.Context) {
 	for ctx.Err() == nil {
-		s.wakeAlerts()
-		s.wakeDeliveries()
+		s.wake()
 		select {
 		case <-ctx.Done():
 		case <-time.After(remindEvery):

@@ -399,7 +399,7 @@ func TestAnEventOfTheStreamReachesTheReceiver(t *testing.T) {
 	defer cancel()
 	running.Go(func() { bus.Relay(ctx, b.db) })
 	running.Go(func() {
-		bus.Consume(ctx, b.db, outbox.Consumer{Name: "budget-webhooks", Subject: everyEvent, Apply: b.queueDeliveries, Applied: b.wakeDeliveries})
+		bus.Consume(ctx, b.db, b.consumer())
 	})
 	running.Go(func() { b.deliver(ctx) })
 	running.Go(func() { b.remind(ctx) })

@@ -17,10 +17,7 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// everyEvent is the subject of all events.
-const everyEvent = "*.v1.*.*"
-
-// queueDeliveries is the consumer that hands events to webhooks.
+// queueDeliveries hands events to the webhooks that want them.
 func (s *server) queueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var users []uuid.UUID
 	for _, e := range events {

@@ -202,7 +202,7 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 		return
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, consumer := range []string{"budget-alerts", "budget-webhooks", "auth-audit"} {
+	for _, consumer := range []string{"budget-events", "auth-audit"} {
 		var lag int64
 		if !within(ctx, r.Arriving, func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
 			r.find("%s is %d events behind: %v", consumer, lag, err)

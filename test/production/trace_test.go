@@ -113,8 +113,7 @@ func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) 
 			_, paths := spans.trace(request)
 			assert.Subset(t, paths, []string{
 				rpc + " > ledger book transactions > ledger WITH",
-				publish + " > budget budget-alerts ledger.v1.transaction.created > budget COMMIT",
-				publish + " > budget budget-webhooks ledger.v1.transaction.created",
+				publish + " > budget budget-events ledger.v1.transaction.created > budget COMMIT",
 			})
 		}, 3*time.Second, 50*time.Millisecond)
 	}, time.Minute, 10*time.Millisecond)

@@ -117,6 +117,9 @@ func (l *line) parseNumber(start, end int) (amount, bool) {
 	return a, true
 }
 
+// houseNumber is before a "No.19" of which the o is read as a zero.
+var houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
+
 // partOfCode tells numbers inside dates, times, telephone and article numbers by what touches them.
 func partOfCode(text string, start, end int) bool {
 	before, after := byte(' '), byte(' ')
@@ -125,6 +128,9 @@ func partOfCode(text string, start, end int) bool {
 	}
 	if end < len(text) {
 		after = text[end]
+	}
+	if strings.HasPrefix(text[start:], "0.") && houseNumber.MatchString(text[:start]) {
+		return true
 	}
 	if before == '/' || before == ':' && start > 1 && isDigit(text[start-2]) || after == '/' && end+1 < len(text) && isDigit(text[end+1]) {
 		return true

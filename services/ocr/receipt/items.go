@@ -3,7 +3,6 @@ package receipt
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // draftItem is a line of goods before its amount is settled.
@@ -14,6 +13,7 @@ type draftItem struct {
 	unit        int64
 	amount      amount
 	others      []int64 // what its amount may be instead, likeliest first
+	again       []int64 // what other readings found for it
 	doubtful    bool
 	description *line
 }
@@ -87,6 +87,7 @@ func readItems(region []*line) []draftItem {
 				r.above = l
 			}
 		case l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip:
+		case l.kind == kindCount && len(l.tokens) > 1 && price.value%1000 == 0 && onlyCounts(l.tokens):
 		case itemName(l) == "" && l.prices() == 1 && times.MatchString(l.text):
 			r.times(l, price)
 		default:
@@ -101,6 +102,7 @@ func (r *itemReader) times(l *line, price amount) {
 	switch n := len(r.out); {
 	case n > 0 && r.above == nil && confirms(l, r.out[n-1]):
 		attach(&r.out[n-1], l)
+	case n > 0 && r.above == nil && r.out[n-1].multiplied(l, price):
 	case r.above != nil:
 		r.out = append(r.out, product(l, r.above, price))
 		r.above, r.detail = nil, nil
@@ -125,7 +127,7 @@ func (r *itemReader) item(l *line, price amount) {
 		it.doubtful = true
 	}
 	r.above = nil
-	if l.kind == kindDiscount && it.amount.value > 0 {
+	if l.kind == kindDiscount && it.amount.value > 0 && !it.net() {
 		it.others = append([]int64{it.amount.value}, it.others...)
 		it.amount.value = -it.amount.value
 	}
@@ -166,6 +168,29 @@ func newItem(l *line, name string, price amount) draftItem {
 		}
 	}
 	return it
+}
+
+// multiplied: the item had the price of one, and the line below has how many and their amount: "Tea 1.00", "*2 2.00".
+func (it *draftItem) multiplied(l *line, price amount) bool {
+	for _, q := range l.amounts {
+		if one := it.amount.value; q.start != price.start && q.value > 1000 && one > 0 && multiply(q.value, one) == price.value {
+			it.quantity, it.unit, it.amount, it.at = q.value, one, price, l
+			return true
+		}
+	}
+	return false
+}
+
+// net: the amount is what another figure of the line is without a third: "1 x 11.50 (Disc. 1.60) 9.90".
+func (it draftItem) net() bool {
+	for _, gross := range it.others {
+		for _, off := range it.others {
+			if off != 0 && gross-off == it.amount.value {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // product is an item whose amount is only given as quantity and price.
@@ -212,80 +237,4 @@ func attach(it *draftItem, l *line) {
 func multiply(q, u int64) int64 {
 	p := q * u / 1000
 	return (p + 5) / 10 * 10
-}
-
-func hasName(l *line) bool {
-	letters := 0
-	for _, r := range l.text {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	return letters >= 3
-}
-
-// itemName is what a line says apart from its figures.
-func itemName(l *line) string {
-	head := l.beforeMoney()
-	if !lettered.MatchString(head) {
-		// The figures come first: "5.00 Noodles".
-		head = l.text
-		for i := len(l.amounts) - 1; i >= 0; i-- {
-			a := l.amounts[i]
-			head = head[:a.start] + " " + head[a.end:]
-		}
-		if !lettered.MatchString(head) {
-			return ""
-		}
-		words := strings.Fields(head)
-		if len(words) <= 2 && !lettered.MatchString(strings.Join(words, "")) || codesOnly(words) {
-			return ""
-		}
-	}
-	return trimName(head, figureTail)
-}
-
-// beforeMoney is the line up to its first price or rate.
-func (l *line) beforeMoney() string {
-	end := len(l.text)
-	for _, a := range l.amounts {
-		if a.money() || a.percent {
-			end = min(end, a.start)
-		}
-	}
-	return l.text[:end]
-}
-
-var notNames = phraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,btl,ctn,box,bag`)
-
-// codesOnly: units, tax codes and currencies are no name.
-func codesOnly(words []string) bool {
-	for _, w := range words {
-		if lettered.MatchString(w) && !notNames.has(tokens(w)) {
-			return false
-		}
-	}
-	return true
-}
-
-var (
-	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
-	signTail     = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\s?[x×])|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+)\s*$`)
-	figureTail   = regexp.MustCompile(`(?i)(?:` + signTail.String()[len("(?i)"):] + `|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?\s*$|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?\s*$)`)
-)
-
-// trimName takes off what leads from a name to its figures, and a quantity before it.
-func trimName(s string, tail *regexp.Regexp) string {
-	s = strings.TrimSpace(s)
-	for range 4 {
-		t := strings.TrimSpace(tail.ReplaceAllString(s, ""))
-		if !lettered.MatchString(t) {
-			break
-		}
-		s = t
-	}
-	if t := quantityHead.ReplaceAllString(s, ""); lettered.MatchString(t) {
-		s = t
-	}
-	return strings.TrimSpace(s)
 }

@@ -22,7 +22,8 @@ func Join(now time.Time, readings ...Reading) Receipt {
 	for _, reading := range readings {
 		s.add(reading.sums)
 	}
-	totals := rankTotals(readings, &s)
+	goods := drafts(readings)
+	totals := rankTotals(readings, goods, &s)
 	if len(totals) == 0 || totals[0].score() < 1 {
 		return r
 	}
@@ -30,7 +31,7 @@ func Join(now time.Time, readings ...Reading) Receipt {
 	r.Total = format(total.value)
 	r.Confidence["total"] = round(total.confidence)
 	r.Evidence = append(r.Evidence, total.at.evidence("total", total.start, total.end))
-	r.addItems(readings, total.value, &s)
+	r.addItems(goods, total.value, &s)
 	return r
 }
 
@@ -72,11 +73,13 @@ func pickCurrency(readings []Reading) found {
 	return best
 }
 
-// addItems takes the lines, and what lies between them and the total, from the reading in which they agree with it.
-func (r *Receipt) addItems(readings []Reading, total int64, s *sums) {
+// addItems takes the lines, and what lies between them and the total, from the draft in which they agree with it.
+func (r *Receipt) addItems(goods [][]draftItem, total int64, s *sums) {
 	var best items
-	for _, reading := range readings {
-		if it := reconcile(reading.draft, total, s); it.confidence > best.confidence || len(best.list) == 0 {
+	for _, draft := range goods {
+		it := reconcile(draft, total, s)
+		nearer := it.confidence == best.confidence && !it.reconciled && abs(sumOf(it.list)-total) < abs(sumOf(best.list)-total)
+		if it.confidence > best.confidence || len(best.list) == 0 || nearer {
 			best = it
 		}
 	}

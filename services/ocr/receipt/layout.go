@@ -98,7 +98,8 @@ func level(rows [][]Word, w Word, typical int) int {
 	best, nearest := -1, math.MaxFloat64
 	for i, row := range rows {
 		last := row[len(row)-1]
-		if last.Box.X+last.Box.W > w.Box.X+max(w.Box.W/2, typical/2) {
+		// Some boxes reach over the next word; that it ends further right tells it from one of another row.
+		if end := last.Box.X + last.Box.W; end > w.Box.X+max(w.Box.W/2, typical/2) && end > w.Box.X+w.Box.W+typical/8 {
 			continue
 		}
 		off := math.Abs(float64(middle(last) - middle(w)))

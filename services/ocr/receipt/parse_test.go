@@ -104,6 +104,7 @@ func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
 		"0,532 kg":            {532},
 		"12/03/2024":          nil,
 		"13:45:10":            nil,
+		"N0.19 & 21":          {21_000},
 		"4111 1111 1111 1111": {4_111_000, 1_111_000, 1_111_000, 1_111_000},
 		"123456789012345":     nil,
 	} {
@@ -147,6 +148,13 @@ func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
 		"Importe total 5,00":           kindTotal,
 		"Totale complessivo 5,00":      kindTotal,
 		"Serv Charge 10% 2.00":         kindTax,
+		"10% Srv Chg 4.25":             kindTax,
+		"TTL AFT RND 46.90":            kindTotal,
+		"Total Rounding 0.01":          kindRounding,
+		"After Discount 5.00":          kindSubtotal,
+		"Total After Discount 5.00":    kindTotal,
+		"Qty: 6 Total Amount 5.00":     kindTotal,
+		"Item Count: 5 Item Qty: 5.00": kindCount,
 		"Qty Description Price Amount": kindHeader,
 		"Chicken rice 5.00":            kindNone,
 	} {

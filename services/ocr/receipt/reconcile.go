@@ -18,15 +18,15 @@ func reconcile(draft []draftItem, total int64, s *sums) items {
 	if adj, ok := balances(draft, total, s); ok {
 		return items{list: draft, reconciled: true, adjustment: adj, confidence: settled(len(draft), 0)}
 	}
-	if kept := withoutDoubtful(draft); len(kept) > 0 && len(kept) < len(draft) {
-		if adj, ok := balances(kept, total, s); ok {
-			return items{list: kept, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(kept), 1)}
+	for _, part := range [][]draftItem{withoutDoubtful(draft), confirmed(draft), belowNames(draft)} {
+		if adj, ok := balances(part, total, s); ok && len(part) > 0 && len(part) < len(draft) {
+			return items{list: part, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(part), 1)}
 		}
 	}
 	if len(draft) > maxRepairItems {
 		return plain
 	}
-	repairs := []repair{replaceOne, respellOne, dropOne, otherColumn}
+	repairs := []repair{otherReadings, replaceOne, respellOne, dropOne, otherColumn}
 	if draft[0].at.exact {
 		// What a line says is not in doubt, only which lines are goods and which column is the price.
 		repairs = []repair{dropOne, otherColumn}
@@ -61,6 +61,67 @@ func sumOf(list []draftItem) int64 {
 
 func withoutDoubtful(draft []draftItem) []draftItem {
 	return slices.DeleteFunc(slices.Clone(draft), func(it draftItem) bool { return it.doubtful })
+}
+
+// confirmed are the items whose quantity and price make their amount.
+func confirmed(draft []draftItem) []draftItem {
+	return slices.DeleteFunc(slices.Clone(draft), func(it draftItem) bool { return it.quantity == 0 })
+}
+
+// belowNames are the lines without a name of their own, where each stands below one that has the name and the price of one.
+func belowNames(draft []draftItem) []draftItem {
+	var out []draftItem
+	for i, it := range draft {
+		if it.doubtful && i > 0 && !draft[i-1].doubtful {
+			it.name, it.description = draft[i-1].name, draft[i-1].description
+			out = append(out, it)
+		}
+	}
+	if len(out) < 2 {
+		// One line alone may as well be a sum of those above.
+		return nil
+	}
+	return out
+}
+
+// maxReread bounds how many amounts are taken from other readings, and of how many lines: where more are in doubt, some
+// choice of them comes out at anything.
+const maxReread, maxRereadOf = 3, 10
+
+// otherReadings takes for some lines what other readings found there; as few as it takes.
+func otherReadings(draft []draftItem, total int64, s *sums) (items, bool) {
+	var reread []int
+	for i, it := range draft {
+		if len(it.again) > 0 {
+			reread = append(reread, i)
+		}
+	}
+	if len(reread) > maxRereadOf {
+		return items{}, false
+	}
+	list := slices.Clone(draft)
+	var try func(from, changes int, missing int64) bool
+	try = func(from, changes int, missing int64) bool {
+		for k := from; k < len(reread) && changes > 0; k++ {
+			i := reread[k]
+			for _, v := range draft[i].again {
+				list[i].amount.value = v
+				if try(k+1, changes-1, missing+draft[i].amount.value-v) {
+					return true
+				}
+			}
+			list[i].amount.value = draft[i].amount.value
+		}
+		return changes == 0 && missing == 0
+	}
+	for changes := 1; changes <= min(maxReread, len(reread)); changes++ {
+		for _, adj := range simpleAdjustments(s) {
+			if try(0, changes, total-sumOf(draft)-adj.tax-adj.rounding) {
+				return items{list: list, reconciled: true, repairs: changes, adjustment: adj, confidence: settled(len(list), changes)}, true
+			}
+		}
+	}
+	return items{}, false
 }
 
 // replaceOne takes another figure of the same line for one amount.

@@ -14,11 +14,13 @@ type candidate struct {
 	at         *line
 	start, end int
 	label      float64
-	proofs     float64
+	// seen is in how many readings it is called a total.
+	seen int
+	proof
 	confidence float64
 }
 
-func (c candidate) score() float64 { return c.label + c.proofs }
+func (c candidate) score() float64 { return c.label + c.points }
 
 // ballot collects the amounts that may be the total.
 type ballot map[int64]*candidate
@@ -40,7 +42,7 @@ func (b ballot) add(v int64, at *line, a amount, label float64) {
 
 // rankTotals weighs every amount that may be the total: what it is called, and which sums come out at it. s is what all
 // the readings found.
-func rankTotals(readings []Reading, s *sums) []candidate {
+func rankTotals(readings []Reading, goods [][]draftItem, s *sums) []candidate {
 	b := ballot{}
 	for i, t := range s.totals {
 		b.add(t.value, t.at, t.amount, totalLabel(t, i, len(s.totals)))
@@ -63,7 +65,12 @@ func rankTotals(readings []Reading, s *sums) []candidate {
 	b.derive(s)
 	var out []candidate
 	for _, c := range b {
-		c.proofs = proofs(c.value, readings, s)
+		c.proof = proofs(c.value, readings, goods, s)
+		for _, t := range s.totals {
+			if t.value == c.value {
+				c.seen = t.seen
+			}
+		}
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
@@ -130,115 +137,8 @@ func (b ballot) deriveTaxed(s *sums) {
 	}
 }
 
-// proofs adds up the sums that come out at v.
-func proofs(v int64, readings []Reading, s *sums) float64 {
-	p := 0.0
-	if paid(v, s) {
-		p += 3
-	}
-	if slices.ContainsFunc(s.cash, func(c labelled) bool { return c.value == v }) {
-		p += 1.5
-	}
-	if composed(v, s) {
-		p += 3
-	} else if slices.ContainsFunc(s.subtotals, func(c labelled) bool { return c.value == v }) {
-		p += 1
-	}
-	if roundedAway(v, s) || partOfTotal(v, s) {
-		p -= 3
-	}
-	lines, often := 0.0, 0
-	for _, r := range readings {
-		lines = max(lines, linesProof(reconcile(r.draft, v, s)))
-		often = max(often, occurrences(v, r.lines))
-	}
-	return p + lines + min(float64(often-1)*0.5, 1.5)
-}
-
-// linesProof is what it says for a total that the lines come out at it. A single line comes out at anything.
-func linesProof(it items) float64 {
-	switch {
-	case !it.reconciled:
-		return 0
-	case it.repairs == 0 && len(it.list) > 1:
-		return 3
-	case it.repairs == 0:
-		return 1.5
-	case len(it.list) > 2:
-		return 1
-	}
-	return 0
-}
-
-// paid: cash less change is v, or v rounded.
-func paid(v int64, s *sums) bool {
-	for _, cash := range s.cash {
-		for _, change := range s.change {
-			if change.value == 0 {
-				continue
-			}
-			for _, r := range roundings(s.rounding) {
-				if cash.value-abs(change.value) == v+r.value {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// composed: a subtotal, or an earlier total, with tax, tip, rounding and discount makes v.
-func composed(v int64, s *sums) bool {
-	for _, base := range slices.Concat(s.subtotals, s.totals) {
-		// A total is never taken for the start of a smaller one, but for rounding: that way every subtotal would be proved.
-		if base.value == v || base.at != nil && base.at.kind == kindTotal && base.value-v >= 100 {
-			continue
-		}
-		if _, ok := adjustments(base.value, v, s); ok {
-			return true
-		}
-		// Subtotals of two rates of tax; what was given back may outweigh one.
-		if slices.ContainsFunc(s.subtotals, func(o labelled) bool { return !o.near && o.value+base.value == v }) && base.value > 0 && !base.near {
-			return true
-		}
-	}
-	return false
-}
-
-// roundedAway: v with the rounding makes another amount that is called a total.
-func roundedAway(v int64, s *sums) bool {
-	for _, r := range s.rounding {
-		if r.value == 0 || abs(r.value) >= 1000 {
-			continue
-		}
-		for _, t := range s.totals {
-			if t.value != v && (t.value == v+r.value || t.value == v-r.value) && t.value%50 == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// partOfTotal: v and a subtotal make what is surely called the total.
-func partOfTotal(v int64, s *sums) bool {
-	return slices.ContainsFunc(s.totals, func(t labelled) bool {
-		return t.strong && t.value > v && slices.ContainsFunc(s.subtotals, func(o labelled) bool { return o.value != v && o.value+v == t.value })
-	})
-}
-
-func occurrences(v int64, lines []*line) int {
-	n := 0
-	for _, l := range lines {
-		if slices.ContainsFunc(l.amounts, func(a amount) bool { return a.money() && a.value == v }) {
-			n++
-		}
-	}
-	return n
-}
-
 // judge turns points into confidences. The figures come from measuring which share of totals with so many points, and
-// such a lead over the next, are right.
+// such a lead over the next, are right. Points alone make no total sure: it must agree with other figures.
 func judge(c []candidate) {
 	for i := range c {
 		lead := c[i].score()
@@ -249,9 +149,21 @@ func judge(c []candidate) {
 			}
 			lead -= other.score()
 		}
-		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].proofs, 5) + 0.07*max(min(lead, 3), -3)
+		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
+		if c[i].agrees() && lead >= 2 {
+			x = max(x, sureTotal)
+		} else {
+			x = min(x, sureTotal-0.01)
+		}
 		c[i].confidence = max(0.01, min(0.99, x))
 	}
+}
+
+// agrees: it is called the total, and two sums come out at it; or one, and another reading or place says the same; or
+// two readings and several places do. Text needs no second reading.
+func (c candidate) agrees() bool {
+	again := c.seen > 1 || c.at.exact
+	return c.label >= 3 && (c.sums > 1 || c.sums == 1 && (again || c.copies > 0) || again && c.copies > 1)
 }
 
 func abs(v int64) int64 {

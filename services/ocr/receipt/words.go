@@ -30,7 +30,7 @@ var (
 		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,nett amount,net amount`)
 	subtotalWords = phraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
 		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
-	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,mwst,ust,mehrwertsteuer,umsatzsteuer,
+	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,
 		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
 	cashWords = phraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
 		bar,bargeld,gegeben,girocard,karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,regle,recu,

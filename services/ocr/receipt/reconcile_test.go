@@ -1,0 +1,59 @@
+package receipt
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLinesAreChosenSoThatTheyComeOutAtTheTotal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text    string
+		amounts []string
+	}{
+		"a name that ends in figures":          {"SHOP\nPLUG TOP 08.00\nX12 3 8.00 24.00\nPLUG LOW 04.00\nX13 3 4.00 12.00\nTotal 36.00", []string{"24.00", "12.00"}},
+		"the price of one beside the name":     {"SHOP\nGreens 1.00\n*2 2.00 Z\nApples 1.00\n*3 3.00 Z\nLeeks 1.60\n*1 1.60 Z\nTotal 6.60", []string{"2.00", "3.00", "1.60"}},
+		"a discount within the line":           {"SHOP\nSoap\n1 x 11.50 (Disc: 1.60) 9.90\nTea\n2 x 2.00 4.00\nTotal 13.90", []string{"9.90", "4.00"}},
+		"a total before the discount":          {"SHOP\nEggs 3.20\nTea 4.00\nQty: 2 Total Amount: 7.20\nDiscount: 0.00\nAfter Discount: 7.20\nTotal Sales: 7.20", []string{"3.20", "4.00"}},
+		"a number of things that has decimals": {"SHOP\nEggs 3.20\nTea 4.00\nItem Count: 2 Item Qty: 2.00\nTotal 7.20", []string{"3.20", "4.00"}},
+		"a house number":                       {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
+	} {
+		r := readText(c.text)
+		require.NotContains(t, r.Warnings, LinesNotReconciled, name)
+		require.Equal(t, c.amounts, amountsOf(r), name)
+	}
+}
+
+func TestWhatOneReadingMisreadsOrMissesAnotherMayHave(t *testing.T) {
+	t.Parallel()
+	const head, sums = "SHOP\n", "\nTotal 9.10\nCash 20.00\nChange 10.90"
+	r := Join(today, Read(recognised(head+"Bread 2.58\nCheese 5.40\nMilk 4.20"+sums)), Read(recognised(head+"Bread 2.50\nCheese 6.40\nMilk 1.20"+sums)))
+	require.Equal(t, []string{"2.50", "5.40", "1.20"}, amountsOf(r))
+	require.NotContains(t, r.Warnings, LinesNotReconciled)
+
+	r = Join(today, Read(recognised(head+"Bread 2.50\nCheese\nMilk 1.20"+sums)), Read(recognised(head+"Bread\nCheese 5.40\nMilk 1.20"+sums)))
+	require.Equal(t, []string{"2.50", "5.40", "1.20"}, amountsOf(r))
+	require.NotContains(t, r.Warnings, LinesNotReconciled)
+}
+
+func TestABoxThatReachesOverTheNextWordLeavesItInItsRow(t *testing.T) {
+	t.Parallel()
+	word := func(text string, x, y, w, h int) Word {
+		return Word{Text: text, Box: Box{X: x, Y: y, W: w, H: h}, Confidence: 0.9}
+	}
+	lines := layout([]Page{{Width: 800, Height: 800, Words: []Word{
+		word("Change", 330, 927, 84, 29), word("RM6.", 513, 928, 83, 25), word("10", 572, 924, 26, 38),
+		word("Thank", 330, 980, 84, 29), word("you", 430, 980, 60, 29),
+	}}})
+	require.Len(t, lines, 2)
+	require.Equal(t, "Change RM6. 10", lines[0].text)
+}
+
+func amountsOf(r Receipt) []string {
+	var out []string
+	for _, it := range r.Items {
+		out = append(out, it.Amount)
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package receipt
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestATotalIsSureOnlyWhereOtherFiguresAgree(t *testing.T) {
+	t.Parallel()
+	sure := func(texts ...string) bool {
+		var readings []Reading
+		for _, text := range texts {
+			readings = append(readings, Read(recognised(text)))
+		}
+		return Join(today, readings...).Confidence["total"] >= sureTotal
+	}
+	const lines, paid, both = "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70", "SHOP\nTotal 3.70\nCash 5.00\nChange 1.30", "SHOP\nBread 2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30"
+	require.True(t, sure(both), "two sums")
+	require.False(t, sure(lines), "one sum")
+	require.True(t, sure(lines, lines), "one sum, read twice")
+	require.True(t, sure(lines+"\nVisa 3.70"), "one sum, and another place")
+	require.True(t, sure(paid, paid))
+	require.False(t, sure("SHOP\nTotal 3.70", "SHOP\nTotal 3.70", "SHOP\nTotal 3.70"), "nothing but itself")
+	require.False(t, sure("SHOP\nTea 3.70\nSubtotal 3.70\nTotal 3.70\nVisa 3.70\nVisa 3.70"), "one figure may be misread everywhere")
+	require.False(t, sure("SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70\n", "SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70"), "nothing is called the total")
+	require.GreaterOrEqual(t, Join(today, Read(FromText(lines))).Confidence["total"], sureTotal, "text is not misread")
+}

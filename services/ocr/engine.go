@@ -48,7 +48,7 @@ func newTesseract(c Config) tesseract {
 
 // words reads pictures in one run, for to start costs as much as to read a few rows. It returns what stands on each.
 func (t tesseract) words(ctx context.Context, how pass, pictures ...*image.Gray) ([][]receipt.Word, error) {
-	out, err := run(ctx, t.limits, tiffPages(pictures), t.program, "stdin", "stdout", "--dpi", "300", "--oem", "1",
+	out, err := run(ctx, t.limits, tiffPages(pictures), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
 		"--psm", strconv.Itoa(int(how.mode)), "-l", how.language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errEngine, err)

@@ -165,10 +165,12 @@ func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.
 
 // uprightPage reads a page as it came, and turned by quarters when hardly a word comes out of it.
 func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []receipt.Word, error) {
+	white := whiten(img)
 	turns := []int{0, 2}
-	if sideways(img) {
+	if sideways(white) {
 		turns = []int{0, 1, 3, 2}
 	}
+	ink := darken(withoutEdges(white))
 	var best prepared
 	var words []receipt.Word
 	most := -1.0
@@ -178,7 +180,7 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 		if bare[(quarters+2)%4] {
 			continue
 		}
-		p := prepare(turn(img, quarters)).enlarged(1)
+		p := prepare(turn(ink, quarters)).enlarged(1)
 		p.quarters = quarters
 		if p.bare {
 			return p, nil, nil

@@ -36,10 +36,9 @@ func (p prepared) frame() frame {
 	return frame{size: shown, quarters: p.quarters, angle: p.angle}
 }
 
-// prepare evens out the paper, straightens the lines and brings the type to size.
-func prepare(page *image.Gray) prepared {
-	p := prepared{page: page.Bounds().Size(), scale: 1}
-	ink := darken(withoutEdges(whiten(page)))
+// prepare straightens the lines of a page that is nothing but ink on white, and brings the type to size.
+func prepare(ink *image.Gray) prepared {
+	p := prepared{page: ink.Bounds().Size(), scale: 1}
 	if angle := skew(ink); math.Abs(angle) >= 0.004 {
 		p.angle = angle
 		ink = rotate(ink, angle)
@@ -165,8 +164,8 @@ func textHeight(heights []int) float64 {
 
 // sideways tells whether the rows of text may run up and down: then the columns of pixels stand out more than the rows, in
 // relation to how many pixels there are in each. The edges of prices do so too; what comes out of reading decides.
-func sideways(img *image.Gray) bool {
-	ink := whiten(shrinkTo(img, 1_500_000))
+func sideways(white *image.Gray) bool {
+	ink := shrinkTo(white, 1_500_000)
 	points, height := inkPoints(ink, 700)
 	if len(points) < 200 {
 		return false

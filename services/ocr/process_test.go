@@ -22,6 +22,14 @@ func TestAProgramGetsItsInputAndItsOutputComesBack(t *testing.T) {
 	require.Equal(t, "bread", string(out))
 }
 
+func TestAProgramCanOpenItsInputWhichNoFolderLists(t *testing.T) {
+	t.Parallel()
+	out, err := run(t.Context(), roomy, []byte("bread"), program(t, "cat /dev/stdin /dev/stdin; readlink -f /dev/stdin"))
+	require.NoError(t, err)
+	require.Contains(t, string(out), "breadbread")
+	require.Contains(t, string(out), "(deleted)")
+}
+
 func TestAProgramThatHangsIsKilledWithItsChildren(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")

@@ -8,7 +8,12 @@ import (
 // tiffPages is pictures as the pages of one TIFF, uncompressed: the one form in which the engine takes several at a time.
 func tiffPages(pictures []*image.Gray) []byte {
 	const short, long = 3, 4
-	out := []byte("II*\x00\x00\x00\x00\x00")
+	size := 8
+	for _, img := range pictures {
+		const table = 128
+		size += img.Bounds().Dx()*img.Bounds().Dy() + table
+	}
+	out := append(make([]byte, 0, size), "II*\x00\x00\x00\x00\x00"...)
 	link := 4
 	for _, img := range pictures {
 		at, w, h := len(out), img.Bounds().Dx(), img.Bounds().Dy()

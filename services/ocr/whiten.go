@@ -19,13 +19,34 @@ func whiten(img *image.Gray) *image.Gray {
 	}
 	paper = spread(paper, cols, rows)
 	out := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
-	for y := range b.Dy() {
-		fy := float64(y)/tile - 0.5
-		row := img.Pix[y*img.Stride : y*img.Stride+b.Dx()]
-		for x, v := range row {
-			at := bilinear(paper, cols, rows, float64(x)/tile-0.5, fy)
-			out.Pix[y*out.Stride+x] = uint8(min(255, float64(v)*250/max(at, 40)))
+	across := between(b.Dx(), tile, cols)
+	for y, down := range between(b.Dy(), tile, rows) {
+		above, below := paper[down.from*cols:][:cols], paper[down.to*cols:][:cols]
+		row := out.Pix[y*out.Stride:][:len(across)]
+		for x, v := range img.Pix[y*img.Stride:][:len(across)] {
+			m := across[x]
+			top := above[m.from]*(1-m.share) + above[m.to]*m.share
+			bottom := below[m.from]*(1-m.share) + below[m.to]*m.share
+			bright := float64(v) * 250 / max(top*(1-down.share)+bottom*down.share, 40)
+			row[x] = uint8(min(bright, 255))
 		}
+	}
+	return out
+}
+
+// midway is where a pixel lies between the middles of two tiles: share of the way.
+type midway struct {
+	from, to int
+	share    float64
+}
+
+// between is where each of n pixels lies.
+func between(n, tile, tiles int) []midway {
+	out := make([]midway, n)
+	for i := range out {
+		at := min(max(float64(i)/float64(tile)-0.5, 0), float64(tiles-1))
+		from := int(at)
+		out[i] = midway{from: from, to: min(from+1, tiles-1), share: at - float64(from)}
 	}
 	return out
 }
@@ -82,16 +103,6 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 		}
 	}
 	return out
-}
-
-func bilinear(v []float64, cols, rows int, x, y float64) float64 {
-	x, y = min(max(x, 0), float64(cols-1)), min(max(y, 0), float64(rows-1))
-	x0, y0 := int(x), int(y)
-	x1, y1 := min(x0+1, cols-1), min(y0+1, rows-1)
-	fx, fy := x-float64(x0), y-float64(y0)
-	top := v[y0*cols+x0]*(1-fx) + v[y0*cols+x1]*fx
-	bottom := v[y1*cols+x0]*(1-fx) + v[y1*cols+x1]*fx
-	return top*(1-fy) + bottom*fy
 }
 
 // withoutEdges makes white what is dark and reaches the picture's edge: the table around the paper, the scanner's lid.

@@ -44,8 +44,6 @@ const (
 	// flowWindow is fixed: gRPC would else ping the other side with every message, to learn how large a window is worth it.
 	flowWindow = 256 << 10
 
-	// headerTable has room for the tokens of a hundred users, which are sent once then and not with each call.
-	headerTable = 64 << 10
 	// streamWorkers are goroutines whose stacks have grown already; a call beyond has one of its own, which must grow. More of
 	// them would take turns, and find nothing in the processor's caches.
 	streamWorkers = 32
@@ -98,7 +96,6 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.StaticStreamWindowSize(flowWindow),
 		grpc.StaticConnWindowSize(flowWindow),
 		grpc.MaxHeaderListSize(maxHeader),
-		grpc.HeaderTableSize(headerTable),
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),

@@ -51,13 +51,54 @@ func (d decoding) Invoke(ctx context.Context, method string, args, _ any, opts .
 type requestPlan struct {
 	path    []protoreflect.FieldDescriptor
 	headers []restjson.Header
-	// query and body hold fields by JSON name.
-	query map[string]protoreflect.FieldDescriptor
-	body  map[string]protoreflect.FieldDescriptor
+	query   fields
+	body    fields
+}
+
+// fields are by JSON name.
+type fields map[string]*field
+
+// field is one of a request's, with what its options say of how it is written.
+type field struct {
+	protoreflect.FieldDescriptor
+	// decimal is of a string: a number, digit for digit.
+	decimal bool
+	// nullEmpties is of a string, which null makes empty.
+	nullEmpties bool
+	// fields are a message's.
+	fields fields
+	// values is the repeated field of a message that has no other: it is a bare array in JSON, which is how an empty list
+	// differs from an absent one.
+	values *field
+}
+
+func newField(d protoreflect.FieldDescriptor) *field {
+	f := &field{
+		FieldDescriptor: d,
+		decimal:         proto.GetExtension(d.Options(), restv1.E_Number).(bool),
+		nullEmpties:     proto.GetExtension(d.Options(), restv1.E_NullEmpties).(bool),
+	}
+	if d.Message() == nil {
+		return f
+	}
+	f.fields = fieldsOf(d.Message())
+	if values := f.fields["values"]; len(f.fields) == 1 && values != nil && values.IsList() {
+		f.values = values
+	}
+	return f
+}
+
+func fieldsOf(d protoreflect.MessageDescriptor) fields {
+	all := make(fields, d.Fields().Len())
+	for i := range d.Fields().Len() {
+		f := newField(d.Fields().Get(i))
+		all[f.JSONName()] = f
+	}
+	return all
 }
 
 func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
-	p := &requestPlan{query: map[string]protoreflect.FieldDescriptor{}, body: map[string]protoreflect.FieldDescriptor{}}
+	p := &requestPlan{query: fields{}, body: fields{}}
 	for i := range d.Fields().Len() {
 		field := d.Fields().Get(i)
 		options := field.Options()
@@ -68,13 +109,13 @@ func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
 		case header != "":
 			p.headers = append(p.headers, restjson.Header{Name: header, Field: field})
 		case !r.body || proto.GetExtension(options, restv1.E_Query).(bool):
-			p.query[field.JSONName()] = field
+			p.query[field.JSONName()] = newField(field)
 			if r.multipart {
 				// Who asks for a preview in the form must not get transactions.
-				p.body[field.JSONName()] = field
+				p.body[field.JSONName()] = newField(field)
 			}
 		default:
-			p.body[field.JSONName()] = field
+			p.body[field.JSONName()] = newField(field)
 		}
 	}
 	return p
@@ -135,7 +176,7 @@ func unread(err error) error {
 }
 
 // decodeQuery sets the fields that are in the query. Unknown parameters are ignored.
-func decodeQuery(raw string, fields map[string]protoreflect.FieldDescriptor, m protoreflect.Message, bad *problems) error {
+func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problems) error {
 	if raw == "" {
 		return nil
 	}
@@ -148,7 +189,7 @@ func decodeQuery(raw string, fields map[string]protoreflect.FieldDescriptor, m p
 		switch {
 		case len(given) == 0:
 		case field.IsList():
-			list := m.Mutable(field).List()
+			list := m.Mutable(field.FieldDescriptor).List()
 			for _, text := range given {
 				if v, problem := parseText(field, text); problem != "" {
 					bad.add(name, problem)
@@ -166,17 +207,17 @@ func decodeQuery(raw string, fields map[string]protoreflect.FieldDescriptor, m p
 	return nil
 }
 
-func setText(m protoreflect.Message, field protoreflect.FieldDescriptor, name, text string, bad *problems) {
+func setText(m protoreflect.Message, field *field, name, text string, bad *problems) {
 	v, problem := parseText(field, text)
 	if problem != "" {
 		bad.add(name, problem)
 		return
 	}
-	m.Set(field, v)
+	m.Set(field.FieldDescriptor, v)
 }
 
 // parseText reads a scalar from a query parameter or a form field.
-func parseText(field protoreflect.FieldDescriptor, text string) (v protoreflect.Value, problem string) {
+func parseText(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
@@ -184,7 +225,7 @@ func parseText(field protoreflect.FieldDescriptor, text string) (v protoreflect.
 		}
 		return protoreflect.ValueOfBool(text == "true"), ""
 	case protoreflect.StringKind:
-		if isDecimal(field) {
+		if field.decimal {
 			if !restjson.IsNumber(text) {
 				return v, problemNumber
 			}
@@ -196,8 +237,4 @@ func parseText(field protoreflect.FieldDescriptor, text string) (v protoreflect.
 		return protoreflect.ValueOfString(text), ""
 	}
 	return parseNumber(field, text)
-}
-
-func isDecimal(field protoreflect.FieldDescriptor) bool {
-	return proto.GetExtension(field.Options(), restv1.E_Number).(bool)
 }

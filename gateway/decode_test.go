@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -249,12 +248,13 @@ func FuzzJSON(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	d := (&ledgerv1.CreateTransactionRequest{}).ProtoReflect().Descriptor()
-	fields := map[string]protoreflect.FieldDescriptor{}
-	for name, field := range byJSONName(d) {
-		fields[name] = field
-	}
+	fields := fieldsOf((&ledgerv1.CreateTransactionRequest{}).ProtoReflect().Descriptor())
+	nested := fieldsOf((&ledgerv1.CreateTransactionsRequest{}).ProtoReflect().Descriptor())
 	f.Fuzz(func(t *testing.T, body []byte) {
+		batch := []byte(`{"transactions":[` + string(body) + `,{}]}`)
+		if err := decodeJSON(batch, nested, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{}); err != nil {
+			require.NotNil(t, apierr.From(err))
+		}
 		m := &ledgerv1.CreateTransactionRequest{}
 		bad := &problems{}
 		err := decodeJSON(body, fields, m.ProtoReflect(), bad)

@@ -16,7 +16,7 @@ const maxFormText = 4 << 10
 
 // decodeMultipart fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly
 // one file that is not empty is wanted for each. Unknown parts are ignored.
-func decodeMultipart(r *http.Request, fields map[string]protoreflect.FieldDescriptor, m protoreflect.Message, bad *problems) error {
+func decodeMultipart(r *http.Request, fields fields, m protoreflect.Message, bad *problems) error {
 	if r.ContentLength == 0 {
 		return errReceiptFileRequired
 	}
@@ -39,7 +39,7 @@ func decodeMultipart(r *http.Request, fields map[string]protoreflect.FieldDescri
 		}
 	}
 	for name, field := range fields {
-		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field).Bytes()) == 0) {
+		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field.FieldDescriptor).Bytes()) == 0) {
 			return errReceiptFileRequired.With(name, "must be exactly one non-empty file")
 		}
 	}
@@ -47,7 +47,7 @@ func decodeMultipart(r *http.Request, fields map[string]protoreflect.FieldDescri
 }
 
 type form struct {
-	fields  map[string]protoreflect.FieldDescriptor
+	fields  fields
 	message protoreflect.Message
 	seen    map[string]int
 	bad     *problems
@@ -77,7 +77,7 @@ func (f *form) read(part *multipart.Part) error {
 	case field.Kind() == protoreflect.BytesKind:
 		// A field of text that happens to be called like the file is no file.
 		if part.FileName() != "" || part.Header.Get("Content-Type") != "" {
-			f.message.Set(field, protoreflect.ValueOfBytes(content))
+			f.message.Set(field.FieldDescriptor, protoreflect.ValueOfBytes(content))
 		}
 	case f.seen[name] == 2:
 		f.bad.add(name, problemTwice)

@@ -112,8 +112,8 @@ func (f *front) logAccess(ctx context.Context, x *exchange, took time.Duration) 
 	if x.user != (caller.Identity{}) {
 		ctx = caller.With(ctx, x.user)
 	}
-	f.log.Log(ctx, level, "request", "method", x.outer.Method, "route", x.outer.Pattern, "status", x.answer.status,
-		"bytes", x.answer.bytes, "duration", took)
+	f.log.LogAttrs(ctx, level, "request", slog.String("method", x.outer.Method), slog.String("route", x.outer.Pattern),
+		slog.Int("status", x.answer.status), slog.Int("bytes", x.answer.bytes), slog.Duration("duration", took))
 }
 
 // secure sets the headers that every answer has. Pages that need less strict ones replace them.

@@ -214,20 +214,20 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, start time.Time, err error) error {
 	shown := public(err)
 	level, reason := slog.LevelInfo, "OK"
-	attrs := []any{"method", fullMethod, "duration", time.Since(start)}
+	attrs := []slog.Attr{slog.String("method", fullMethod), slog.Duration("duration", time.Since(start))}
 	if shown != nil {
 		reason = shown.Reason
 		switch {
 		case shown.Reason == apierr.Internal.Reason:
 			level = slog.LevelError
-			attrs = append(attrs, "error", err)
+			attrs = append(attrs, slog.Any("error", err))
 		case shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded:
 			// Declared, and often the client's doing, like a file that is no receipt: nobody need be woken.
 			level = slog.LevelWarn
-			attrs = append(attrs, "error", err)
+			attrs = append(attrs, slog.Any("error", err))
 		}
 	}
-	s.log.Log(seen.acted(ctx), level, "rpc", append(attrs, "reason", reason)...)
+	s.log.LogAttrs(seen.acted(ctx), level, "rpc", append(attrs, slog.String("reason", reason))...)
 	if shown != nil {
 		return shown.GRPCStatus().Err()
 	}

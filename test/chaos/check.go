@@ -102,7 +102,23 @@ func (p *person) checkTransactions(ctx context.Context) there {
 	for mark, id := range marked {
 		p.find("%s %s was made by nobody", id, mark)
 	}
+	p.checkBatches(is)
 	return is
+}
+
+// checkBatches: of those that nobody knows of, all are there or none.
+func (p *person) checkBatches(is there) {
+	for _, b := range p.batches {
+		exist := 0
+		for _, t := range b.things {
+			if _, ok := is[t.id]; ok {
+				exist++
+			}
+		}
+		if !b.told && exist > 0 && exist < len(b.things) {
+			p.find("%d of the %d transactions from %s on were made", exist, len(b.things), b.things[0].mark)
+		}
+	}
 }
 
 // checkSums compares what the services keep with what adds up.

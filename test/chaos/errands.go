@@ -24,6 +24,45 @@ func (p *person) open(ctx context.Context) {
 	})
 }
 
+// bring makes several transactions at once: mostly with a key and again until the answer tells, else once.
+func (p *person) bring(ctx context.Context, random *rand.Rand) []*thing {
+	b := &batch{}
+	var items []object
+	for range 2 + random.IntN(20) {
+		t := p.newThing(random)
+		b.things, items = append(b.things, t), append(items, t.body(t.states[0]))
+	}
+	p.lock.Lock()
+	p.batches = append(p.batches, b)
+	p.lock.Unlock()
+	var headers []string
+	if random.IntN(10) < 7 {
+		headers = []string{"Idempotency-Key", "batch " + b.things[0].mark}
+	}
+	try := func(ctx context.Context) bool {
+		a, what := p.write(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": items}, headers...)
+		switch what {
+		case done:
+			b.told = true
+			for i, made := range a.list("transactions") {
+				t := b.things[i]
+				t.id, t.gone, t.frozen = answer{body: object{"t": made}}.text("t.id"), false, false
+			}
+		case refused:
+			p.find("a good batch was refused: %s", a.raw)
+		case unknown:
+			return false
+		}
+		return true
+	}
+	if headers == nil {
+		try(ctx)
+	} else {
+		p.insist(ctx, try)
+	}
+	return b.things
+}
+
 // signIn begins a session, goes on with it by a refresh token that is sent twice with one key, and ends it.
 func (p *person) signIn(ctx context.Context, random *rand.Rand) {
 	a := p.ask(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": p.email, "password": password})

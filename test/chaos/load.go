@@ -89,8 +89,10 @@ func (p *person) session(ctx context.Context, n int) {
 	var own []*thing
 	for ctx.Err() == nil {
 		switch what := random.IntN(100); {
-		case what < 40 || len(own) == 0:
+		case what < 37 || len(own) == 0:
 			own = append(own, p.create(ctx, random))
+		case what < 40:
+			own = append(own, p.bring(ctx, random)...)
 		case what < 52:
 			p.change(ctx, random, own[random.IntN(len(own))])
 		case what < 62:
@@ -122,13 +124,8 @@ func (p *person) anyVersion(random *rand.Rand) version {
 
 // create makes a transaction: mostly with a key and again until the answer tells, else once.
 func (p *person) create(ctx context.Context, random *rand.Rand) *thing {
-	t := &thing{p: p, mark: p.nextMark(), gone: true, frozen: true}
-	v := p.anyVersion(random)
-	v.text = t.mark
-	t.states = []version{v}
-	p.lock.Lock()
-	p.things = append(p.things, t)
-	p.lock.Unlock()
+	t := p.newThing(random)
+	v := t.states[0]
 	if random.IntN(10) < 3 {
 		t.make(ctx, v)
 		return t
@@ -144,6 +141,18 @@ func (p *person) create(ctx context.Context, random *rand.Rand) *thing {
 		pause(ctx, time.Duration(50+random.IntN(300))*time.Millisecond)
 	}
 	p.later(func(ctx context.Context) bool { return t.make(ctx, v) })
+	return t
+}
+
+// newThing is one that nobody has asked for yet.
+func (p *person) newThing(random *rand.Rand) *thing {
+	t := &thing{p: p, mark: p.nextMark(), gone: true, frozen: true}
+	v := p.anyVersion(random)
+	v.text = t.mark
+	t.states = []version{v}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.things = append(p.things, t)
 	return t
 }
 

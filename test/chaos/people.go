@@ -23,25 +23,33 @@ const password = "a long enough secret"
 type person struct {
 	*run
 	// mark stands in everything that is theirs.
-	mark            string
-	email, id       string
-	token           string
-	partner         *person
-	wallets         []*wallet
-	categories      []string
-	budget          budget
-	client          *http.Client
-	stream          *stream
-	contended       *thing
-	receipts        *wallet
-	lock            sync.Mutex
-	things          []*thing
-	pending         []func(ctx context.Context) bool
+	mark       string
+	email, id  string
+	token      string
+	partner    *person
+	wallets    []*wallet
+	categories []string
+	budget     budget
+	client     *http.Client
+	stream     *stream
+	contended  *thing
+	receipts   *wallet
+	lock       sync.Mutex
+	things     []*thing
+	pending    []func(ctx context.Context) bool
+	// batches were asked for at once.
+	batches         []*batch
 	number, scanned int
 	// opened are the names of categories that were asked for.
 	opened []string
 	// overwritten are the versions of the contended transaction that a change was based on.
 	overwritten map[string]bool
+}
+
+// batch is of things that were asked for at once; told: an answer says that they are there.
+type batch struct {
+	things []*thing
+	told   bool
 }
 
 type wallet struct {

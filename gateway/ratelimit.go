@@ -42,11 +42,13 @@ func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 
 func (l *rateLimit) burst() int { return int(math.Ceil(l.perSecond * burstSeconds)) }
 
-// take counts a request of a caller, says in the header what is left, and returns an error when that is nothing.
-func (l *rateLimit) take(who string, header http.Header) error {
+// take counts a request of a caller as so many, but no more than there can be at once, says in the header what is left, and
+// returns an error when that is less.
+func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	if l == nil {
 		return nil
 	}
+	weight = min(weight, l.burst())
 	bucket, ok := l.buckets.Get(who)
 	if !ok {
 		bucket = rate.NewLimiter(rate.Limit(l.perSecond), l.burst())
@@ -56,7 +58,7 @@ func (l *rateLimit) take(who string, header http.Header) error {
 		}
 	}
 	now := l.now()
-	allowed := bucket.AllowN(now, 1)
+	allowed := bucket.AllowN(now, weight)
 	left := max(0, bucket.TokensAt(now))
 	header.Set("RateLimit-Limit", strconv.Itoa(l.burst()))
 	header.Set("RateLimit-Remaining", strconv.Itoa(int(left)))
@@ -64,15 +66,15 @@ func (l *rateLimit) take(who string, header http.Header) error {
 	if allowed {
 		return nil
 	}
-	return errRateLimited.After(time.Duration((1 - left) / l.perSecond * float64(time.Second)))
+	return errRateLimited.After(time.Duration((float64(weight) - left) / l.perSecond * float64(time.Second)))
 }
 
 // limit counts a request against its user, or its address when it is nobody's.
 func (f *front) limit(x *exchange, r *http.Request) error {
 	if x.user != (caller.Identity{}) {
-		return f.limits.take("user "+x.user.UserID.String(), x.header)
+		return f.limits.take("user "+x.user.UserID.String(), x.route.weight, x.header)
 	}
-	return f.limits.take("address "+network(clientAddress(r, f.config.TrustProxyHops)), x.header)
+	return f.limits.take("address "+network(clientAddress(r, f.config.TrustProxyHops)), x.route.weight, x.header)
 }
 
 // network counts what is no address by itself.

@@ -21,21 +21,36 @@ func TestACallerGetsABurstAndThenTheRate(t *testing.T) {
 	require.NoError(t, err)
 	for left := 9; left >= 0; left-- {
 		h := http.Header{}
-		require.NoError(t, limits.take("ada", h))
+		require.NoError(t, limits.take("ada", 1, h))
 		require.Equal(t, "10", h.Get("RateLimit-Limit"))
 		require.Equal(t, strconv.Itoa(left), h.Get("RateLimit-Remaining"))
 		require.Equal(t, strconv.Itoa((10-left+1)/2), h.Get("RateLimit-Reset"))
 	}
 	h := http.Header{}
-	e := apierr.From(limits.take("ada", h))
+	e := apierr.From(limits.take("ada", 1, h))
 	require.Equal(t, "RATE_LIMITED", e.Reason)
 	require.Equal(t, time.Second/2, e.RetryAfter)
 	require.Equal(t, "0", h.Get("RateLimit-Remaining"))
-	require.NoError(t, limits.take("bob", http.Header{}), "another's bucket is full")
+	require.NoError(t, limits.take("bob", 1, http.Header{}), "another's bucket is full")
 
 	now = now.Add(time.Second / 2)
-	require.NoError(t, limits.take("ada", http.Header{}))
-	require.Error(t, limits.take("ada", http.Header{}), "a refused request costs nothing, and half a second brings one")
+	require.NoError(t, limits.take("ada", 1, http.Header{}))
+	require.Error(t, limits.take("ada", 1, http.Header{}), "a refused request costs nothing, and half a second brings one")
+}
+
+func TestARequestMayCountAsSeveral(t *testing.T) {
+	t.Parallel()
+	limits, err := newRateLimit(2, func() time.Time { return time.Unix(1, 0) })
+	require.NoError(t, err)
+	h := http.Header{}
+	require.NoError(t, limits.take("ada", 7, h))
+	require.Equal(t, "3", h.Get("RateLimit-Remaining"))
+	e := apierr.From(limits.take("ada", 7, h))
+	require.Equal(t, "RATE_LIMITED", e.Reason)
+	require.Equal(t, 2*time.Second, e.RetryAfter)
+	require.Equal(t, "3", h.Get("RateLimit-Remaining"))
+	require.NoError(t, limits.take("ada", 3, h))
+	require.NoError(t, limits.take("bob", 50, h), "what is more than can be had at once takes all of it")
 }
 
 func TestSimultaneousRequestsShareOneBucket(t *testing.T) {
@@ -46,7 +61,7 @@ func TestSimultaneousRequestsShareOneBucket(t *testing.T) {
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			if limits.take("ada", http.Header{}) == nil {
+			if limits.take("ada", 1, http.Header{}) == nil {
 				allowed.Add(1)
 			}
 		})

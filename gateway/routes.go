@@ -37,6 +37,8 @@ type route struct {
 	method   protoreflect.MethodDescriptor
 	success  []*restv1.Success
 	access   restv1.Access
+	// weight is how many requests the rate limit counts one as.
+	weight int
 	// body tells whether the request has one; without, all fields but the path's and headers are in the query.
 	body      bool
 	multipart bool
@@ -94,6 +96,7 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 		method:    method,
 		success:   proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
 		access:    proto.GetExtension(options, restv1.E_Access).(restv1.Access),
+		weight:    max(1, int(proto.GetExtension(options, restv1.E_Weight).(int32))),
 		multipart: proto.GetExtension(options, restv1.E_Multipart).(bool),
 		body:      rule.GetBody() == "*",
 	}

@@ -3019,7 +3019,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsWithBody Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3028,7 +3028,7 @@ type ClientInterface interface {
 
 	// CreateTransactions Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4108,7 +4108,7 @@ func (c *Client) CreateTransaction(ctx context.Context, params *CreateTransactio
 
 // CreateTransactionsWithBody Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4127,7 +4127,7 @@ func (c *Client) CreateTransactionsWithBody(ctx context.Context, params *CreateT
 
 // CreateTransactions Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8098,7 +8098,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsWithBodyWithResponse Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8107,7 +8107,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsWithResponse Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11981,7 +11981,7 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 
 // CreateTransactionsWithBodyWithResponse Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11996,7 +11996,7 @@ func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context
 
 // CreateTransactionsWithResponse Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

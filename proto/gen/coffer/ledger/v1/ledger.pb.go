@@ -4243,7 +4243,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xda\x1e\n" +
+	"spentMinor2\xde\x1e\n" +
 	"\rLedgerService\x12\x9f\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"@\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
@@ -4266,9 +4266,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x0eDeleteCategory\x12'.coffer.ledger.v1.DeleteCategoryRequest\x1a(.coffer.ledger.v1.DeleteCategoryResponse\"J\x8a\xb5\x18'\n" +
 	"\x10CATEGORY_DELETED\x12\x10Category deleted\x18\xc8\x01\x82\xd3\xe4\x93\x02\x19*\x17/api/v1/categories/{id}\x12\xbd\x01\n" +
 	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"O\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xc8\x01\n" +
-	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"W\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xbc\x01\n" +
+	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xcc\x01\n" +
+	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"[\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xbc\x01\n" +
 	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"Q\x8a\xb5\x18/\n" +
 	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xb9\x01\n" +
 	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"T\x8a\xb5\x18-\n" +

@@ -79,7 +79,7 @@ type LedgerServiceClient interface {
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
 	// INVALID_TRANSACTION_TYPE.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
-	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
 	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
 	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
@@ -369,7 +369,7 @@ type LedgerServiceServer interface {
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
 	// INVALID_TRANSACTION_TYPE.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)
-	// Books up to 500 transactions, all or none, as for an import. As CreateTransaction.
+	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
 	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
 	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.

@@ -238,6 +238,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*int32)(nil),
+		Field:         50005,
+		Name:          "coffer.rest.v1.weight",
+		Tag:           "varint,50005,opt,name=weight",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50011,
@@ -311,6 +319,10 @@ var (
 	//
 	// repeated string callers = 50004;
 	E_Callers = &file_coffer_rest_v1_rest_proto_extTypes[3]
+	// How many requests the rate limit counts one as; 0: one.
+	//
+	// optional int32 weight = 50005;
+	E_Weight = &file_coffer_rest_v1_rest_proto_extTypes[4]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -318,31 +330,31 @@ var (
 	// On a string that holds a decimal: a JSON number, digit for digit.
 	//
 	// optional bool number = 50011;
-	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[4]
+	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[5]
 	// The field travels in this HTTP header and not in the body.
 	//
 	// optional string header = 50012;
-	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[5]
+	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[6]
 	// The field travels in the query although the RPC has a body; a form may hold it, too.
 	//
 	// optional bool query = 50013;
-	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[6]
+	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[7]
 	// The request is refused without the field; for the OpenAPI document only, the services check it.
 	//
 	// optional bool required = 50014;
-	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[7]
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[8]
 	// The answer leaves the field out when it is empty, as if it were optional and absent.
 	//
 	// optional bool omit_empty = 50015;
-	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[8]
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[9]
 	// The answer's body is this field, a file of this media type, and not JSON.
 	//
 	// optional string file = 50016;
-	E_File = &file_coffer_rest_v1_rest_proto_extTypes[9]
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[10]
 	// JSON's null empties the string, as "" does. For other fields it is as good as absent.
 	//
 	// optional bool null_empties = 50017;
-	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[10]
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[11]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -368,7 +380,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\asuccess\x12\x1e.google.protobuf.MethodOptions\x18ц\x03 \x03(\v2\x17.coffer.rest.v1.SuccessR\asuccess:P\n" +
 	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18҆\x03 \x01(\x0e2\x16.coffer.rest.v1.AccessR\x06access:>\n" +
 	"\tmultipart\x12\x1e.google.protobuf.MethodOptions\x18ӆ\x03 \x01(\bR\tmultipart::\n" +
-	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18Ԇ\x03 \x03(\tR\acallers:7\n" +
+	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18Ԇ\x03 \x03(\tR\acallers:8\n" +
+	"\x06weight\x12\x1e.google.protobuf.MethodOptions\x18Ն\x03 \x01(\x05R\x06weight:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
 	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
@@ -404,19 +417,20 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	3,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
 	3,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
 	3,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
-	4,  // 4: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	4,  // 5: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	4,  // 6: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	4,  // 7: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	4,  // 8: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	4,  // 9: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	4,  // 10: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	1,  // 11: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 12: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	11, // [11:13] is the sub-list for extension type_name
-	0,  // [0:11] is the sub-list for extension extendee
+	3,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
+	4,  // 5: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	4,  // 6: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	4,  // 7: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	4,  // 8: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	4,  // 9: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	4,  // 10: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	4,  // 11: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	1,  // 12: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 13: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	12, // [12:14] is the sub-list for extension type_name
+	0,  // [0:12] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -432,7 +446,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 11,
+			NumExtensions: 12,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -206,7 +206,7 @@ func (s *siege) body(t *testing.T, o operation) object {
 		"categoryId": s.own["category"], "categoryIds": []string{s.own["category"]}, "amount": 1, "date": "2026-03-14", "type": "expense",
 		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{}, "enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted", "role": "viewer", "sharePercent": 1, "read": true, "archived": false,
-		"alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
+		"transactions": []object{expense(s.own["wallet"], s.own["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
 	}
 	body := object{}
 	for field := range o.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {

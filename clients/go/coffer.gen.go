@@ -977,7 +977,7 @@ type CreateTransactionRequest struct {
 	Date string `json:"date"`
 
 	// Description Up to 1000 characters.
-	Description string `json:"description"`
+	Description *string `json:"description,omitempty"`
 
 	// Type "expense" or "income"; absent: income.
 	Type     *string `json:"type,omitempty"`

@@ -13,8 +13,8 @@ import (
 
 func reference(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
-// message defines the schema of a message in answers, and refers to it. As the gateway writes them, fields are there
-// unless they are optional, a message inside another, or marked omit_empty.
+// message defines the schema of a message, and refers to it. As the gateway writes them, fields are there unless they are
+// optional, a message inside another, or marked omit_empty; of a request inside another, those marked required are asked for.
 func (g *generator) message(m *protogen.Message) object {
 	name := string(m.Desc.Name())
 	if other, ok := g.defined[name]; ok {
@@ -24,15 +24,15 @@ func (g *generator) message(m *protogen.Message) object {
 		return reference(name)
 	}
 	g.defined[name] = m
-	isAnswer := strings.HasSuffix(name, "Response")
+	isAnswer, isRequest := strings.HasSuffix(name, "Response"), strings.HasSuffix(name, "Request")
 	properties, required := object{}, []string{}
 	for _, field := range m.Fields {
 		if stringOption(field, restv1.E_Header) != "" {
 			continue
 		}
 		properties[field.Desc.JSONName()] = g.described(field)
-		optional := field.Desc.HasPresence() && (field.Message == nil || !isAnswer)
-		if !optional && !boolOption(field, restv1.E_OmitEmpty) {
+		there := !field.Desc.HasPresence() || field.Message != nil && isAnswer
+		if isRequest && boolOption(field, restv1.E_Required) || !isRequest && there && !boolOption(field, restv1.E_OmitEmpty) {
 			required = append(required, field.Desc.JSONName())
 		}
 	}

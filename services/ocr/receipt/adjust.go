@@ -78,6 +78,19 @@ func choices(of []labelled) []choice {
 	if len(of) > 1 && sum != 0 {
 		out = append(out, choice{sum, true})
 	}
+	return append(out, pairs(of)...)
+}
+
+// pairs are two of more than two together, where several readings saw both: the others may be misread.
+func pairs(of []labelled) []choice {
+	var out []choice
+	for i, a := range of[:min(len(of), 6)] {
+		for _, b := range of[:i] {
+			if len(of) > 2 && a.seen > 1 && b.seen > 1 && !a.late && !b.late && a.value != 0 && b.value != 0 {
+				out = append(out, choice{abs(a.value) + abs(b.value), true})
+			}
+		}
+	}
 	return out
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	legal   = regexp.MustCompile(`(?i)\b(?:s[do0][nm]\.?\s*\.?[b8][hni1][do0]|s/b|berhad|bhd|gmbh|ohg|e\.?\s?k|ltd|limited|llc|inc|corp|plc|pte|pvt|pty|s\.?a\.?r\.?l|sarl|sas|s\.?p\.?a|s\.?r\.?l|s\.l|b\.?v|n\.?v|enterprises?|trading)\b`)
+	legal   = regexp.MustCompile(`(?i)\b(?:s[do0][nm]\.?\s*\.?[b8][hni1][do0]|s/b|berhad|bhd|gmbh|mbh|ohg|gbr|e\.?\s?k|ltd|limited|llc|inc|corp|plc|pte|pvt|pty|s\.?a\.?r\.?l|sarl|eurl|sasu?|s\.?p\.?a|s\.?r\.?l|s\.?n\.?c|s\.l|b\.?v|n\.?v|enterprises?|trading)\b|[\s,]s\.\s?a\.`)
 	company = regexp.MustCompile(`(?i)\b(?:cash\s*(?:&|and|n)\s*carry|s[do0][nm]\.?\s*\.?[b8][hni1][do0]|s/b|berhad|bhd|gmbh|ag|kg|ohg|e\.?\s?k|ug|ltd|limited|llc|inc|corp|co|plc|pte|pvt|pty|s\.?a\.?r\.?l|sarl|sas|s\.?p\.?a|s\.?r\.?l|` +
 		`s\.l|b\.?v|n\.?v|oy|ab|enterprises?|trading|restaurants?|restoran|cafe|café|coffee|kopitiam|bakery|bakeries|boulangerie|store|stores|mart|market|supermarket|supermarkt|supermercado|hypermarket|` +
 		`shop|pharmacy|pharmacie|apotheke|farmacia|hardware|hotel|bistro|pizzeria|trattoria|ristorante|restaurante|baumarkt|tankstelle|petrol|station|holdings?|industries|services?|book|stationery|` +
@@ -19,13 +19,13 @@ var (
 	house = regexp.MustCompile(`(?i)(?:stra(?:ss|ß|b)e|str\.?|weg|allee|platz|gasse|ring|damm|ufer)\s*\d{1,4}\s?[a-z]?\W*$|^\W*(?:\d+\s?[a-z]?,?\s+)?(?:rue|avenue|av\.|boulevard|bd|calle|avda|via|viale|piazza|corso)\s.*\d|` +
 		`^\W*\d+[a-z]?,?\s.*\s(?:street|st|road|rd|avenue|ave|lane|drive|blvd)\b|^\W*(?:rue|calle|via|viale|piazza|corso|jalan|jln)\s.*\d`)
 	contact = regexp.MustCompile(`(?i)\b(?:tel|fax|phone|telefon|hp|www|http|e-?mail|gst|vat|reg|co\.?\s*no|company no|roc|ust|steuer|siret|invoice|receipt|rechnung|tax invoice|bill|quittung|cash|date|datum|fecha|time|` +
-		`table|cashier|kasse|order|doc|document|page|customer|welcome|willkommen|bienvenue|thank|copy|goods|sold|returnable|refund|exchange|please|ticket|facture|factura|fattura|factuur|scontrino|beleg|bon|member|ship to|bill to|sold to|document no|pos|terminal|vouchers?|points?|redeem|expiry|survey|promotions?|formerly|licen[sc]ee of|kopie|copie|copia|adress?e?|factuuradres|afleveradres)\b|@`)
+		`table|cashier|kasse|order|doc|document|page|customer|welcome|willkommen|bienvenue|thank|copy|goods|sold|returnable|refund|exchange|please|ticket|facture|factura|fattura|factuur|scontrino|beleg|bon|member|ship to|bill to|sold to|document no|pos|terminal|vouchers?|points?|redeem|expiry|survey|promotions?|formerly|licen[sc]ee of|inh(?:aber)?|es bediente|bedienung|served by|serveur|operator[ei]?|kellner|tisch|documento commerciale|kassenbon|kassenbeleg|kundenbeleg|kopie|copie|copia|adress?e?|factuuradres|afleveradres)\b|@`)
 	// ofOthers comes before the name of somebody else: the customer, or what the shop was called once.
-	ofOthers = regexp.MustCompile(`(?i)(?:\b(?:bill(?:ed)?|ship(?:ped)?|sold|invoiced?|deliver(?:ed)?) to|customer|client|\bkunde|adresse|address|rechnung an|lieferung an|factur[ée]e? (?:à|a)|cliente|destinatari[oa]|factuuradres|afleveradres|formerly(?: known as)?|licen[sc]ee of)\W*$`)
+	ofOthers = regexp.MustCompile(`(?i)(?:\b(?:bill(?:ed)?|ship(?:ped)?|sold|invoiced?|deliver(?:ed)?) to|customer|client|\bkunde|adresse|address|rechnung an|lieferung an|factur[ée]e? (?:à|a)|cliente|destinatari[oa]|factuuradres|afleveradres|formerly(?: known as)?|licen[sc]ee of)\W*$|\(\s?formerly[^)]*$`)
 	// misprinted are words of a head that are told even where a letter is wrong.
 	misprinted = phraseList(`invoice,simplified,receipt,cashier,telephone,telefon,rechnung,quittung,company no,company reg,steuernummer,uid nr,ust id`)
 	// neverFirst are words that follow a name and begin none.
-	neverFirst = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
+	neverFirst = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|mbh|vertriebs?|handels(?:gesellschaft)?|betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
 	// sentence is what slogans end like.
 	sentence = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
 	// cashAndCarry is a kind of shop, not a way to pay.
@@ -147,13 +147,15 @@ func nameScore(l *line, i int, typical int) float64 {
 	// The seller's name is at the very top; further down comes the customer's.
 	score := 1.6 - 0.2*float64(i) - 0.15*float64(max(0, i-5))
 	name := merchantName(l.text)
+	place := l.text
 	switch {
 	case legal.MatchString(l.text), legal.MatchString(name):
-		score += 1.6
+		// The number of a firm is no postcode.
+		score, place = score+1.6, name
 	case company.MatchString(l.text):
 		score += 0.6
 	}
-	if address.MatchString(l.text) {
+	if address.MatchString(place) {
 		score -= 1.2
 	}
 	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || misprinted.has(l.tokens) {

@@ -12,7 +12,7 @@ var (
 	lastPair  = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]{3})\W*$`)
 	// shortForm is the same as two letters.
 	shortForm    = regexp.MustCompile(`(?i)([\s)])(?:\$/[b83]|[5s]/[b8])\b`)
-	registration = regexp.MustCompile(`(?i)\s*[(\[{][^()\[\]{}]{0,12}\d{5,}.*$|\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?\b[a-z]{0,2}\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
+	registration = regexp.MustCompile(`(?i)\s*[(\[{][^()\[\]{}]{0,12}\d{5,}.*$|\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?\b[a-z]{0,2}-?\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
 	// speck is dirt at the end: a small letter at most.
 	speck = regexp.MustCompile(`^[^\p{L}\d)&]*\p{Ll}?[^\p{L}\d)&]*$`)
 	// title is what a document calls itself, before or behind the name of who wrote it.

@@ -63,22 +63,22 @@ const (
 
 // look is a second look at single rows, at several sizes, for one thing.
 type look struct {
-	places  []receipt.Place
-	growths []float64
-	read    func([]receipt.Page) receipt.Reading
+	places []receipt.Place
+	views  []view
+	read   func([]receipt.Page) receipt.Reading
 }
 
 // closer looks again at the rows that decide what is still in doubt.
 func (r local) closer(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
 	var looks []look
 	if c := out.Confidence["total"]; c > 0 && c < sureSum {
-		looks = append(looks, look{readings[len(readings)-1].SumPlaces(), rowGrowths, receipt.ReadSums})
+		looks = append(looks, look{readings[len(readings)-1].SumPlaces(), rowViews, receipt.ReadSums})
 	}
 	if out.Total != "" && out.Confidence["date"] < sureDate {
-		looks = append(looks, look{receipt.DatePlaces(readings...), rowGrowths, receipt.ReadDates})
+		looks = append(looks, look{receipt.DatePlaces(readings...), rowViews, receipt.ReadDates})
 	}
 	if out.Total != "" {
-		looks = append(looks, look{receipt.NamePlace(readings...), nameGrowths, receipt.ReadNames})
+		looks = append(looks, look{receipt.NamePlace(readings...), nameViews, receipt.ReadNames})
 	}
 	closer, err := r.lookAtRows(ctx, pages, looks)
 	if err != nil {
@@ -93,9 +93,9 @@ func (r local) lookAtRows(ctx context.Context, pages []prepared, looks []look) (
 	var rows []prepared
 	var pictures []*image.Gray
 	for _, l := range looks {
-		for _, grow := range l.growths {
+		for _, v := range l.views {
 			for _, place := range l.places {
-				row := pages[place.Page-1].enlarged(grow).row(place.Box)
+				row := pages[place.Page-1].enlarged(v.grow).row(place.Box, v.air)
 				rows, pictures = append(rows, row), append(pictures, row.picture())
 			}
 		}
@@ -112,7 +112,7 @@ func (r local) lookAtRows(ctx context.Context, pages []prepared, looks []look) (
 		if len(l.places) == 0 {
 			continue
 		}
-		for range l.growths {
+		for range l.views {
 			seen := make([]receipt.Page, len(pages))
 			for i, p := range pages {
 				seen[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
@@ -131,11 +131,15 @@ func (r local) lookAtRows(ctx context.Context, pages []prepared, looks []look) (
 	return out, nil
 }
 
+// view is how a single row is looked at: by how much it is enlarged, and how much of what is above and below is left, as
+// a share of its height.
+type view struct{ grow, air float64 }
+
 var (
-	// rowGrowths: the engine misreads other figures at other sizes, so that what it reads twice is likely so.
-	rowGrowths = []float64{0.8, 1.25, 2}
-	// nameGrowths: a name is told by its surest spelling, which is most often that of larger letters.
-	nameGrowths = []float64{1.25}
+	// rowViews: the engine misreads other figures at other sizes, so that what it reads twice is likely so.
+	rowViews = []view{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
+	// nameViews: a name is told by its surest spelling, which is most often that of larger letters.
+	nameViews = []view{{1.25, 0.25}}
 )
 
 func (r local) passes(first []receipt.Page) []pass {

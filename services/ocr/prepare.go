@@ -73,8 +73,8 @@ func (p prepared) enlarged(by float64) prepared {
 }
 
 // row is the part of the page level with a box, with some air above and below.
-func (p prepared) row(b receipt.Box) prepared {
-	air := b.H * 2 / 5
+func (p prepared) row(b receipt.Box, share float64) prepared {
+	air := int(float64(b.H) * share)
 	area := image.Rect(0, b.Y-air, p.ink.Bounds().Dx(), b.Y+b.H+air).Intersect(p.ink.Bounds())
 	row := image.NewGray(image.Rect(0, 0, max(area.Dx(), 1), max(area.Dy(), 1)))
 	for y := range area.Dy() {

@@ -97,10 +97,10 @@ func gather(all []printedDate, monthFirst bool, now time.Time) []dated {
 	return out
 }
 
-// saysDate forgives more than elsewhere, for there is a date on the line.
+// saysDate forgives more than elsewhere, for there is a date on the line. A rate is a tax's.
 func saysDate(words []string) bool {
 	return dateWords.has(words) || slices.ContainsFunc(words, func(w string) bool {
-		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || len(w) >= 3 && len(w) <= 5 && distance(w, "date") <= 1
+		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || w != "rate" && len(w) >= 3 && len(w) <= 5 && distance(w, "date") <= 1
 	})
 }
 

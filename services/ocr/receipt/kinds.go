@@ -48,6 +48,9 @@ var amountWords = phraseList(`total amount,total amt,total sales,total price`)
 // paidWords make a total what was handed over, not what was asked for.
 var paidWords = phraseList(`paid,tendered,tender,received,payment,gegeben,entregado,pagado,regle`)
 
+// owedWords are about paying, but not about what was paid.
+var owedWords = phraseList(`to be paid`)
+
 func classify(lines []*line) {
 	for _, l := range lines {
 		l.kind = kindOf(l)
@@ -101,7 +104,7 @@ func onlyCounts(t []string) bool {
 func totalKind(t []string) kind {
 	tax := taxWords.has(t)
 	switch {
-	case paidWords.has(t):
+	case paidWords.has(t) && !owedWords.has(t):
 		return kindCash
 	case tax && containedWords.has(t):
 		return kindTax

@@ -139,6 +139,8 @@ func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
 		"Sub Total 5.00":               kindSubtotal,
 		"Total items 4":                kindCount,
 		"Total paid 5.00":              kindCash,
+		"Amount to be paid 5.00":       kindTotal,
+		"Zu bezahlen 5,00":             kindTotal,
 		"Gesamtbetrag 5,00":            kindTotal,
 		"Zwischensumme 5,00":           kindSubtotal,
 		"Zu zahlen 5,00":               kindTotal,

@@ -21,13 +21,13 @@ func phraseList(text string) phrases {
 }
 
 var (
-	totalWords = phraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,total amt,ttl,nett total,net total,
+	totalWords = phraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,
 		summe,gesamt,gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,gesamtpreis,betrag,
 		total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,importe total,importe,a pagar,
 		totale,totale complessivo,importo,da pagare,importo pagato,jumlah,totaal,te betalen,balance,amount`)
 	strongTotalWords = phraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
 		after rounding,zu zahlen,zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,total a payer,montant ttc,
-		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,nett amount,net amount`)
+		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
 	subtotalWords = phraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
 		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
 	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,

@@ -5,6 +5,9 @@ type adjustment struct {
 	tax, tip, discount, rounding int64
 }
 
+// plausible: no more is put on the goods than they cost.
+func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(goods) }
+
 // choice is one way to take one sort of amount: not at all, one of them, or all of them together.
 type choice struct {
 	value int64

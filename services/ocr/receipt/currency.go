@@ -44,6 +44,9 @@ var clues = []clue{
 	{"KRW", 3, regexp.MustCompile(`₩|(?:^|[^A-Za-z])KRW(?:[^A-Za-z]|$)`)},
 	{"TRY", 3, regexp.MustCompile(`₺|(?:^|[^A-Za-z])TRY(?:[^A-Za-z]|$)`)},
 	{"MYR", 1.5, regexp.MustCompile(`(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|jalan|jln|taman|tunai|jumlah|lorong)\b`)},
+	// An M is read as N or H.
+	{"MYR", 1, regexp.MustCompile(`(?:^|[^A-Za-z])R[NH]\s?\d+[.,]\s?\d\d(?:\D|$)|\(R[NH]\)`)},
+	{"MYR", 1.5, regexp.MustCompile(`(?i)\bgst\b.{0,12}\b00\d{10}\b`)},
 	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:mwst|ust-?id|steuer-?nr|gmbh|deutschland|filiale|summe|r[üu]ckgeld)\b`)},
 	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:tva|siret|siren|sarl|ttc|naf|france|s\.l\.|nif|c\.i\.f|españa|p\.?\s?iva|partita iva|scontrino|btw|kvk|nederland|oib)\b`)},
 	{"EUR", 1, regexp.MustCompile(`(?i)\b(?:factura simplificada|efectivo|di cui iva|contante|totale|esp[èe]ces|caisse)\b`)},

@@ -14,6 +14,7 @@ type draftItem struct {
 	amount      amount
 	others      []int64 // what its amount may be instead, likeliest first
 	again       []int64 // what other readings found for it
+	product     int64   // quantity times price, where the line says so
 	doubtful    bool
 	description *line
 }
@@ -128,7 +129,10 @@ func (r *itemReader) item(l *line, price amount) {
 	}
 	r.above = nil
 	if l.kind == kindDiscount && it.amount.value > 0 && !it.net() {
-		it.others = append([]int64{it.amount.value}, it.others...)
+		if len(l.tokens) > 1 {
+			// More than the word for it may be the name of an article.
+			it.others = append([]int64{it.amount.value}, it.others...)
+		}
 		it.amount.value = -it.amount.value
 	}
 	if l.kind != kindDiscount && it.amount.value < 0 {
@@ -147,6 +151,15 @@ func newItem(l *line, name string, price amount) draftItem {
 	for _, a := range l.amounts {
 		if a.start < price.start && !a.percent {
 			numbers = append(numbers, a)
+		}
+	}
+	if times.MatchString(l.text) && len(numbers) > 0 {
+		u := price
+		if len(numbers) > 1 {
+			u = numbers[1]
+		}
+		if u.decimals >= 2 && numbers[0].value <= 1_000_000 {
+			it.product = multiply(numbers[0].value, u.value)
 		}
 	}
 	for i, q := range numbers {

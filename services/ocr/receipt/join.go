@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -83,6 +84,8 @@ func (r *Receipt) addItems(goods [][]draftItem, total int64, s *sums) {
 			best = it
 		}
 	}
+	// On a picture, something for nothing is mostly dirt.
+	best.list = slices.DeleteFunc(slices.Clone(best.list), func(it draftItem) bool { return it.amount.value == 0 && !it.at.exact })
 	for i, it := range best.list {
 		r.Items = append(r.Items, it.item())
 		r.Evidence = append(r.Evidence, it.at.evidence(lineField(i), 0, 0))
@@ -112,7 +115,7 @@ func (r *Receipt) addItems(goods [][]draftItem, total int64, s *sums) {
 
 func adjustmentOfSubtotal(total int64, s *sums) (adjustment, bool) {
 	for _, base := range s.subtotals {
-		if adj, ok := adjustments(base.value, total, s); ok {
+		if adj, ok := adjustments(base.value, total, s); ok && adj.plausible(base.value) {
 			return adj, true
 		}
 	}

@@ -80,6 +80,12 @@ func TestDayAndMonthAreToldApartByTheReceiptsOtherEvidence(t *testing.T) {
 	}
 }
 
+func TestRinggitAreKnownThoughTheirCodeIsMisread(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "MYR", readText("SHOP\nTea RN5.00\nTotal RH 5.00").Currency)
+	require.Equal(t, "MYR", readText("SHOP\nGST ID: 000123456789\nTea 5.00\nTotal 5.00").Currency)
+}
+
 func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]int64{

@@ -1,6 +1,9 @@
 package receipt
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // maxRepairItems bounds the search for repairs: on longer receipts too many combinations hit the total by chance.
 const maxRepairItems = 40
@@ -26,7 +29,7 @@ func reconcile(draft []draftItem, total int64, s *sums) items {
 	if len(draft) > maxRepairItems {
 		return plain
 	}
-	repairs := []repair{otherReadings, replaceOne, respellOne, dropOne, otherColumn}
+	repairs := []repair{products, otherReadings, replaceOne, respellOne, dropOne, otherColumn}
 	if draft[0].at.exact {
 		// What a line says is not in doubt, only which lines are goods and which column is the price.
 		repairs = []repair{dropOne, otherColumn}
@@ -48,7 +51,8 @@ func settled(n, repairs int) float64 {
 }
 
 func balances(list []draftItem, total int64, s *sums) (adjustment, bool) {
-	return adjustments(sumOf(list), total, s)
+	adj, ok := adjustments(sumOf(list), total, s)
+	return adj, ok && adj.plausible(sumOf(list))
 }
 
 func sumOf(list []draftItem) int64 {
@@ -82,6 +86,20 @@ func belowNames(draft []draftItem) []draftItem {
 		return nil
 	}
 	return out
+}
+
+// products takes quantity times price for the amounts of all lines that have them.
+func products(draft []draftItem, total int64, s *sums) (items, bool) {
+	list := slices.Clone(draft)
+	changes := 0
+	for i, it := range list {
+		if it.product > 0 && it.product != it.amount.value {
+			list[i].amount.value = it.product
+			changes++
+		}
+	}
+	adj, ok := balances(list, total, s)
+	return items{list: list, reconciled: true, repairs: min(changes, maxReread), adjustment: adj, confidence: settled(len(list), min(changes, maxReread))}, ok && changes > 0
 }
 
 // maxReread bounds how many amounts are taken from other readings, and of how many lines: where more are in doubt, some
@@ -138,15 +156,15 @@ func replaceOne(draft []draftItem, total int64, s *sums) (items, bool) {
 	return items{}, false
 }
 
-// respellOne takes one digit of one amount for misread, when that is all that is missing: of several, that of the word
-// which the engine was least sure of.
+// respellOne takes one digit of one amount for misread, when that is all that is missing: of several, one that looks like
+// what it must be, and then that of the word which the engine was least sure of.
 func respellOne(draft []draftItem, total int64, s *sums) (items, bool) {
 	missing := total - sumOf(draft)
 	for _, adj := range simpleAdjustments(s) {
 		worst := -1
 		fits := func(i int) int64 { return draft[i].amount.value + missing - adj.tax - adj.rounding }
 		for i := range draft {
-			if oneDigitOff(draft[i].amount.value, fits(i)) && (worst < 0 || draft[i].amount.certainty < draft[worst].amount.certainty) {
+			if oneDigitOff(draft[i].amount.value, fits(i)) && (worst < 0 || likelier(draft[i], fits(i), draft[worst], fits(worst))) {
 				worst = i
 			}
 		}
@@ -158,6 +176,29 @@ func respellOne(draft []draftItem, total int64, s *sums) (items, bool) {
 		return items{list: list, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(list), 1)}, true
 	}
 	return items{}, false
+}
+
+// likelier: a was rather meant as x than b as y.
+func likelier(a draftItem, x int64, b draftItem, y int64) bool {
+	if alikeA, alikeB := looksLike(a.amount.value, x), looksLike(b.amount.value, y); alikeA != alikeB {
+		return alikeA
+	}
+	return a.amount.certainty < b.amount.certainty
+}
+
+// digitPairs are taken for each other by whoever reads worn print.
+const digitPairs = "56 38 08 06 68 17 09 58 35 49 14 27 89 39"
+
+// looksLike: the digit in which two amounts differ is one of a pair.
+func looksLike(a, b int64) bool {
+	x, y := format(a), format(b)
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			pair := string([]byte{min(x[i], y[i]), max(x[i], y[i])})
+			return strings.Contains(digitPairs, pair)
+		}
+	}
+	return false
 }
 
 // simpleAdjustments are none, and each of those printed alone.

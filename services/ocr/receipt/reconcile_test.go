@@ -17,12 +17,22 @@ func TestLinesAreChosenSoThatTheyComeOutAtTheTotal(t *testing.T) {
 		"a discount within the line":           {"SHOP\nSoap\n1 x 11.50 (Disc: 1.60) 9.90\nTea\n2 x 2.00 4.00\nTotal 13.90", []string{"9.90", "4.00"}},
 		"a total before the discount":          {"SHOP\nEggs 3.20\nTea 4.00\nQty: 2 Total Amount: 7.20\nDiscount: 0.00\nAfter Discount: 7.20\nTotal Sales: 7.20", []string{"3.20", "4.00"}},
 		"a number of things that has decimals": {"SHOP\nEggs 3.20\nTea 4.00\nItem Count: 2 Item Qty: 2.00\nTotal 7.20", []string{"3.20", "4.00"}},
+		"a price whose product is unread":      {"SHOP\nEggs\n4x 2.20 RNB.\nTea\n1x 7.80 7.80\nTotal 16.60", []string{"8.80", "7.80"}},
+		"the digit that looks like another":    {"SHOP\nTea 15.00\nBread 16.00\nTotal 30.00", []string{"15.00", "15.00"}},
+		"something for nothing":                {"SHOP\nTea 15.00\nas ever 0.00\nBread 15.00\nTotal 30.00", []string{"15.00", "15.00"}},
 		"a house number":                       {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
 	} {
 		r := readText(c.text)
 		require.NotContains(t, r.Warnings, LinesNotReconciled, name)
 		require.Equal(t, c.amounts, amountsOf(r), name)
 	}
+}
+
+func TestLinesNeverCostLessThanTheirTax(t *testing.T) {
+	t.Parallel()
+	r := readText("SHOP\nDirt 0.50\nTax 26.30\nTotal 26.80")
+	require.Contains(t, r.Warnings, LinesNotReconciled)
+	require.Empty(t, r.Tax)
 }
 
 func TestWhatOneReadingMisreadsOrMissesAnotherMayHave(t *testing.T) {

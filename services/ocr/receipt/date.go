@@ -14,6 +14,8 @@ type printedDate struct {
 	ordered bool
 	score   float64
 	at      *line
+	// look: it was read by a look at a single row.
+	look bool
 	// weekday is what the line says, if it names exactly one.
 	weekday *time.Weekday
 }
@@ -44,7 +46,10 @@ func pickDate(readings []Reading, currency string, now time.Time) (found, bool) 
 	var all []printedDate
 	var lines []*line
 	for _, r := range readings {
-		all = append(all, r.dates...)
+		for _, d := range r.dates {
+			d.look = r.rowsOnly
+			all = append(all, d)
+		}
 		lines = append(lines, r.lines...)
 	}
 	monthFirst, known := order(all, lines, currency)
@@ -65,7 +70,8 @@ func pickDate(readings []Reading, currency string, now time.Time) (found, bool) 
 	return found{value: best.day.Format(time.DateOnly), confidence: max(0.1, min(confidence, 0.98)), at: best.from.at}, open
 }
 
-// gather puts what was read of the same day together: the best place counts, every other adds a little.
+// gather puts what was read of the same day together: the best place counts, every other adds a little, and less where
+// several looks at one row may make the same mistake.
 func gather(all []printedDate, monthFirst bool, now time.Time) []dated {
 	var out []dated
 	for _, d := range all {
@@ -91,7 +97,11 @@ func gather(all []printedDate, monthFirst bool, now time.Time) []dated {
 		if score > o.score {
 			o.from = d
 		}
-		o.score = max(score, o.score) + 0.5
+		more := 0.5
+		if d.look {
+			more = 0.35
+		}
+		o.score = max(score, o.score) + more
 		o.open = o.open && open
 	}
 	return out

@@ -69,7 +69,9 @@ type Reading struct {
 	dates     []printedDate
 	merchants []found
 	// names are single rows that were looked at once more.
-	names    []*line
+	names []*line
+	// rowsOnly: nothing but such rows was read.
+	rowsOnly bool
 	currency found
 }
 
@@ -173,11 +175,11 @@ func hasDigits(text string) bool { return strings.ContainsAny(text, "0123456789"
 func ReadSums(pages []Page) Reading {
 	lines := strips(pages)
 	classify(lines)
-	return Reading{lines: lines, sums: findSums(lines)}
+	return Reading{lines: lines, sums: findSums(lines), rowsOnly: true}
 }
 
 // ReadDates analyses a second look at rows on which a date is printed, for nothing else.
 func ReadDates(pages []Page) Reading {
 	lines := strips(pages)
-	return Reading{lines: lines, dates: findDates(lines)}
+	return Reading{lines: lines, dates: findDates(lines), rowsOnly: true}
 }

@@ -14,7 +14,7 @@ type candidate struct {
 	at         *line
 	start, end int
 	label      float64
-	// seen is in how many readings it is called a total.
+	// seen is how often it is called a total.
 	seen int
 	proof
 	confidence float64
@@ -66,11 +66,7 @@ func rankTotals(readings []Reading, goods [][]draftItem, s *sums) []candidate {
 	var out []candidate
 	for _, c := range b {
 		c.proof = proofs(c.value, readings, goods, s)
-		for _, t := range s.totals {
-			if t.value == c.value {
-				c.seen = t.seen
-			}
-		}
+		c.seen = witnesses(c.value, readings)
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
@@ -78,6 +74,24 @@ func rankTotals(readings []Reading, goods [][]draftItem, s *sums) []candidate {
 	})
 	judge(out)
 	return out
+}
+
+// witnesses counts the rows of all readings that call v a total. Looks at single rows are one, however many they are: they
+// tend to make the same mistake.
+func witnesses(v int64, readings []Reading) int {
+	n, looked := 0, 0
+	for _, r := range readings {
+		for _, t := range r.sums.totals {
+			switch {
+			case t.value != v:
+			case r.rowsOnly:
+				looked = 1
+			default:
+				n++
+			}
+		}
+	}
+	return n + looked
 }
 
 func totalLabel(t labelled, i, n int) float64 {

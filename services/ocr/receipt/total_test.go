@@ -26,3 +26,11 @@ func TestATotalIsSureOnlyWhereOtherFiguresAgree(t *testing.T) {
 	require.False(t, sure("SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70\n", "SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70"), "nothing is called the total")
 	require.GreaterOrEqual(t, Join(today, Read(FromText(lines))).Confidence["total"], sureTotal, "text is not misread")
 }
+
+func TestLooksAtOneRowAreOneWitness(t *testing.T) {
+	t.Parallel()
+	const lines = "SHOP\nBread 2.50\nMilk 1.20\n"
+	look := ReadSums(recognised("Total 3.70"))
+	require.GreaterOrEqual(t, Join(today, Read(recognised(lines+"Total 3.70")), look, look).Confidence["total"], sureTotal)
+	require.Less(t, Join(today, Read(recognised(lines+"Total 3.7")), look, look).Confidence["total"], sureTotal)
+}

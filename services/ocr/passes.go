@@ -170,7 +170,7 @@ func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.
 // uprightPage reads a page as it came, and turned by quarters when hardly a word comes out of it.
 func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []receipt.Word, error) {
 	white := whiten(img)
-	turns := []int{0, 2}
+	turns := []int{0, 2, 1, 3}
 	if sideways(white) {
 		turns = []int{0, 1, 3, 2}
 	}

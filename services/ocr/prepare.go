@@ -120,27 +120,29 @@ func skew(img *image.Gray) float64 {
 	return best
 }
 
-// inkPoints are the ink's pixels on the picture shrunk to a width, thinned where there are very many.
+// inkPoints are the ink's pixels on the picture shrunk to a width.
 func inkPoints(img *image.Gray, width int) ([]image.Point, int) {
-	step := max(1, img.Bounds().Dx()/width)
-	var points []image.Point
-	for y := 0; y < img.Bounds().Dy(); y += step {
-		for x := 0; x < img.Bounds().Dx(); x += step {
-			if img.Pix[y*img.Stride+x] < inkLevel {
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	step := max(1, w/width)
+	// Print covers a tenth of the paper or less.
+	points := make([]image.Point, 0, w*h/(step*step)/10)
+	for y := 0; y < h; y += step {
+		row := img.Pix[y*img.Stride:][:w]
+		for x := 0; x < w; x += step {
+			if row[x] < inkLevel {
 				points = append(points, image.Pt(x/step, y/step))
 			}
 		}
 	}
-	return points, img.Bounds().Dy()/step + 1
+	return points, h/step + 1
 }
 
 func sharpness(points []image.Point, height int, angle float64) float64 {
 	const margin = 120
 	sums := make([]float64, height+2*margin)
-	tan := math.Tan(angle)
+	down := shifts(points, angle)
 	for _, p := range points {
-		y := int(float64(p.Y)-float64(p.X)*tan+0.5) + margin
-		if y >= 0 && y < len(sums) {
+		if y := p.Y + margin + down[p.X]; y >= 0 && y < len(sums) {
 			sums[y]++
 		}
 	}
@@ -150,6 +152,19 @@ func sharpness(points []image.Point, height int, angle float64) float64 {
 		s += d * d
 	}
 	return s
+}
+
+// shifts are how far the points of each column go down when rows at an angle are made straight.
+func shifts(points []image.Point, angle float64) []int {
+	width := 0
+	for _, p := range points {
+		width = max(width, p.X+1)
+	}
+	out, slope := make([]int, width), math.Tan(angle)
+	for x := range out {
+		out[x] = int(math.Floor(0.5 - float64(x)*slope))
+	}
+	return out
 }
 
 // textHeight is the usual height of a letter, from those of the pieces of ink that touch; 0 when there are too few.

@@ -1,5 +1,7 @@
 package receipt
 
+import "slices"
+
 // adjustment is what lies between the lines and the total.
 type adjustment struct {
 	tax, tip, discount, rounding int64
@@ -7,6 +9,15 @@ type adjustment struct {
 
 // plausible: no more is put on the goods than they cost.
 func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(goods) }
+
+// roundedTo: the sum is printed, and the total is that to the next five hundredths, as cash goes where there are no smaller
+// coins. Not every till prints the difference.
+func (s *sums) roundedTo(sum, total int64) bool {
+	if sum == total || abs(total-sum) >= 50 || total%50 != 0 || sum%50 == 0 {
+		return false
+	}
+	return slices.ContainsFunc(slices.Concat(s.subtotals, s.totals), func(l labelled) bool { return l.value == sum })
+}
 
 // choice is one way to take one sort of amount: not at all, one of them, or all of them together.
 type choice struct {

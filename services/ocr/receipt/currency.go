@@ -45,7 +45,7 @@ var clues = []clue{
 	{"TRY", 3, regexp.MustCompile(`₺|(?:^|[^A-Za-z])TRY(?:[^A-Za-z]|$)`)},
 	{"MYR", 1.5, regexp.MustCompile(`(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|jalan|jln|taman|tunai|jumlah|lorong)\b`)},
 	// An M is read as N or H.
-	{"MYR", 1, regexp.MustCompile(`(?:^|[^A-Za-z])R[NH]\s?\d+[.,]\s?\d\d(?:\D|$)|\(R[NH]\)`)},
+	{"MYR", 1.2, regexp.MustCompile(`(?:^|[^A-Za-z])R[NH]\s?\d+[.,]\s?\d\d(?:\D|$)|\(R[NH]\)`)},
 	{"MYR", 1.5, regexp.MustCompile(`(?i)\bgst\b.{0,12}\b00\d{10}\b`)},
 	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:mwst|ust-?id|steuer-?nr|gmbh|deutschland|filiale|summe|r[üu]ckgeld)\b`)},
 	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:tva|siret|siren|sarl|ttc|naf|france|s\.l\.|nif|c\.i\.f|españa|p\.?\s?iva|partita iva|scontrino|btw|kvk|nederland|oib)\b`)},
@@ -73,6 +73,10 @@ func findCurrency(lines []*line) found {
 				where[c.code] = l
 			}
 			n++
+		}
+		if c.weight <= 1 {
+			// Other countries print it too, so that to repeat it says no more.
+			n = min(n, 1)
 		}
 		scores[c.code] += c.weight * min(n, 4)
 		total += c.weight * min(n, 4)

@@ -82,6 +82,7 @@ func TestDayAndMonthAreToldApartByTheReceiptsOtherEvidence(t *testing.T) {
 
 func TestRinggitAreKnownThoughTheirCodeIsMisread(t *testing.T) {
 	t.Parallel()
+	require.Equal(t, "MYR", readText("SHOP SDN BHD\nTea $5.00\nTotal $5.00\nCash $5.00").Currency, "or is a dollar's")
 	require.Equal(t, "MYR", readText("SHOP\nTea RN5.00\nTotal RH 5.00").Currency)
 	require.Equal(t, "MYR", readText("SHOP\nGST ID: 000123456789\nTea 5.00\nTotal 5.00").Currency)
 }

@@ -51,8 +51,12 @@ func settled(n, repairs int) float64 {
 }
 
 func balances(list []draftItem, total int64, s *sums) (adjustment, bool) {
-	adj, ok := adjustments(sumOf(list), total, s)
-	return adj, ok && adj.plausible(sumOf(list))
+	sum := sumOf(list)
+	if s.roundedTo(sum, total) {
+		return adjustment{rounding: total - sum}, true
+	}
+	adj, ok := adjustments(sum, total, s)
+	return adj, ok && adj.plausible(sum)
 }
 
 func sumOf(list []draftItem) int64 {

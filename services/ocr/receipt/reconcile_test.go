@@ -19,6 +19,7 @@ func TestLinesAreChosenSoThatTheyComeOutAtTheTotal(t *testing.T) {
 		"a number of things that has decimals": {"SHOP\nEggs 3.20\nTea 4.00\nItem Count: 2 Item Qty: 2.00\nTotal 7.20", []string{"3.20", "4.00"}},
 		"a price whose product is unread":      {"SHOP\nEggs\n4x 2.20 RNB.\nTea\n1x 7.80 7.80\nTotal 16.60", []string{"8.80", "7.80"}},
 		"the digit that looks like another":    {"SHOP\nTea 15.00\nBread 16.00\nTotal 30.00", []string{"15.00", "15.00"}},
+		"a rounding that is not printed":       {"SHOP\nTea 3.02\nBread 10.00\nSubtotal 13.02\nTotal due 13.00\nCash 20.00\nChange 7.00", []string{"3.02", "10.00"}},
 		"something for nothing":                {"SHOP\nTea 15.00\nas ever 0.00\nBread 15.00\nTotal 30.00", []string{"15.00", "15.00"}},
 		"a house number":                       {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
 	} {

@@ -3,6 +3,7 @@ package receipt
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,65 @@ func TestAReceiptOfTextIsReadInFull(t *testing.T) {
 		require.Equal(t, want, got, "seed %d:\n%s", seed, text)
 		require.NotContains(t, r.Warnings, LinesNotReconciled, "seed %d:\n%s", seed, text)
 	}
+}
+
+// TestLinesThatAreSaidToReconcileDo misreads digits of made-up receipts, differently in each of up to three readings.
+func TestLinesThatAreSaidToReconcileDo(t *testing.T) {
+	t.Parallel()
+	reconciled := 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		text, _ := madeUp(random)
+		var readings []Reading
+		for range 1 + random.IntN(3) {
+			readings = append(readings, Read(recognised(misread(text, random))))
+		}
+		r := Join(today, readings...)
+		if len(r.Items) == 0 || slices.Contains(r.Warnings, LinesNotReconciled) {
+			continue
+		}
+		reconciled++
+		sum := inThousandths(r.Tax) + inThousandths(r.Tip) - inThousandths(r.Discount) + inThousandths(r.Rounding)
+		for _, it := range r.Items {
+			sum += inThousandths(it.Amount)
+		}
+		require.Equal(t, inThousandths(r.Total), sum, "seed %d:\n%s", seed, text)
+	}
+	require.Greater(t, reconciled, 150, "most can be repaired")
+}
+
+func TestTotalsThatAreToldForSureAreRight(t *testing.T) {
+	t.Parallel()
+	sure, right := 0, 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		text, want := madeUp(random)
+		r := Join(today, Read(recognised(misread(text, random))), Read(recognised(misread(text, random))))
+		if r.Confidence["total"] < sureTotal {
+			continue
+		}
+		sure++
+		if r.Total == want.Total {
+			right++
+		}
+	}
+	require.Greater(t, sure, 150)
+	require.GreaterOrEqual(t, 100*right, 98*sure, "%d of %d", right, sure)
+}
+
+// misread swaps one digit in thirty for another.
+func misread(text string, random *rand.Rand) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' && random.IntN(30) == 0 {
+			return '0' + rune(random.IntN(10))
+		}
+		return r
+	}, text)
+}
+
+func inThousandths(s string) int64 {
+	v, _ := thousandths(s)
+	return v
 }
 
 // printed is what a receipt says.

@@ -59,6 +59,8 @@ const (
 	// sureDate and sureSum: below them, the rows of the date and of the sums are looked at once more, by themselves.
 	sureDate = 0.8
 	sureSum  = 0.8
+	// sureOnce is sureSum for what was read once.
+	sureOnce = 0.9
 )
 
 // look is a second look at single rows, at several sizes, for one thing.
@@ -71,7 +73,11 @@ type look struct {
 // closer looks again at the rows that decide what is still in doubt.
 func (r local) closer(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
 	var looks []look
-	if c := out.Confidence["total"]; c > 0 && c < sureSum {
+	sure := sureSum
+	if len(readings) == 1 {
+		sure = sureOnce
+	}
+	if c := out.Confidence["total"]; c > 0 && c < sure {
 		looks = append(looks, look{readings[len(readings)-1].SumPlaces(), rowViews, receipt.ReadSums})
 	}
 	if out.Total != "" && out.Confidence["date"] < sureDate {

@@ -95,13 +95,13 @@ const maxSkew = 0.12
 
 // skew finds the angle at which the rows of text stand out most: sums along straight rows vary more than across them.
 func skew(img *image.Gray) float64 {
-	points, height := inkPoints(img, 700)
+	points, size := inkPoints(img, 700)
 	if len(points) < 200 {
 		return 0
 	}
 	best, most := 0.0, 0.0
 	try := func(angle float64) {
-		if s := sharpness(points, height, angle); s > most {
+		if s := sharpness(points, size, angle); s > most {
 			best, most = angle, s
 		}
 	}
@@ -114,18 +114,18 @@ func skew(img *image.Gray) float64 {
 		try(a)
 	}
 	// Straight wins unless another angle is clearly better: rotating costs sharpness.
-	if sharpness(points, height, 0)*1.02 >= most {
+	if sharpness(points, size, 0)*1.02 >= most {
 		return 0
 	}
 	return best
 }
 
-// inkPoints are the ink's pixels on the picture shrunk to a width.
-func inkPoints(img *image.Gray, width int) ([]image.Point, int) {
+// inkPoints are the ink's pixels on the picture shrunk to a width, and the size that it has then.
+func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Point) {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	step := max(1, w/width)
 	// Print covers a tenth of the paper or less.
-	points := make([]image.Point, 0, w*h/(step*step)/10)
+	points = make([]image.Point, 0, w*h/(step*step)/10)
 	for y := 0; y < h; y += step {
 		row := img.Pix[y*img.Stride:][:w]
 		for x := 0; x < w; x += step {
@@ -134,15 +134,19 @@ func inkPoints(img *image.Gray, width int) ([]image.Point, int) {
 			}
 		}
 	}
-	return points, h/step + 1
+	return points, image.Pt(w/step+1, h/step+1)
 }
 
-func sharpness(points []image.Point, height int, angle float64) float64 {
+func sharpness(points []image.Point, size image.Point, angle float64) float64 {
 	const margin = 120
-	sums := make([]float64, height+2*margin)
-	down := shifts(points, angle)
+	sums := make([]float64, size.Y+2*margin)
+	// down is how far the points of each column go down when rows at the angle are made straight.
+	down, slope := make([]int, size.X), math.Tan(angle)
+	for x := range down {
+		down[x] = margin + int(math.Floor(0.5-float64(x)*slope))
+	}
 	for _, p := range points {
-		if y := p.Y + margin + down[p.X]; y >= 0 && y < len(sums) {
+		if y := p.Y + down[p.X]; y >= 0 && y < len(sums) {
 			sums[y]++
 		}
 	}
@@ -152,19 +156,6 @@ func sharpness(points []image.Point, height int, angle float64) float64 {
 		s += d * d
 	}
 	return s
-}
-
-// shifts are how far the points of each column go down when rows at an angle are made straight.
-func shifts(points []image.Point, angle float64) []int {
-	width := 0
-	for _, p := range points {
-		width = max(width, p.X+1)
-	}
-	out, slope := make([]int, width), math.Tan(angle)
-	for x := range out {
-		out[x] = int(math.Floor(0.5 - float64(x)*slope))
-	}
-	return out
 }
 
 // textHeight is the usual height of a letter, from those of the pieces of ink that touch; 0 when there are too few.
@@ -181,22 +172,21 @@ func textHeight(heights []int) float64 {
 // relation to how many pixels there are in each. The edges of prices do so too; what comes out of reading decides.
 func sideways(white *image.Gray) bool {
 	ink := shrinkTo(white, 1_500_000)
-	points, height := inkPoints(ink, 700)
+	points, size := inkPoints(ink, 700)
 	if len(points) < 200 {
 		return false
 	}
-	across := sharpest(points, height) * float64(height)
-	width := ink.Bounds().Dx()/max(1, ink.Bounds().Dx()/700) + 1
+	across := sharpest(points, size) * float64(size.Y)
 	for i, p := range points {
 		points[i] = image.Pt(p.Y, p.X)
 	}
-	return sharpest(points, width)*float64(width) > across*1.5
+	return sharpest(points, image.Pt(size.Y, size.X))*float64(size.X) > across*1.5
 }
 
-func sharpest(points []image.Point, height int) float64 {
+func sharpest(points []image.Point, size image.Point) float64 {
 	most := 0.0
 	for a := -0.08; a <= 0.08; a += 0.01 {
-		most = max(most, sharpness(points, height, a))
+		most = max(most, sharpness(points, size, a))
 	}
 	return most
 }

@@ -36,14 +36,15 @@ func Join(now time.Time, readings ...Reading) Receipt {
 	return r
 }
 
-// Sure reports whether another recognition of the same picture is unlikely to teach anything.
+// Sure reports whether another recognition of the same page is unlikely to teach anything. It has hardly ever changed a likely
+// total that the lines come to.
 func (r Receipt) Sure() bool {
-	return r.Confidence["total"] >= sureTotal && r.Confidence["date"] >= 0.6 && r.Confidence["merchant"] >= 0.4 && r.Confidence["lines"] >= 0.7
+	return r.Confidence["total"] >= likelyTotal && r.Confidence["lines"] >= 0.7 && r.Confidence["date"] >= 0.6 && r.Confidence["merchant"] >= 0.4
 }
 
 // Doubtful reports whether the total, the date or the merchant may well be wrong.
 func (r Receipt) Doubtful() bool {
-	return r.Confidence["total"] < 0.75 || r.Confidence["date"] < 0.6 || r.Confidence["merchant"] < 0.4
+	return r.Confidence["total"] < likelyTotal || r.Confidence["date"] < 0.6 || r.Confidence["merchant"] < 0.4
 }
 
 func (r *Receipt) field(name string, f found) string {

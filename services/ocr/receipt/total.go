@@ -5,8 +5,12 @@ import (
 	"slices"
 )
 
-// sureTotal is the confidence from which a total is right in at least 98 of 100 receipts.
-const sureTotal = 0.9
+const (
+	// sureTotal is the confidence from which a total is right in at least 98 of 100 receipts.
+	sureTotal = 0.9
+	// likelyTotal is the confidence below which a total may well be wrong.
+	likelyTotal = 0.75
+)
 
 // candidate is an amount that may be the total, with what speaks for it.
 type candidate struct {

@@ -34,3 +34,18 @@ func TestLooksAtOneRowAreOneWitness(t *testing.T) {
 	require.GreaterOrEqual(t, Join(today, Read(recognised(lines+"Total 3.70")), look, look).Confidence["total"], sureTotal)
 	require.Less(t, Join(today, Read(recognised(lines+"Total 3.7")), look, look).Confidence["total"], sureTotal)
 }
+
+func TestAPageIsNotReadAgainWhereTheLinesComeToTheTotal(t *testing.T) {
+	t.Parallel()
+	once := func(text string) Receipt { return Join(today, Read(recognised(text))) }
+	settled := once("CORNER SHOP LTD\n12/03/2024 10:15\nBread 2.50\nMilk 1.20\nTotal 3.70")
+	require.True(t, settled.Sure(), "%v", settled.Confidence)
+	require.Less(t, settled.Confidence["total"], sureTotal, "it is only likely")
+	for _, doubtful := range []string{
+		"CORNER SHOP LTD\n12/03/2024 10:15\nBread 2.50\nMilk 1.30\nTotal 3.70",
+		"CORNER SHOP LTD\nBread 2.50\nMilk 1.20\nTotal 3.70",
+		"12/03/2024 10:15\nBread 2.50\nMilk 1.20\nTotal 3.70",
+	} {
+		require.False(t, once(doubtful).Sure(), doubtful)
+	}
+}

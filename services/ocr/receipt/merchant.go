@@ -30,8 +30,8 @@ var (
 	sentence = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
 	// cashAndCarry is a kind of shop, not a way to pay.
 	cashAndCarry = regexp.MustCompile(`(?i)\bcash\s*(?:&|and|n)\s*carry\b`)
-	// numberBelow is a line with nothing but the number under which the name above it is registered.
-	numberBelow = regexp.MustCompile(`(?i)^\W*(?:co(?:mp(?:any)?)?\W{0,2}\s?)?(?:(?:reg(?:istration)?|roc|ssm|no)\W{0,3}\s?){0,2}(?:\(\s?\d[\d\s-]{4,}|\d[\d-]{4,}\s?-\s?[A-Z])\s?[A-Z]?\W*$`)
+	// numberBelow is a line with the number under which the name above it is registered: nothing else, or it first.
+	numberBelow = regexp.MustCompile(`(?i)^\W*(?:co(?:mp(?:any)?)?\W{0,2}\s?)?(?:(?:reg(?:istration)?|roc|ssm|no)\W{0,3}\s?){0,2}(?:\(\s?\d[\d\s-]{4,}|\d[\d-]{4,}\s?-\s?[A-Z])\s?[A-Z]?\W*$|^\W*(?:co|comp|company|roc|business)\W{0,3}(?:reg(?:istration)?\W{0,3})?(?:no|number)\b`)
 	domain      = regexp.MustCompile(`(?i)(?:www\.|https?://|@)\s?([a-z0-9-]{3,40})\.(?:com|de|fr|es|it|net|org|eu|nl|co\.uk|my|com\.my|at|ch|be|in|sg|co)\b`)
 	// ownedBy comes before the name of who runs the shop, and thanks before that of the shop.
 	ownedBy = regexp.MustCompile(`(?i)\b(?:(?:owned|operated|managed)(?: and operated)? by|dimiliki oleh|betrieben von|exploité par|gestito da|explotado por)\b\W*(.*)`)

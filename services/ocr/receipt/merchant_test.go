@@ -24,6 +24,7 @@ func TestTheSellerIsToldFromWhatStandsAroundIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"the name that has the number":         {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(123456-X)\nMill Road", "Fern & Moss Garden Centre"},
+		"or has it first on its line":          {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(Co. No. 123456-X) GST No. 000123456789\nMill Road", "Fern & Moss Garden Centre"},
 		"an address that names a firm":         {"FERN & MOSS\nLOT 12,\nNORTH QUAY SERVICES,\nHIGHWAYS BERHAD\nTel 555 0142", "FERN & MOSS"},
 		"a street is no name":                  {"Mühlenstraße 12\n12345 Neustadt\nFern Blumen", "Fern Blumen"},
 		"nor the customer's":                   {"Bill to:\nBlue Door Ltd\nFern Flowers\n12 Mill Road", "Fern Flowers"},

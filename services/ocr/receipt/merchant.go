@@ -1,43 +1,9 @@
 package receipt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-)
-
-var (
-	legal   = regexp.MustCompile(`(?i)\b(?:s[do0][nm]\.?\s*\.?[b8][hni1][do0]|s/b|berhad|bhd|gmbh|mbh|ohg|gbr|e\.?\s?k|ltd|limited|llc|inc|corp|plc|pte|pvt|pty|s\.?a\.?r\.?l|sarl|eurl|sasu?|s\.?p\.?a|s\.?r\.?l|s\.?n\.?c|s\.l|b\.?v|n\.?v|enterprises?|trading)\b|[\s,]s\.\s?a\.`)
-	company = regexp.MustCompile(`(?i)\b(?:cash\s*(?:&|and|n)\s*carry|s[do0][nm]\.?\s*\.?[b8][hni1][do0]|s/b|berhad|bhd|gmbh|ag|kg|ohg|e\.?\s?k|ug|ltd|limited|llc|inc|corp|co|plc|pte|pvt|pty|s\.?a\.?r\.?l|sarl|sas|s\.?p\.?a|s\.?r\.?l|` +
-		`s\.l|b\.?v|n\.?v|oy|ab|enterprises?|trading|restaurants?|restoran|cafe|café|coffee|kopitiam|bakery|bakeries|boulangerie|store|stores|mart|market|supermarket|supermarkt|supermercado|hypermarket|` +
-		`shop|pharmacy|pharmacie|apotheke|farmacia|hardware|hotel|bistro|pizzeria|trattoria|ristorante|restaurante|baumarkt|tankstelle|petrol|station|holdings?|industries|services?|book|stationery|` +
-		`kedai|pasaraya|syarikat|perniagaan|klinik|farmasi|drogerie|drogeriemarkt|bäckerei|metzgerei|warenhaus|kaufhaus|gasthaus|brasserie|boucherie|librairie|supermarché|panader[ií]a|ferreter[ií]a|librer[ií]a|panificio|pasticceria|osteria|gelateria|alimentari)\b`)
-	address = regexp.MustCompile(`(?i)\b(?:jalan|jln|lot|no\.?\s*\d|lorong|taman|jl|street|road|avenue|ave|floor|level|str\.?|straße|strasse|stra[sß]e|platz|rue|calle|via|piazza|plaza|p\.?o\.?\s?box|` +
-		`kuala lumpur|selangor|johor|bandar|kawasan|seksyen|batu)\b|\b\d{5}\b|stra(?:ss|ß|B)e\s*\d`)
-	// house is a street with a number, which is nobody's name.
-	house = regexp.MustCompile(`(?i)(?:stra(?:ss|ß|b)e|str\.?|weg|allee|platz|gasse|ring|damm|ufer)\s*\d{1,4}\s?[a-z]?\W*$|^\W*(?:\d+\s?[a-z]?,?\s+)?(?:rue|avenue|av\.|boulevard|bd|calle|avda|via|viale|piazza|corso)\s.*\d|` +
-		`^\W*\d+[a-z]?,?\s.*\s(?:street|st|road|rd|avenue|ave|lane|drive|blvd)\b|^\W*(?:rue|calle|via|viale|piazza|corso|jalan|jln)\s.*\d`)
-	contact = regexp.MustCompile(`(?i)\b(?:tel|fax|phone|telefon|hp|www|http|e-?mail|gst|vat|reg|co\.?\s*no|company no|roc|ust|steuer|siret|invoice|receipt|rechnung|tax invoice|bill|quittung|cash|date|datum|fecha|time|` +
-		`table|cashier|kasse|order|doc|document|page|customer|welcome|willkommen|bienvenue|thank|copy|goods|sold|returnable|refund|exchange|please|ticket|facture|factura|fattura|factuur|scontrino|beleg|bon|member|ship to|bill to|sold to|document no|pos|terminal|vouchers?|points?|redeem|expiry|survey|promotions?|formerly|licen[sc]ee of|inh(?:aber)?|es bediente|bedienung|served by|serveur|operator[ei]?|kellner|tisch|documento commerciale|kassenbon|kassenbeleg|kundenbeleg|kopie|copie|copia|adress?e?|factuuradres|afleveradres)\b|@`)
-	// ofOthers comes before the name of somebody else: the customer, or what the shop was called once.
-	ofOthers = regexp.MustCompile(`(?i)(?:\b(?:bill(?:ed)?|ship(?:ped)?|sold|invoiced?|deliver(?:ed)?) to|customer|client|\bkunde|adresse|address|rechnung an|lieferung an|factur[ée]e? (?:à|a)|cliente|destinatari[oa]|factuuradres|afleveradres|formerly(?: known as)?|licen[sc]ee of)\W*$|\(\s?formerly[^)]*$`)
-	// misprinted are words of a head that are told even where a letter is wrong.
-	misprinted = phraseList(`invoice,simplified,receipt,cashier,telephone,telefon,rechnung,quittung,company no,company reg,steuernummer,uid nr,ust id`)
-	// neverFirst are words that follow a name and begin none.
-	neverFirst = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|mbh|vertriebs?|handels(?:gesellschaft)?|betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
-	// sentence is what slogans end like.
-	sentence = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
-	// cashAndCarry is a kind of shop, not a way to pay.
-	cashAndCarry = regexp.MustCompile(`(?i)\bcash\s*(?:&|and|n)\s*carry\b`)
-	// numberBelow is a line with the number under which the name above it is registered: nothing else, or it first.
-	numberBelow = regexp.MustCompile(`(?i)^\W*(?:co(?:mp(?:any)?)?\W{0,2}\s?)?(?:(?:reg(?:istration)?|roc|ssm|no)\W{0,3}\s?){0,2}(?:\(\s?\d[\d\s-]{4,}|\d[\d-]{4,}\s?-\s?[A-Z])\s?[A-Z]?\W*$|^\W*(?:co|comp|company|roc|business)\W{0,3}(?:reg(?:istration)?\W{0,3})?(?:no|number)\b`)
-	domain      = regexp.MustCompile(`(?i)(?:www\.|https?://|@)\s?([a-z0-9-]{3,40})\.(?:com|de|fr|es|it|net|org|eu|nl|co\.uk|my|com\.my|at|ch|be|in|sg|co)\b`)
-	// ownedBy comes before the name of who runs the shop, and thanks before that of the shop.
-	ownedBy = regexp.MustCompile(`(?i)\b(?:(?:owned|operated|managed)(?: and operated)? by|dimiliki oleh|betrieben von|exploité par|gestito da|explotado por)\b\W*(.*)`)
-	thanks  = regexp.MustCompile(`(?i)\b(?:(?:thank you|thanks) for (?:shopping|dining|eating|buying|coming|visiting|your visit|your purchase)(?: (?:at|with|to|in))?|(?:einkauf|besuch) (?:bei|im|in der)|(?:visite|achat) chez|(?:compra|visita) en|(?:acquistato|visita) (?:da|presso))\s+(\p{Lu}[\p{L}'’&. -]{2,30})`)
-	// mailers are the addresses of others than shops: of mail, and of who makes card terminals.
-	mailers = []string{"gmail", "hotmail", "yahoo", "outlook", "facebook", "web", "gmx", "ingenico", "verifone", "payone", "sumup", "adyen"}
 )
 
 // headLines is how deep a name is looked for; below come address, numbers and goods.

@@ -40,6 +40,7 @@ func TestTheSellerIsToldFromWhatStandsAroundIt(t *testing.T) {
 		"even misprinted":                      {"STRPLIFIED TAX INVOTCE\nfern flowers\n12 Mill Road", "fern flowers"},
 		"the site tells which line it is":      {"Opposite The Old Mill Pond\nfernflowers\n12 Mill Road\nwww.fernflowers.com", "fernflowers"},
 		"a terminal's maker is not the seller": {"12345\nTea 5.00\nTotal 5.00\nwww.ingenico.de", ""},
+		"thanks that name nobody":              {"12345\nTea 5.00\nTotal 5.00\nThank you for shopping with us. please come again", ""},
 		"who thanks":                           {"12345\nTea 5.00\nTotal 5.00\nVielen Dank für Ihren Einkauf bei Fern Blumen", "Fern Blumen"},
 	} {
 		require.Equal(t, c.want, readText(c.text+"\nTotal 5.00").Merchant, name)
@@ -54,6 +55,7 @@ func TestLegalFormsArePutRight(t *testing.T) {
 		"GREEN & CO (KL) SUN RHD (123456-X)": "GREEN & CO (KL) SDN BHD",
 		"GREEN & CO $/B 123456-X (KL1)":      "GREEN & CO S/B",
 		"GREEN & CO SDN BHD (Co":             "GREEN & CO SDN BHD",
+		"GOLDEN SUN BED":                     "GOLDEN SUN BED",
 		"GREEN & SON BAR":                    "GREEN & SON BAR",
 		"B & GREEN":                          "B & GREEN",
 	} {

@@ -6,17 +6,21 @@ import (
 	"strings"
 )
 
+const titles = `(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|factuur)`
+
 var (
 	// sendirian is "Sdn Bhd", or its first half with whatever is left of the second.
 	sendirian = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|\bsdn\b\.?\s?[^\s()]{0,6}$`)
-	lastPair  = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]{3})\W*$`)
+	// lastPair keeps the H, which is hardly misread: a sun bed is no company.
+	lastPair = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]h[a-z0-9])\W*$`)
 	// shortForm is the same as two letters.
 	shortForm    = regexp.MustCompile(`(?i)([\s)])(?:\$/[b83]|[5s]/[b8])\b`)
-	registration = regexp.MustCompile(`(?i)\s*[(\[{][^()\[\]{}]{0,12}\d{5,}.*$|\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?\b[a-z]{0,2}-?\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
+	registration = regexp.MustCompile(`(?i)\s*[(\[{][^()\[\]{}]{0,12}\d{5,}.*$|` +
+		`\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?\b[a-z]{0,2}-?\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
 	// speck is dirt at the end: a small letter at most.
 	speck = regexp.MustCompile(`^[^\p{L}\d)&]*\p{Ll}?[^\p{L}\d)&]*$`)
 	// title is what a document calls itself, before or behind the name of who wrote it.
-	title = regexp.MustCompile(`(?i)^\W*(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|factuur)\W+([\p{L}\d].*)$|^(.*[\p{L}\d])\W+(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|factuur)\W*$`)
+	title = regexp.MustCompile(`(?i)^\W*` + titles + `\W+([\p{L}\d].*)$|^(.*[\p{L}\d])\W+` + titles + `\W*$`)
 	// openNumber begins the number in a register.
 	openNumber = regexp.MustCompile(`(?i)^\W*\((?:co\w*|reg\w*|roc|no)?\W*$`)
 	soldBy     = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)

@@ -51,3 +51,12 @@ func (o opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	}
 	return f.open(converted)
 }
+
+// memoryFolder is empty where the system has none: then it is the usual one for temporary files.
+func memoryFolder() string {
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); err == nil && info.IsDir() {
+		return shm
+	}
+	return ""
+}

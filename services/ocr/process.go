@@ -27,7 +27,7 @@ var (
 )
 
 // run feeds a program and returns what it prints. It runs in a process group of its own, which is killed when ctx ends or
-// a limit is reached, so that nothing outlives the request. Nothing touches the disk where there is a folder in memory.
+// a limit is reached, so that nothing outlives the request. Nothing touches the disk.
 func run(ctx context.Context, l limits, stdin []byte, program string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.time)
 	defer cancel()
@@ -41,7 +41,7 @@ func run(ctx context.Context, l limits, stdin []byte, program string, args ...st
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A child that left the group must not keep the pipes, and so the request, open.
 	cmd.WaitDelay = time.Second
-	in, err := unnamed(stdin)
+	in, err := input(stdin)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", program, errNotStarted, err)
 	}
@@ -64,17 +64,14 @@ func run(ctx context.Context, l limits, stdin []byte, program string, args ...st
 	return out.Bytes(), nil
 }
 
-// unnamed is a file in memory that no folder lists, so that nothing is left behind even if this process is killed. A program
-// that can open its input as /dev/stdin reads it at once, where a pipe comes in small pieces.
-func unnamed(content []byte) (*os.File, error) {
-	f, err := os.CreateTemp(memoryFolder(), "input")
+// input is a file in memory with a program's input. A program that can open it as /dev/stdin reads it at once, where a pipe comes in
+// small pieces.
+func input(content []byte) (*os.File, error) {
+	f, err := unnamed()
 	if err != nil {
 		return nil, err
 	}
-	err = os.Remove(f.Name())
-	if err == nil {
-		_, err = f.Write(content)
-	}
+	_, err = f.Write(content)
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -82,15 +79,6 @@ func unnamed(content []byte) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// memoryFolder is empty where the system has none: then it is the usual one for temporary files.
-func memoryFolder() string {
-	const shm = "/dev/shm"
-	if info, err := os.Stat(shm); err == nil && info.IsDir() {
-		return shm
-	}
-	return ""
 }
 
 // limited puts the memory limit in front: Go cannot set one between fork and exec.

@@ -38,7 +38,7 @@ func (it *draftItem) reread(other []draftItem) {
 
 // together adds to the longest draft the lines that only others have; nil when there are none.
 func together(drafts [][]draftItem) []draftItem {
-	if len(drafts) == 0 {
+	if len(drafts) < 2 {
 		return nil
 	}
 	longest := slices.MaxFunc(drafts, func(a, b []draftItem) int { return cmp.Compare(len(a), len(b)) })

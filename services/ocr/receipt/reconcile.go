@@ -21,18 +21,16 @@ func reconcile(draft []draftItem, total int64, s *sums) items {
 	if adj, ok := balances(draft, total, s); ok {
 		return items{list: draft, reconciled: true, adjustment: adj, confidence: settled(len(draft), 0)}
 	}
-	for _, part := range [][]draftItem{withoutDoubtful(draft), confirmed(draft), belowNames(draft)} {
-		if adj, ok := balances(part, total, s); ok && len(part) > 0 && len(part) < len(draft) {
-			return items{list: part, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(part), 1)}
-		}
+	if r, ok := some(withoutDoubtful)(draft, total, s); ok {
+		return r
 	}
 	if len(draft) > maxRepairItems {
 		return plain
 	}
-	repairs := []repair{products, otherReadings, replaceOne, respellOne, dropOne, otherColumn}
+	repairs := []repair{some(confirmed), some(belowNames), products, otherReadings, replaceOne, respellOne, dropOne, otherColumn}
 	if draft[0].at.exact {
 		// What a line says is not in doubt, only which lines are goods and which column is the price.
-		repairs = []repair{dropOne, otherColumn}
+		repairs = []repair{some(confirmed), some(belowNames), dropOne, otherColumn}
 	}
 	for _, repair := range repairs {
 		if r, ok := repair(draft, total, s); ok {
@@ -40,6 +38,18 @@ func reconcile(draft []draftItem, total int64, s *sums) items {
 		}
 	}
 	return plain
+}
+
+// some takes only those lines for goods that are chosen.
+func some(choose func([]draftItem) []draftItem) repair {
+	return func(draft []draftItem, total int64, s *sums) (items, bool) {
+		part := choose(draft)
+		if len(part) == 0 || len(part) == len(draft) {
+			return items{}, false
+		}
+		adj, ok := balances(part, total, s)
+		return items{list: part, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(part), 1)}, ok
+	}
 }
 
 func settled(n, repairs int) float64 {

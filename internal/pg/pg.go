@@ -64,6 +64,11 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
+// Answers returns nil when Postgres does. A pool asks it before it gives out a connection that was idle for a second.
+func Answers(ctx context.Context, pool *pgxpool.Pool) error {
+	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
+}
+
 // InTx runs fn in one transaction and commits it. A serialization failure or deadlock is tried once more, so fn must
 // not act outside the transaction.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {

@@ -140,7 +140,7 @@ func (s *server) ready(ctx context.Context) error {
 	if _, err := s.keys.signer(); err != nil {
 		return err
 	}
-	return s.db.Ping(ctx)
+	return pg.Answers(ctx, s.db)
 }
 
 // sweep deletes what has no meaning any more. Replicas may do it at the same time.

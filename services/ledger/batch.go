@@ -24,14 +24,20 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 	if err != nil {
 		return nil, err
 	}
+	select {
+	case s.batches <- struct{}{}:
+		defer func() { <-s.batches }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	owner, now := caller.ID(ctx), s.now()
 	for i := range ts {
 		ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.newID(), owner, 1, now, now
 	}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
-	resp := &ledgerv1.CreateTransactionsResponse{}
+	resp := &ledgerv1.CreateTransactionsResponse{Transactions: transactionsProto(ts)}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		written, err := s.createTransactions(ctx, tx, ts)
+		written, err := s.createTransactions(ctx, tx, ts, resp.GetTransactions())
 		if err != nil {
 			return err
 		}
@@ -40,7 +46,6 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 				return under(part(i), s.unwritten(ctx, tx, t))
 			}
 		}
-		resp.Transactions = transactionsProto(ts)
 		return nil
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -141,4 +142,18 @@ func TestTheSameKeyBooksABatchOnce(t *testing.T) {
 		_, err := p.CreateTransactions(p.ctx, req)
 		return err
 	})
+}
+
+func TestABatchWaitsForItsTurnNoLongerThanItsCaller(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	p.batches <- struct{}{}
+	ctx, cancel := context.WithCancel(p.ctx)
+	cancel()
+	_, err := p.CreateTransactions(ctx, p.books(p.spends("1")))
+	require.ErrorIs(t, err, context.Canceled)
+	<-p.batches
+	_, err = p.CreateTransactions(p.ctx, p.books(p.spends("1")))
+	require.NoError(t, err)
+	require.Equal(t, "-1.00", p.balances(t, p.wallet)["EUR"])
 }

@@ -201,7 +201,7 @@ func (s *server) record(ctx context.Context, t require.TestingT, ts ...transacti
 		for i := range ts {
 			ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.newID(), caller.ID(ctx), 1, today, today
 		}
-		written, err := s.createTransactions(ctx, tx, ts)
+		written, err := s.createTransactions(ctx, tx, ts, transactionsProto(ts))
 		require.Len(t, written, len(ts))
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"log/slog"
 	"net"
+	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,11 +45,13 @@ type server struct {
 
 	db       *pgxpool.Pool
 	gatherer *gatherer
-	ocr      ocrv1.OCRServiceClient
-	cursors  page.Cursors
-	log      *slog.Logger
-	now      func() time.Time
-	newID    func() uuid.UUID
+	// batches has a place for each that is being booked: more than a few would only hold memory, and cores, together.
+	batches chan struct{}
+	ocr     ocrv1.OCRServiceClient
+	cursors page.Cursors
+	log     *slog.Logger
+	now     func() time.Time
+	newID   func() uuid.UUID
 }
 
 var _ ledgerv1.LedgerServiceServer = (*server)(nil)
@@ -102,11 +105,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, &server{
 		db:       db,
 		gatherer: gatherer,
+		batches:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 		ocr:      ocrv1.NewOCRServiceClient(ocrConn),
 		cursors:  page.NewCursors(config.ServiceKey),
 		log:      log,
 		now:      time.Now,
 		newID:    func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	})
-	return srv.Serve(ctx, lis, db.Ping)
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
 }

@@ -28,7 +28,7 @@ func setup(t testing.TB) *server {
 	gatherer := newGatherer(db)
 	gatherer.run(t.Context())
 	return &server{
-		db: db, gatherer: gatherer, cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
+		db: db, gatherer: gatherer, batches: make(chan struct{}, 1), cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
 		now: func() time.Time { return today }, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 }

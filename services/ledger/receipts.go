@@ -190,7 +190,8 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	for i := range transactions {
 		transactions[i].ID, transactions[i].ReceiptID = s.newID(), &id
 	}
-	written, err := s.createTransactions(ctx, tx, transactions)
+	resp.Transactions = transactionsProto(transactions)
+	written, err := s.createTransactions(ctx, tx, transactions, resp.GetTransactions())
 	if err != nil {
 		return err
 	}
@@ -198,7 +199,6 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	if len(written) == 0 {
 		return s.unwritten(ctx, tx, transactions[0])
 	}
-	resp.Transactions = transactionsProto(transactions)
 	return nil
 }
 

@@ -66,12 +66,12 @@ func (s *server) created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Trans
 	return s.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
 }
 
-// createTransactions books transactions of one owner and returns the ids of those whose wallet and category are the owner's,
-// which alone are written. More than one must be in a database transaction, which an error must end.
-func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction) (map[uuid.UUID]bool, error) {
+// createTransactions books transactions of one owner, which are told of as messages, and returns the ids of those whose wallet
+// and category are the owner's, which alone are written. More than one must be in a database transaction, which an error must end.
+func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction, messages []*ledgerv1.Transaction) (map[uuid.UUID]bool, error) {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
-		events[i] = s.created(ctx, t.OwnerID, t.proto())
+		events[i] = s.created(ctx, t.OwnerID, messages[i])
 	}
 	rows, err := outbox.Encode(events...)
 	if err != nil {

@@ -80,7 +80,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
-	return srv.Serve(ctx, lis, db.Ping)
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
 }
 
 func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, error) {

@@ -14,6 +14,8 @@ import (
 
 const (
 	maxBatch = 500
+	// waitingBatches bounds the memory that they take.
+	waitingBatches = 16
 	// maxBadItems bounds an error answer.
 	maxBadItems = 10
 )
@@ -24,12 +26,11 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case s.batches <- struct{}{}:
-		defer func() { <-s.batches }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := s.batches.Enter(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	owner, now := caller.ID(ctx), s.now()
 	for i := range ts {
 		ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.newID(), owner, 1, now, now

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -144,15 +144,14 @@ func TestTheSameKeyBooksABatchOnce(t *testing.T) {
 	})
 }
 
-func TestABatchWaitsForItsTurnNoLongerThanItsCaller(t *testing.T) {
+func TestBatchesBeyondThoseThatMayWaitAreTurnedAway(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	p.batches <- struct{}{}
-	ctx, cancel := context.WithCancel(p.ctx)
-	cancel()
-	_, err := p.CreateTransactions(ctx, p.books(p.spends("1")))
-	require.ErrorIs(t, err, context.Canceled)
-	<-p.batches
+	leave, err := p.batches.Enter(t.Context())
+	require.NoError(t, err)
+	_, err = p.CreateTransactions(p.ctx, p.books(p.spends("1")))
+	require.ErrorIs(t, err, apierr.Unavailable)
+	leave()
 	_, err = p.CreateTransactions(p.ctx, p.books(p.spends("1")))
 	require.NoError(t, err)
 	require.Equal(t, "-1.00", p.balances(t, p.wallet)["EUR"])

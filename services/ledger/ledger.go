@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
@@ -45,8 +46,8 @@ type server struct {
 
 	db       *pgxpool.Pool
 	gatherer *gatherer
-	// batches has a place for each that is being booked: more than a few would only hold memory, and cores, together.
-	batches chan struct{}
+	// batches are booked as many at once as there are cores: more would only hold memory.
+	batches rpc.Gate
 	ocr     ocrv1.OCRServiceClient
 	cursors page.Cursors
 	log     *slog.Logger
@@ -105,7 +106,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, &server{
 		db:       db,
 		gatherer: gatherer,
-		batches:  make(chan struct{}, runtime.GOMAXPROCS(0)),
+		batches:  rpc.NewGate(runtime.GOMAXPROCS(0), waitingBatches, apierr.Unavailable),
 		ocr:      ocrv1.NewOCRServiceClient(ocrConn),
 		cursors:  page.NewCursors(config.ServiceKey),
 		log:      log,

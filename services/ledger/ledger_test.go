@@ -17,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -28,7 +29,7 @@ func setup(t testing.TB) *server {
 	gatherer := newGatherer(db)
 	gatherer.run(t.Context())
 	return &server{
-		db: db, gatherer: gatherer, batches: make(chan struct{}, 1), cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
+		db: db, gatherer: gatherer, batches: rpc.NewGate(1, 0, apierr.Unavailable), cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
 		now: func() time.Time { return today }, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 }

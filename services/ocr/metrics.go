@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
 type metrics struct {
@@ -17,7 +18,7 @@ type metrics struct {
 	failures metric.Int64Counter
 }
 
-func newMetrics(g gate) (metrics, error) {
+func newMetrics(g rpc.Gate) (metrics, error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
 	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, waiting included."),
 		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
@@ -30,7 +31,7 @@ func newMetrics(g gate) (metrics, error) {
 	}
 	_, err = meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(len(g.waiting)))
+			o.Observe(int64(g.Waiting()))
 			return nil
 		}))
 	if err != nil {

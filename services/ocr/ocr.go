@@ -52,7 +52,7 @@ type server struct {
 	reader reader
 	// recogniser is what results are remembered under.
 	recogniser int
-	gate       gate
+	gate       rpc.Gate
 	metrics    metrics
 	log        *slog.Logger
 }
@@ -96,7 +96,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 		db:         db,
 		reader:     reader,
 		recogniser: recogniserLocal,
-		gate:       newGate(workers, config.Queue),
+		gate:       rpc.NewGate(workers, config.Queue, errBusy),
 		log:        log,
 	}
 	if config.Vision.URL != "" {
@@ -204,7 +204,7 @@ func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*
 
 // recognise reads a file when it is its turn. Decoding happens behind the gate too: it needs the most memory.
 func (s *server) recognise(ctx context.Context, file []byte) (reading, error) {
-	leave, err := s.gate.enter(ctx)
+	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return reading{}, err
 	}
@@ -214,7 +214,7 @@ func (s *server) recognise(ctx context.Context, file []byte) (reading, error) {
 
 // pictures are the file's pages, made when it is its turn.
 func (s *server) pictures(ctx context.Context, file []byte) ([][]byte, error) {
-	leave, err := s.gate.enter(ctx)
+	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}

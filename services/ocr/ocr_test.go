@@ -1,11 +1,9 @@
 package ocr
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
@@ -56,8 +55,8 @@ func TestTheSameFileOfTheSameUserIsReadOnce(t *testing.T) {
 	first, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
 
-	s.gate = newGate(1, 0)
-	leave, err := s.gate.enter(t.Context())
+	s.gate = rpc.NewGate(1, 0, errBusy)
+	leave, err := s.gate.Enter(t.Context())
 	require.NoError(t, err)
 	defer leave()
 	again, err := s.Recognize(t.Context(), req)
@@ -92,52 +91,6 @@ func TestRequestsWithoutAFileOrUserAreRefused(t *testing.T) {
 		_, err := s.Recognize(t.Context(), req)
 		require.ErrorIs(t, err, want)
 	}
-}
-
-func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
-	t.Parallel()
-	g := newGate(2, 3)
-	var inside []func()
-	for range 2 {
-		leave, err := g.enter(t.Context())
-		require.NoError(t, err)
-		inside = append(inside, leave)
-	}
-	entered := make(chan error, 3)
-	var wg sync.WaitGroup
-	for range 3 {
-		wg.Go(func() {
-			leave, err := g.enter(t.Context())
-			if err == nil {
-				leave()
-			}
-			entered <- err
-		})
-	}
-	require.Eventually(t, func() bool { return len(g.waiting) == 3 }, 5*time.Second, time.Millisecond)
-	_, err := g.enter(t.Context())
-	require.ErrorIs(t, err, errBusy)
-	require.Positive(t, apierr.From(err).RetryAfter)
-	for _, leave := range inside {
-		leave()
-	}
-	wg.Wait()
-	for range 3 {
-		require.NoError(t, <-entered)
-	}
-}
-
-func TestWhoeverStopsWaitingLeavesTheQueue(t *testing.T) {
-	t.Parallel()
-	g := newGate(1, 1)
-	leave, err := g.enter(t.Context())
-	require.NoError(t, err)
-	defer leave()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = g.enter(ctx)
-	require.ErrorIs(t, err, context.Canceled)
-	require.Empty(t, g.waiting)
 }
 
 func TestRecognitionLeavesNoFilesBehind(t *testing.T) {

@@ -95,10 +95,10 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 }
 
 // RelaxGC spends memory on less collecting, unless GOGC says how much: what lives long is a few megabytes, so that a process
-// stays small, and handles some five percent more.
+// stays small, and handles a few percent more.
 func RelaxGC() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(300)
+		debug.SetGCPercent(200)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,8 @@ func (b *bench) idle(ctx context.Context) error {
 	if _, err := b.stack(ctx, "idle", true); err != nil {
 		return err
 	}
+	// What this process gives back of the memory of themes before is not the stack's doing.
+	debug.FreeOSMemory()
 	const settling, watching = 20 * time.Second, time.Minute
 	spent := func() (sum float64, err error) {
 		all, err := processes()

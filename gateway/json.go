@@ -152,9 +152,7 @@ func (w *walker) field(f *field, m protoreflect.Message, at string) {
 		w.bad.add(at, problemObject)
 		w.skip(at)
 	default:
-		if v, problem := w.scalar(f, at); problem != "" {
-			w.bad.add(at, problem)
-		} else {
+		if v, ok := w.scalar(f, at); ok {
 			m.Set(f.FieldDescriptor, v)
 		}
 	}
@@ -176,9 +174,7 @@ func (w *walker) list(f *field, list protoreflect.List, at string) {
 			w.bad.add(item, problemObject)
 			w.skip(item)
 		default:
-			if v, problem := w.scalar(f, item); problem != "" {
-				w.bad.add(item, problem)
-			} else {
+			if v, ok := w.scalar(f, item); ok {
 				list.Append(v)
 			}
 		}
@@ -186,13 +182,22 @@ func (w *walker) list(f *field, list protoreflect.List, at string) {
 }
 
 // scalar reads a single value, and skips over an object or array in its place.
-func (w *walker) scalar(f *field, at string) (v protoreflect.Value, problem string) {
+func (w *walker) scalar(f *field, at string) (v protoreflect.Value, ok bool) {
 	var raw []byte
 	if c := w.rest[0]; c == '{' || c == '[' {
 		w.skip(at)
 	} else {
 		raw = w.literal()
 	}
+	v, problem := parseLiteral(f, raw)
+	if problem != "" {
+		w.bad.add(at, problem)
+	}
+	return v, problem == ""
+}
+
+// parseLiteral reads a value as it is written; nothing is what no field can be.
+func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
 	isText := len(raw) > 0 && raw[0] == '"'
 	switch {
 	case f.Kind() == protoreflect.StringKind && !f.decimal:

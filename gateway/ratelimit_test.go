@@ -92,3 +92,14 @@ func TestAUserIsLimitedWhereverTheyAreAndAnAddressWhoeverItIs(t *testing.T) {
 	a.requireFailure(stranger("2001:db8::1"), http.StatusTooManyRequests, "RATE_LIMITED")
 	require.Equal(t, calls, a.calls())
 }
+
+func TestABatchCountsAsFiftyRequests(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, map[string]any{"CreateTransactions": &ledgerv1.CreateTransactionsResponse{}}, func(c *Config) { c.RateLimit = 12 })
+	r := a.send(http.MethodPost, "/api/v1/transaction/batch", `{"transactions":[]}`, "Authorization", "Bearer "+a.token)
+	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	require.Equal(t, "60", r.Header.Get("RateLimit-Limit"))
+	require.Equal(t, "10", r.Header.Get("RateLimit-Remaining"))
+	r = a.send(http.MethodPost, "/api/v1/transaction/batch", `{"transactions":[]}`, "Authorization", "Bearer "+a.token)
+	a.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
+}

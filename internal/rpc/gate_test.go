@@ -34,6 +34,7 @@ func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
 	require.Eventually(t, func() bool { return g.Waiting() == 3 }, 5*time.Second, time.Millisecond)
 	_, err := g.Enter(t.Context())
 	require.ErrorIs(t, err, apierr.Unavailable)
+	require.Positive(t, apierr.From(err).RetryAfter)
 	for _, leave := range inside {
 		leave()
 	}

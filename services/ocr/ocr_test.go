@@ -65,6 +65,7 @@ func TestTheSameFileOfTheSameUserIsReadOnce(t *testing.T) {
 
 	_, err = s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: req.GetFile(), UserId: uuid.NewString()})
 	require.ErrorIs(t, err, errBusy, "another user's file is another file")
+	require.Equal(t, errBusy.RetryAfter, apierr.From(err).RetryAfter)
 }
 
 func TestAFailureIsNotRemembered(t *testing.T) {

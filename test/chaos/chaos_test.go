@@ -35,6 +35,16 @@ func TestNothingIsLostDoubledOrShownToOthersWhateverBreaks(t *testing.T) {
 	require.Positive(t, report.Faults)
 }
 
+func TestAMarkIsToldFromAToken(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"name":"u978"}`, `{"email":"u978@example.com"}`, `{"description":"u978 t1;"}`, `no category u978, sorry`} {
+		require.Equal(t, "u978", marks.FindStringSubmatch(text)[1], text)
+	}
+	for _, text := range []string{`{"accessToken":"eyJh.b-u978-c.d"}`, `{"nextCursor":"u978-bc"}`, `{"id":"au978"}`} {
+		require.Empty(t, marks.FindString(text), text)
+	}
+}
+
 // mutant is a defective ledger: in a file of the repository, one text is replaced by another.
 type mutant struct {
 	name, file, old, new string

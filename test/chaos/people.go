@@ -77,8 +77,8 @@ const (
 	hungReceipt = 70 * time.Second
 )
 
-// marks begin a text, which what looks like one inside of a token does not.
-var marks = regexp.MustCompile(`"(u\d{3})["@ ]`)
+// marks stand by themselves anywhere in an answer; between letters, figures and hyphens they are part of a token.
+var marks = regexp.MustCompile(`[^\w-](u\d{3})[^\w-]`)
 
 // ask sends a request and looks at what any answer must be. headers are names and values in turn.
 func (p *person) ask(ctx context.Context, method, path string, body any, headers ...string) answer {

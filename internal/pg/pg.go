@@ -21,6 +21,10 @@ import (
 // maxConns is how many connections a service's pool has unless its URL says otherwise (pool_max_conns).
 const maxConns = 16
 
+// maxStatements is how many prepared statements a connection keeps: each takes Postgres some 50 kB, and lists have more forms,
+// with every filter, order and length, than are ever in use.
+const maxStatements = 128
+
 // Querier is a pool or a transaction.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
@@ -45,6 +49,7 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		// A request must learn within a second that Postgres is away.
 		config.ConnConfig.ConnectTimeout = time.Second
 	}
+	config.ConnConfig.StatementCacheCapacity = maxStatements
 	// Statements are named, not logged with arguments: amounts and e-mails stay out of traces.
 	config.ConnConfig.Tracer = otelpgx.NewTracer()
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {

@@ -41,11 +41,14 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 		l.after = &after
 	}
 	l.limit = limit + 1
-	if err := checkAll(ctx, s.db, l.owner, l.wallets, l.categories); err != nil {
-		return nil, err
-	}
 	rows, err := selectTransactions(ctx, s.db, l)
 	if err != nil {
+		return nil, err
+	}
+	// The rows are the owner's, and so are the wallets and categories that they name.
+	wallets := missing(l.wallets, rows, func(t transaction) uuid.UUID { return t.WalletID })
+	categories := missing(l.categories, rows, func(t transaction) uuid.UUID { return t.CategoryID })
+	if err := checkAll(ctx, s.db, l.owner, wallets, categories); err != nil {
 		return nil, err
 	}
 	rows, pagination, err := page.Cut(s.cursors, scope, rows, limit, l.position)
@@ -53,6 +56,13 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 		return nil, err
 	}
 	return &ledgerv1.ListTransactionsResponse{Transactions: transactionsProto(rows), Pagination: pagination}, nil
+}
+
+// missing are the ids that no row names.
+func missing(ids []uuid.UUID, rows []transaction, named func(transaction) uuid.UUID) []uuid.UUID {
+	return slices.DeleteFunc(ids, func(id uuid.UUID) bool {
+		return slices.ContainsFunc(rows, func(t transaction) bool { return named(t) == id })
+	})
 }
 
 // transactionList is which of an owner's transactions are wanted, and in what order. Absent filters are zero.

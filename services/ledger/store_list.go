@@ -22,7 +22,8 @@ func selectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([
 	c := l.conditions()
 	rows, err := pg.All[transaction](ctx, q, c.walk(l), c.args...)
 	if err == nil && len(rows) < l.limit && len(c.filters) > 0 {
-		rows, err = pg.All[transaction](ctx, q, c.collect(l), c.args...)
+		// Which index is best depends on the values; a prepared statement's plan would forget them.
+		rows, err = pg.All[transaction](ctx, q, c.collect(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("selecting transactions: %w", err)
@@ -33,20 +34,27 @@ func selectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([
 // conditions are what a list's statements ask for; only what is wanted is in them, so that the planner sees it.
 type conditions struct {
 	// bounds are those that an index in the list's order is entered with, and filters those asked of each of its rows.
-	bounds, filters []string
-	// args are theirs, behind how they are to be sent.
-	args   []any
-	values int
+	bounds, filters []condition
+	args            []any
 }
 
-func (c *conditions) add(to *[]string, condition string, values ...any) {
-	places := make([]any, len(values))
+// condition is one with values that the planner knows, and with such that it does not.
+type condition struct{ known, hidden string }
+
+// value is an argument, and what is made of it for all rows at once.
+type value struct {
+	of any
+	as string
+}
+
+func (c *conditions) add(to *[]condition, format string, values ...value) {
+	known, hidden := make([]any, len(values)), make([]any, len(values))
 	for i, v := range values {
-		c.args = append(c.args, v)
-		c.values++
-		places[i] = c.values
+		c.args = append(c.args, v.of)
+		text := fmt.Sprintf(v.as, len(c.args))
+		known[i], hidden[i] = text, "(SELECT "+text+")"
 	}
-	*to = append(*to, fmt.Sprintf(condition, places...))
+	*to = append(*to, condition{fmt.Sprintf(format, known...), fmt.Sprintf(format, hidden...)})
 }
 
 func (l transactionList) conditions() *conditions {
@@ -63,23 +71,23 @@ func (l transactionList) conditions() *conditions {
 		c.add(ofAmount, "t.amount_e4 > 0")
 	}
 	if l.currency != "" {
-		c.add(&c.filters, "t.currency = $%d", l.currency)
+		c.add(&c.filters, "t.currency = %s", value{l.currency, "$%d::text"})
 	}
 	if l.from != nil {
-		c.add(ofDate, "t.date >= $%d", *l.from)
+		c.add(ofDate, "t.date >= %s", value{*l.from, "$%d::timestamptz"})
 	}
 	if l.end != nil {
-		c.add(ofDate, "t.date < $%d", *l.end)
+		c.add(ofDate, "t.date < %s", value{*l.end, "$%d::timestamptz"})
 	}
 	if l.minE4 != nil {
-		c.add(ofAmount, "t.amount_e4 >= $%d", *l.minE4)
+		c.add(ofAmount, "t.amount_e4 >= %s", value{*l.minE4, "$%d::bigint"})
 	}
 	if l.maxE4 != nil {
-		c.add(ofAmount, "t.amount_e4 <= $%d", *l.maxE4)
+		c.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
 	}
 	if l.part != "" {
-		c.add(&c.filters, `lower(t.description COLLATE "und-x-icu") LIKE lower($%d COLLATE "und-x-icu")`,
-			"%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.part)+"%")
+		c.add(&c.filters, `lower(t.description COLLATE "und-x-icu") LIKE %s`,
+			value{"%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.part) + "%", `lower($%d COLLATE "und-x-icu")`})
 	}
 	c.addPlace(l)
 	return c
@@ -87,16 +95,7 @@ func (l transactionList) conditions() *conditions {
 
 // addPlace has the list be the owner's, and begin behind the page before.
 func (c *conditions) addPlace(l transactionList) {
-	id, date, amount := "$%d", "$%d", "$%d"
-	if len(c.bounds)+len(c.filters) > 0 {
-		// Which index is best depends on the values; a prepared statement's plan would forget them.
-		c.args = slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))
-	} else {
-		// Without filters there is one plan for all. Postgres would make it again and again for the values that it knows, which
-		// takes as long as reading the page; those of a subquery it does not know.
-		id, date, amount = "(SELECT $%d::uuid)", "(SELECT $%d::timestamptz)", "(SELECT $%d::bigint)"
-	}
-	c.add(&c.bounds, "t.owner_id = "+id, l.owner)
+	c.add(&c.bounds, "t.owner_id = %s", value{l.owner, "$%d::uuid"})
 	beyond := ">"
 	if l.descending() {
 		beyond = "<"
@@ -104,9 +103,9 @@ func (c *conditions) addPlace(l transactionList) {
 	switch {
 	case l.after == nil:
 	case l.byAmount():
-		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" ("+amount+", "+id+")", l.after.AmountE4, l.after.ID)
+		c.add(&c.bounds, "(t.amount_e4, t.id) "+beyond+" (%s, %s)", value{l.after.AmountE4, "$%d::bigint"}, value{l.after.ID, "$%d::uuid"})
 	default:
-		c.add(&c.bounds, "(t.date, t.id) "+beyond+" ("+date+", "+id+")", l.after.Date, l.after.ID)
+		c.add(&c.bounds, "(t.date, t.id) "+beyond+" (%s, %s)", value{l.after.Date, "$%d::timestamptz"}, value{l.after.ID, "$%d::uuid"})
 	}
 }
 
@@ -121,33 +120,46 @@ func (c *conditions) addIDs(l transactionList) {
 		ofCategory = &c.bounds
 	}
 	for _, by := range []struct {
-		to     *[]string
+		to     *[]condition
 		column string
 		ids    []uuid.UUID
 	}{{ofWallet, "t.wallet_id", l.wallets}, {ofCategory, "t.category_id", l.categories}} {
 		switch len(by.ids) {
 		case 0:
 		case 1:
-			c.add(by.to, by.column+" = $%d", by.ids[0])
+			c.add(by.to, by.column+" = %s", value{by.ids[0], "$%d::uuid"})
 		default:
-			c.add(by.to, by.column+" = ANY($%d)", by.ids)
+			// Without the second cast it would be ANY of a subquery's rows.
+			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{by.ids, "$%d::uuid[]"})
 		}
 	}
 }
 
-// walk goes along the index, and no further than nearby where rows are left out.
+// walk goes along the index, and no further than nearby where rows are left out. There is one plan for all values. Postgres
+// would make it again and again for those that it knows, which takes as long as reading the page; what a subquery gives it
+// does not know.
 func (c *conditions) walk(l transactionList) string {
-	from := "transactions t WHERE " + strings.Join(c.bounds, " AND ")
+	hidden := func(c condition) string { return c.hidden }
+	from := "transactions t WHERE " + all(c.bounds, hidden)
 	if len(c.filters) > 0 {
-		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), nearby, strings.Join(c.filters, " AND "))
+		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), nearby, all(c.filters, hidden))
 	}
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", transactionColumns, from, l.order(), l.limited())
 }
 
 // collect finds all that match, by whatever index is best for that, before it sorts them.
 func (c *conditions) collect(l transactionList) string {
+	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
 	return fmt.Sprintf("WITH found AS MATERIALIZED (SELECT * FROM transactions t WHERE %s) SELECT %s FROM found t %s %s",
-		strings.Join(slices.Concat(c.bounds, c.filters), " AND "), transactionColumns, l.order(), l.limited())
+		wanted, transactionColumns, l.order(), l.limited())
+}
+
+func all(conditions []condition, form func(condition) string) string {
+	texts := make([]string, len(conditions))
+	for i, c := range conditions {
+		texts[i] = form(c)
+	}
+	return strings.Join(texts, " AND ")
 }
 
 // limited has the number in the statement: of a parameter Postgres believes that it may be a tenth of the table.

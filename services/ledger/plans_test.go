@@ -242,8 +242,11 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 		defer conn.Release()
 		after := &position{Date: today, ID: p.id}
 		for _, l := range []transactionList{
-			{sort: newestFirst}, {sort: newestFirst, after: after}, {sort: leastAmount, after: after},
-			{sort: oldestFirst, currency: "EUR"}, {sort: largestAmount, kind: expense, part: "groceries"},
+			{sort: newestFirst},
+			{sort: newestFirst, after: after},
+			{sort: leastAmount, after: after},
+			{sort: oldestFirst, currency: "EUR"},
+			{sort: largestAmount, kind: expense, part: "groceries"},
 			{sort: newestFirst, wallets: []uuid.UUID{p.wallet}, categories: []uuid.UUID{p.category}},
 		} {
 			l.owner, l.limit = p.id, 51

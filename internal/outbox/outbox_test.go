@@ -104,6 +104,34 @@ func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
 	running.Wait()
 }
 
+// The relay that has the lock may be another replica's than the one that has something to publish.
+func TestARelayThatRestsIsWokenByAnotherReplica(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	other, err := Connect(Config{NATSURL: bus.conn.ConnectedUrl(), NATSReplicas: 1}, "ledger", slog.Default())
+	require.NoError(t, err)
+	t.Cleanup(other.Close)
+	go bus.Relay(t.Context(), pool)
+	got := make(chan Received, 2)
+	go bus.Consume(t.Context(), pool, Consumer{Name: "test", Subject: subject, Apply: func(_ context.Context, _ pgx.Tx, events []Received) error {
+		got <- events[0]
+		return nil
+	}})
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 1)
+	<-got
+	// By then it looks every three seconds, and seldom.
+	time.Sleep(settleTime + 4*time.Second)
+	add(t, pool, user, 2)
+	other.Nudge()
+	select {
+	case e := <-got:
+		require.EqualValues(t, 2, n(e))
+	case <-time.After(time.Second):
+		require.Fail(t, "the event waits for the relay to look by itself")
+	}
+}
+
 func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)

@@ -24,8 +24,8 @@ const (
 	relayBatch = 256
 	// relayPause is how long an event may wait; a NOTIFY would take a lock that all commits share.
 	relayPause = 100 * time.Millisecond
-	// relayRest is what the pause grows to while there are no events.
-	relayRest      = time.Second
+	// relayRest is what the pause grows to while there are no events, and nobody nudges.
+	relayRest      = 10 * time.Second
 	relayRetry     = time.Second
 	publishTimeout = 5 * time.Second
 	// settleTime is how long an event stays in the outbox after NATS took it. NATS writes to disk every second
@@ -76,6 +76,17 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	w := window{sent: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
+	nudged := make(chan struct{}, 1)
+	sub, err := b.conn.Subscribe(nudgeSubject(b.service), func(*nats.Msg) {
+		select {
+		case nudged <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("listening for nudges: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
 	rest := relayPause
 	for ctx.Err() == nil {
 		n, err := b.relayOnce(ctx, conn, &w)
@@ -86,12 +97,32 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 		if n > 0 {
 			rest = relayPause
 		}
-		if n < relayBatch {
+		if n == relayBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rest):
+		case <-nudged:
+			// Meanwhile the transaction commits.
+			rest = relayPause
 			pause(ctx, rest)
 		}
 	}
 	return nil
 }
+
+// Nudge has the service's relay, in whichever replica it is, look for events soon. It is for those who add some; an event
+// whose nudge is lost waits until the relay looks by itself.
+func (b *Bus) Nudge() {
+	now, last := time.Now().UnixNano(), b.nudged.Load()
+	if now-last >= int64(relayPause) && b.nudged.CompareAndSwap(last, now) {
+		_ = b.conn.Publish(nudgeSubject(b.service), nil)
+	}
+}
+
+// nudgeSubject is none of the stream's.
+func nudgeSubject(service string) string { return "outbox." + service }
 
 // window is what the relay remembers of the outbox.
 type window struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,7 +57,9 @@ type Bus struct {
 	replicas int
 	// service is the event's source, as in CloudEvents, and names the connection.
 	service string
-	log     *slog.Logger
+	// nudged is when the relay was nudged last, in Unix nanoseconds.
+	nudged atomic.Int64
+	log    *slog.Logger
 }
 
 // Connect does not wait for NATS; it fails only on a malformed URL, or certificates that cannot be read.
@@ -67,6 +70,8 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 		nats.IgnoreAuthErrorAbort(),
 		// Nothing may sit in a buffer that is sent after a later try of the same event.
 		nats.ReconnectBufSize(-1),
+		// What was nudged for meanwhile is lost.
+		nats.ReconnectHandler(func(conn *nats.Conn) { _ = conn.Publish(nudgeSubject(service), nil) }),
 	}
 	if config.TLS.On() {
 		options = append(options,

@@ -67,8 +67,10 @@ type server struct {
 	hasher  *hasher
 	keys    *keyring
 	cursors page.Cursors
-	now     func() time.Time
-	newID   func() uuid.UUID
+	// nudge has events published soon.
+	nudge func()
+	now   func() time.Time
+	newID func() uuid.UUID
 }
 
 var _ authv1.AuthServiceServer = (*server)(nil)
@@ -89,7 +91,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	s, err := newServer(db, config, time.Now, log)
+	s, err := newServer(db, config, bus.Nudge, time.Now, log)
 	if err != nil {
 		return err
 	}
@@ -116,7 +118,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, s.ready)
 }
 
-func newServer(db *pgxpool.Pool, config Config, now func() time.Time, log *slog.Logger) (*server, error) {
+func newServer(db *pgxpool.Pool, config Config, nudge func(), now func() time.Time, log *slog.Logger) (*server, error) {
 	hasher, err := newHasher()
 	if err != nil {
 		return nil, err
@@ -126,6 +128,7 @@ func newServer(db *pgxpool.Pool, config Config, now func() time.Time, log *slog.
 		config:  config,
 		hasher:  hasher,
 		cursors: page.NewCursors(config.ServiceKey),
+		nudge:   nudge,
 		now:     now,
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}

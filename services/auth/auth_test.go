@@ -55,7 +55,7 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{clock: &clock{at: time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)}}
 	var err error
-	b.server, err = newServer(pgtest.New(t, Migrations), testConfig, b.clock.now, slog.New(slog.DiscardHandler))
+	b.server, err = newServer(pgtest.New(t, Migrations), testConfig, func() {}, b.clock.now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.NoError(t, b.keys.refresh(t.Context()))
 	return b
@@ -64,7 +64,7 @@ func setup(t *testing.T) *bundle {
 // replica is another process of the same installation.
 func (b *bundle) replica(t *testing.T, config Config) *bundle {
 	t.Helper()
-	s, err := newServer(b.db, config, b.clock.now, slog.New(slog.DiscardHandler))
+	s, err := newServer(b.db, config, func() {}, b.clock.now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return &bundle{server: s, clock: b.clock}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
-	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -66,9 +65,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 		if err := insertAudit(ctx, tx, s.entry(kind, u.ID, id.SessionID, newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
 		}
-		return outbox.Add(ctx, tx, outbox.Event{
-			ID: s.newID(), UserID: u.ID, Subject: "auth.v1.user.updated", Data: &authv1.UserUpdated{User: u.proto()},
-		})
+		return s.publish(ctx, tx, u.ID, "auth.v1.user.updated", &authv1.UserUpdated{User: u.proto()})
 	})
 	if err != nil {
 		return nil, err

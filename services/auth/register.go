@@ -9,7 +9,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
-	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -44,9 +43,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 			return err
 		}
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
-		return outbox.Add(ctx, tx, outbox.Event{
-			ID: s.newID(), UserID: u.ID, Subject: "auth.v1.user.registered", Data: &authv1.UserRegistered{User: u.proto()},
-		})
+		return s.publish(ctx, tx, u.ID, "auth.v1.user.registered", &authv1.UserRegistered{User: u.proto()})
 	})
 	if err != nil {
 		return nil, err

@@ -115,6 +115,7 @@ func setup(t *testing.T) *bundle {
 		ledger:  b.ledger,
 		auth:    b.auth,
 		cursors: page.NewCursors("test"),
+		nudge:   func() {},
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
 		queued:  make(chan struct{}, 1),

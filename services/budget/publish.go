@@ -29,6 +29,7 @@ func (s *server) publish(ctx context.Context, tx pgx.Tx, data proto.Message, use
 	if err := insertNotifications(ctx, tx, told); err != nil {
 		return err
 	}
+	s.nudge()
 	return outbox.Add(ctx, tx, events...)
 }
 

@@ -40,7 +40,9 @@ var writers = max(4, 2*runtime.GOMAXPROCS(0))
 // writes to, so statements never wait for each other's balances.
 type gatherer struct {
 	db *pgxpool.Pool
-	mu sync.Mutex
+	// committed is called after each commit.
+	committed func()
+	mu        sync.Mutex
 	// waiting is in the order of coming.
 	waiting []*booked
 	// writing are the wallets of the statements under way.
@@ -68,8 +70,8 @@ type outcome struct {
 	statement trace.SpanContext
 }
 
-func newGatherer(db *pgxpool.Pool) *gatherer {
-	return &gatherer{db: db, writing: map[uuid.UUID]bool{}, wake: make(chan struct{}, writers)}
+func newGatherer(db *pgxpool.Pool, committed func()) *gatherer {
+	return &gatherer{db: db, committed: committed, writing: map[uuid.UUID]bool{}, wake: make(chan struct{}, writers)}
 }
 
 // measure publishes how many requests wait for a writer, until stop is called.
@@ -210,6 +212,7 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	})
 	switch {
 	case err == nil:
+		g.committed()
 		for _, b := range group {
 			b.done <- outcome{written: written[b.t.ID], statement: span.SpanContext()}
 		}

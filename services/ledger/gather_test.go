@@ -36,7 +36,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	idle := newGatherer(s.db)
+	idle := newGatherer(s.db, func() {})
 	var waiting sync.WaitGroup
 	for i := range 50 {
 		waiting.Go(func() {
@@ -161,7 +161,7 @@ func TestARequestThatGaveUpBeforeItsTurnIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	p.gatherer = newGatherer(s.db)
+	p.gatherer = newGatherer(s.db, func() {})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	tr, _, err := p.book(gone, -5)
@@ -179,7 +179,7 @@ func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	p.gatherer = newGatherer(s.db)
+	p.gatherer = newGatherer(s.db, func() {})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range maxQueued {
@@ -205,7 +205,7 @@ func TestWhatIsAcknowledgedSurvivesEndedConnections(t *testing.T) {
 	require.NoError(t, err)
 	defer victim.Close()
 	for i := range people {
-		people[i].gatherer = newGatherer(victim)
+		people[i].gatherer = newGatherer(victim, func() {})
 		people[i].gatherer.run(t.Context())
 	}
 	var acknowledged sync.Map

@@ -46,6 +46,8 @@ type server struct {
 
 	db       *pgxpool.Pool
 	gatherer *gatherer
+	// nudge has events published soon.
+	nudge func()
 	// batches are booked as many at once as there are cores: more would only hold memory.
 	batches rpc.Gate
 	ocr     ocrv1.OCRServiceClient
@@ -91,7 +93,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
-	gatherer := newGatherer(db)
+	gatherer := newGatherer(db, bus.Nudge)
 	unmeasure, err := gatherer.measure()
 	if err != nil {
 		return err
@@ -106,6 +108,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, &server{
 		db:       db,
 		gatherer: gatherer,
+		nudge:    bus.Nudge,
 		batches:  rpc.NewGate(runtime.GOMAXPROCS(0), waitingBatches, apierr.Unavailable),
 		ocr:      ocrv1.NewOCRServiceClient(ocrConn),
 		cursors:  page.NewCursors(config.ServiceKey),

@@ -14,6 +14,7 @@ import (
 
 // publish adds an event to the outbox.
 func (s *server) publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
+	s.nudge()
 	return outbox.Add(ctx, q, s.event(ctx, owner, data))
 }
 

@@ -77,6 +77,7 @@ func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []tran
 	if err != nil {
 		return nil, err
 	}
+	s.nudge()
 	written, err := insertTransactions(ctx, q, ts, rows, make([]idem.Record, len(ts)))
 	return written, unbookable(err)
 }

@@ -1,0 +1,17 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+)
+
+// publish adds an event to the outbox.
+func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, subject string, data proto.Message) error {
+	s.nudge()
+	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Subject: subject, Data: data})
+}

@@ -27,7 +27,7 @@ func (b *bench) costs(ctx context.Context) error {
 		{"a create, 64 clients", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
 		{"a create, 256 clients", load{clients: 256, requests: s.spending(writers), keyed: keyed}},
 		{"a create, 64 clients on one wallet", load{clients: 64, requests: s.spending(1), keyed: keyed}},
-		{"a page of 50, 16 clients", load{clients: 16, requests: []request{reader.gets("/api/v1/transaction?limit=50")}}},
+		{"a page of 50, 16 clients", load{clients: 16, requests: []request{reader.gets(firstPage)}}},
 		{"a dashboard, 16 clients", load{clients: 16, requests: []request{reader.gets("/api/v1/dashboard/summary")}}},
 	} {
 		if err := b.cost(ctx, s, c.what, c.load); err != nil {

@@ -76,6 +76,13 @@ func (b *bench) together(ctx context.Context) error {
 	if _, err := b.compareCreates(ctx, s, "creates in one process, 64 clients", 64, writers, 1.1); err != nil {
 		return err
 	}
+	readers, err := b.fill(ctx, s, b.rows/10, 100_000)
+	if err != nil {
+		return err
+	}
+	if err := b.comparePages(ctx, s, readers[0], "pages of 50 in one process, 16 clients", 0); err != nil {
+		return err
+	}
 	return b.stop("together")
 }
 

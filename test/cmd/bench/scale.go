@@ -104,7 +104,7 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		load load
 	}{
 		{"creates on tables in 16 parts, 64 clients, against whole ones", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
-		{"pages of 50 from tables in 16 parts, 16 clients, against whole ones", load{clients: 16, requests: []request{s.writers[0].gets("/api/v1/transaction?limit=50")}}},
+		{"pages of 50 from tables in 16 parts, 16 clients, against whole ones", load{clients: 16, requests: []request{s.writers[0].gets(firstPage)}}},
 	} {
 		side := func(s *stack) func(context.Context) (float64, error) {
 			return func(ctx context.Context) (float64, error) {

@@ -177,7 +177,7 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 		if ctx.Err() != nil {
 			return
 		}
-		pause := 2 * time.Second
+		pause := 5 * time.Second
 		if is := err == nil; is != was {
 			was = is
 			s.log.InfoContext(ctx, "readiness changed", "ready", is, "error", err)

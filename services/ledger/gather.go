@@ -106,6 +106,8 @@ func (g *gatherer) run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case <-g.wake:
+					// Whoever could run now comes along. That is not waiting for company: when there is none, nobody runs first.
+					runtime.Gosched()
 					group := g.take()
 					g.write(ctx, group)
 					g.release(group)

@@ -10,22 +10,30 @@ function init()
 	sent = 0
 	turn = math.random(#requests)
 	run = os.time() .. "-" .. math.random(1000000000) .. "-" .. thread .. "-"
+	unkeyed = {}
+	for i, r in ipairs(requests) do
+		unkeyed[i] = format(r)
+	end
 end
 
-function request()
-	sent = sent + 1
-	turn = turn % #requests + 1
-	local method, path, token, body = unpack(requests[turn])
-	local headers = {["Authorization"] = token}
+function format(r, key)
+	local method, path, token, body = unpack(r)
+	local headers = {["Authorization"] = token, ["Idempotency-Key"] = key}
 	if body ~= "" then
 		headers["Content-Type"] = "application/json"
 	else
 		body = nil
 	end
-	if math.random() < keyed then
-		headers["Idempotency-Key"] = run .. sent
-	end
 	return wrk.format(method, path, headers, body)
+end
+
+function request()
+	sent = sent + 1
+	turn = turn % #requests + 1
+	if math.random() < keyed then
+		return format(requests[turn], run .. sent)
+	end
+	return unkeyed[turn]
 end
 
 if pause > 0 then

@@ -147,11 +147,12 @@ func (c *conditions) walk(l transactionList) string {
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", transactionColumns, from, l.order(), l.limited())
 }
 
-// collect finds all that match, by whatever index is best for that, before it sorts them.
+// collect finds all that match, by whatever index is best for that, and sorts them: by a key that is no index's, for else
+// Postgres might walk along one in the hope of finding enough soon.
 func (c *conditions) collect(l transactionList) string {
 	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
-	return fmt.Sprintf("WITH found AS MATERIALIZED (SELECT * FROM transactions t WHERE %s) SELECT %s FROM found t %s %s",
-		wanted, transactionColumns, l.order(), l.limited())
+	order := strings.NewReplacer("t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0").Replace(l.order())
+	return fmt.Sprintf("SELECT %s FROM transactions t WHERE %s %s %s", transactionColumns, wanted, order, l.limited())
 }
 
 func all(conditions []condition, form func(condition) string) string {

@@ -67,10 +67,13 @@ func profiled(name string, do func() error) error {
 }
 
 func run(ctx context.Context, o options, page string) (err error) {
+	restore, grouped := ungroup()
+	defer restore()
 	b, err := newBench(ctx, o)
 	if err != nil {
 		return err
 	}
+	b.grouped = grouped
 	defer func() { err = errors.Join(err, b.close()) }()
 	if len(o.vegeta) > 0 {
 		return b.overload(ctx)

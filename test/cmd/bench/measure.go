@@ -117,8 +117,12 @@ func (b *bench) write(ctx context.Context, page string) error {
 	if err != nil {
 		return err
 	}
-	origin := fmt.Sprintf("%d cores, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",
-		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), strings.TrimSpace(string(server)),
+	shared := "processes"
+	if b.grouped {
+		shared = "sessions"
+	}
+	origin := fmt.Sprintf("%d cores, shared among %s, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",
+		runtime.NumCPU(), shared, runtime.GOOS, runtime.GOARCH, runtime.Version(), strings.TrimSpace(string(server)),
 		strings.TrimSpace(string(commit)), b.rounds, b.length, b.rows)
 	return os.WriteFile(page, []byte(before+marksStart+origin+heading+b.table.String()+marksEnd+after), 0o600)
 }

@@ -25,7 +25,9 @@ type bench struct {
 	collector     *grpc.Server
 	endpoint      string
 	stacks        map[string]*stack
-	table         strings.Builder
+	// grouped tells that sessions share the processors.
+	grouped bool
+	table   strings.Builder
 }
 
 // stack is a Coffer with users.

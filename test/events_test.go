@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -214,4 +215,37 @@ func TestAStreamSurvivesTheRestartOfEveryPart(t *testing.T) {
 	require.NoError(t, own.Resume(t.Context(), "gateway"))
 	l = p.listen(t.Context(), last)
 	told()
+}
+
+// A relay that has nothing to do looks every ten seconds. Whoever adds an event must wake it, in whichever way it was added.
+func TestTheFirstEventAfterSilenceDoesNotWait(t *testing.T) {
+	t.Parallel()
+	// Others would keep the relays awake.
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
+	p := newPersonAt(t, own.URL, "Ada")
+	wallet, category := p.wallet("EUR", "100"), p.category("Food")
+	for _, changes := range []map[string]func(){
+		{
+			"ledger.v1.transaction.created": func() { p.spend(wallet, category, "1") },
+			"budget.v1.budget.created":      func() { p.budget(wallet, category) },
+			"auth.v1.user.updated":          func() { p.patch("/api/v1/auth/me", object{"name": "Ada L."}).is(http.StatusOK, "USER_UPDATED") },
+		},
+		{"ledger.v1.wallet.created": func() { p.wallet("EUR", "1") }},
+		{"ledger.v1.transaction.created": func() {
+			p.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).created("TRANSACTIONS_CREATED")
+		}},
+	} {
+		// The last pauses are 3.2 seconds, 6.4 and 10.
+		time.Sleep(7 * time.Second)
+		l := p.listen(t.Context(), "")
+		began := time.Now()
+		for _, change := range changes {
+			change()
+		}
+		for len(changes) > 0 {
+			delete(changes, l.block().kind)
+		}
+		require.Less(t, time.Since(began), 3*time.Second)
+		l.close()
+	}
 }

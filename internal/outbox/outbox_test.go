@@ -120,7 +120,7 @@ func TestARelayThatRestsIsWokenByAnotherReplica(t *testing.T) {
 	user := uuid.Must(uuid.NewV7())
 	add(t, pool, user, 1)
 	<-got
-	// By then it looks every three seconds, and seldom.
+	// By then it rests for six seconds.
 	time.Sleep(settleTime + 4*time.Second)
 	add(t, pool, user, 2)
 	other.Nudge()

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime/pprof"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/app"
@@ -37,7 +38,7 @@ func main() {
 	write := flag.String("write", "", "put the figures into this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
@@ -67,13 +68,11 @@ func profiled(name string, do func() error) error {
 }
 
 func run(ctx context.Context, o options, page string) (err error) {
-	restore, grouped := ungroup()
-	defer restore()
+	defer ungroup()()
 	b, err := newBench(ctx, o)
 	if err != nil {
 		return err
 	}
-	b.grouped = grouped
 	defer func() { err = errors.Join(err, b.close()) }()
 	if len(o.vegeta) > 0 {
 		return b.overload(ctx)

@@ -118,7 +118,7 @@ func (b *bench) write(ctx context.Context, page string) error {
 		return err
 	}
 	shared := "processes"
-	if b.grouped {
+	if sessionsShare() {
 		shared = "sessions"
 	}
 	origin := fmt.Sprintf("%d cores, shared among %s, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",

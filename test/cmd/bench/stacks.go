@@ -25,9 +25,7 @@ type bench struct {
 	collector     *grpc.Server
 	endpoint      string
 	stacks        map[string]*stack
-	// grouped tells that sessions share the processors.
-	grouped bool
-	table   strings.Builder
+	table         strings.Builder
 }
 
 // stack is a Coffer with users.

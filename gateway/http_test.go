@@ -448,3 +448,21 @@ func TestRunServesAndStops(t *testing.T) {
 	stop()
 	require.NoError(t, <-done)
 }
+
+func TestThatTheClientIsGoneIsNoErrorOfGRPCGateway(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewRecorder()
+	w := &statusWriter{ResponseWriter: writerFunc{gone, func([]byte) (int, error) { return 0, io.ErrClosedPipe }}, status: http.StatusCreated}
+	n, err := w.Write([]byte("answer"))
+	require.NoError(t, err)
+	require.Equal(t, len("answer"), n)
+	require.Equal(t, http.StatusCreated, gone.Code)
+}
+
+type writerFunc struct {
+	http.ResponseWriter
+
+	write func([]byte) (int, error)
+}
+
+func (w writerFunc) Write(p []byte) (int, error) { return w.write(p) }

@@ -38,7 +38,8 @@ func (r *recorder) Write(p []byte) (int, error) {
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // statusWriter answers with the success status of the RPC instead of 200. grpc-gateway itself sets none, and an option
-// that called WriteHeader would do so before the length of the body is known.
+// that called WriteHeader would do so before the length of the body is known. Nor does it learn that the client is gone by
+// now: it would log an error.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -50,7 +51,8 @@ func (s *statusWriter) Write(p []byte) (int, error) {
 		s.WriteHeader(s.status)
 		s.status = 0
 	}
-	return s.ResponseWriter.Write(p)
+	_, _ = s.ResponseWriter.Write(p)
+	return len(p), nil
 }
 
 // Unwrap serves http.ResponseController.

@@ -73,7 +73,7 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	if err := errors.Join(env.Parse(&p), env.Parse(&config)); err != nil {
 		return err
 	}
-	slog.SetDefault(NewLogger(os.Stdout, p.LogLevel))
+	SetLogger(NewLogger(os.Stdout, p.LogLevel))
 	RelaxGC()
 	// gRPC asks DNS again at most every 30 s; in a rolling restart every address that it knew is gone by then.
 	dns.SetMinResolutionInterval(resolveInterval)

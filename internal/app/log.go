@@ -2,10 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc/grpclog"
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/rpc"
@@ -15,6 +19,32 @@ import (
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(contextHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})})
 }
+
+// SetLogger makes log the process's, and has gRPC, grpc-gateway and OpenTelemetry tell their errors there too, which they
+// would else write to stderr, not as JSON. It comes before anything of theirs is used.
+func SetLogger(log *slog.Logger) {
+	slog.SetDefault(log)
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
+	if os.Getenv("GRPC_GO_LOG_SEVERITY_LEVEL") == "" {
+		grpclog.SetLoggerV2(grpcLogger{grpclog.NewLoggerV2(io.Discard, io.Discard, os.Stderr), log})
+	}
+}
+
+// grpcLogger logs gRPC's errors as warnings: the call that met one says how bad that is.
+type grpcLogger struct {
+	grpclog.LoggerV2
+
+	log *slog.Logger
+}
+
+// Error implements grpclog.LoggerV2.
+func (g grpcLogger) Error(args ...any) { g.log.Warn("gRPC", "error", fmt.Sprint(args...)) }
+
+// Errorln implements grpclog.LoggerV2.
+func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }
+
+// Errorf implements grpclog.LoggerV2.
+func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(format, args...)) }
 
 type contextHandler struct{ slog.Handler }
 

@@ -3,12 +3,15 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc/grpclog"
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/rpc"
@@ -39,4 +42,25 @@ func TestALineOfNoRequestClaimsNone(t *testing.T) {
 	for _, name := range []string{"request_id", "trace_id", "user_id"} {
 		require.NotContains(t, out.String(), name)
 	}
+}
+
+//nolint:paralleltest // There is one logger of the process.
+func TestErrorsOfLibrariesAreLinesLikeAllOthers(t *testing.T) {
+	before := slog.Default()
+	t.Cleanup(func() { SetLogger(before) })
+	var out bytes.Buffer
+	SetLogger(NewLogger(&out, slog.LevelInfo))
+	grpclog.Errorf("Failed to write response: %v", errors.New("broken pipe"))
+	grpclog.Component("transport").Error("closing the ", "connection")
+	grpclog.Info("not asked for")
+	otel.Handle(errors.New("the collector is away"))
+	for _, want := range []string{"Failed to write response: broken pipe", "closing the connection", "the collector is away"} {
+		line, err := out.ReadBytes('\n')
+		require.NoError(t, err)
+		var got struct{ Level, Error string }
+		require.NoError(t, json.Unmarshal(line, &got), string(line))
+		require.Equal(t, "WARN", got.Level)
+		require.Contains(t, got.Error, want)
+	}
+	require.Empty(t, out.String())
 }

@@ -40,7 +40,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	slog.SetDefault(slog.New(slog.DiscardHandler))
+	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
 	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta)}
 	if *short {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/test/chaos"
 	"github.com/coffer-budget/coffer/test/programs"
 )
@@ -29,7 +30,7 @@ func main() {
 }
 
 func run(ctx context.Context, o chaos.Options) (err error) {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
+	app.SetLogger(slog.New(slog.DiscardHandler))
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // Any number will do.
 	}

@@ -121,6 +121,6 @@ func openLog(config local.Config) (*os.File, error) {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	terminal := app.NewLogger(os.Stderr, slog.LevelWarn).Handler()
-	slog.SetDefault(slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)))
+	app.SetLogger(slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)))
 	return f, nil
 }

@@ -6,9 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"math"
 	"math/big"
-	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"strings"
@@ -16,12 +14,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/image/draw"
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/gofont/gomonobold"
-	"golang.org/x/image/font/opentype"
-	"golang.org/x/image/math/f64"
-	"golang.org/x/image/math/fixed"
+
+	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
 )
 
 const groceries = `       GREEN GROCER LTD
@@ -42,33 +36,11 @@ CHANGE           26.75
   Thank you, come again
 `
 
-// photograph is the receipt as a phone sees it: askew, one side in the shadow, grainy.
 func photograph(t *testing.T, text string) []byte {
 	t.Helper()
-	f, err := opentype.Parse(gomonobold.TTF)
+	photo, err := ocrtest.Photograph(text, 1_200_000, 1)
 	require.NoError(t, err)
-	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: 42, DPI: 72})
-	require.NoError(t, err)
-	lines := strings.Split(text, "\n")
-	paper := image.NewGray(image.Rect(0, 0, 900, 120+60*len(lines)))
-	draw.Draw(paper, paper.Bounds(), image.NewUniform(color.Gray{Y: 245}), image.Point{}, draw.Src)
-	pen := font.Drawer{Dst: paper, Src: image.NewUniform(color.Gray{Y: 40}), Face: face}
-	for i, line := range lines {
-		pen.Dot = fixed.P(60, 90+60*i)
-		pen.DrawString(line)
-	}
-	table := image.NewGray(image.Rect(0, 0, 1080, paper.Bounds().Dy()+120))
-	draw.Draw(table, table.Bounds(), image.NewUniform(color.Gray{Y: 90}), image.Point{}, draw.Src)
-	sin, cos := math.Sincos(0.02)
-	draw.BiLinear.Transform(table, f64.Aff3{cos, -sin, 80, sin, cos, 50}, paper, paper.Bounds(), draw.Over, nil)
-	grain := rand.New(rand.NewPCG(1, 2))
-	for i := range table.Pix {
-		light := 0.7 + 0.3*float64(i%table.Stride)/float64(table.Stride)
-		table.Pix[i] = uint8(max(0, min(255, float64(table.Pix[i])*light+grain.NormFloat64()*5)))
-	}
-	var b bytes.Buffer
-	require.NoError(t, jpeg.Encode(&b, table, &jpeg.Options{Quality: 85}))
-	return b.Bytes()
+	return photo
 }
 
 func TestAPhotographedReceiptBecomesTransactionsWhoseSumIsThePrintedTotal(t *testing.T) {

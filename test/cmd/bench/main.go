@@ -33,7 +33,7 @@ type options struct {
 
 func main() {
 	short := flag.Bool("short", false, "a quick look: short rounds and a tenth of the rows")
-	only := flag.String("only", "", "one theme only: creates, batches, costs, scale, together, reads or footprint")
+	only := flag.String("only", "", "one theme only: creates, batches, costs, scale, together, reads, receipts or footprint")
 	vegeta := flag.String("overload", "", "only measure what is left of creates at multiples of the capacity, with this vegeta command")
 	write := flag.String("write", "", "put the figures into this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
@@ -88,6 +88,7 @@ func run(ctx context.Context, o options, page string) (err error) {
 		{"costs", b.costs},
 		{"scale", b.scale},
 		{"reads", b.reads},
+		{"receipts", b.receipts},
 		{"footprint", b.footprint},
 	} {
 		if o.only != "" && o.only != theme.name {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
@@ -59,11 +61,32 @@ func (u user) call(ctx context.Context, method, path string, body, answer any) e
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(sent))
+	return u.send(ctx, method, path, "application/json", sent, answer)
+}
+
+// previews has a receipt read of which nothing is kept.
+func (u user) previews(ctx context.Context, photo []byte) error {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("receipt", "receipt.jpg")
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/json")
+	if _, err := part.Write(photo); err != nil {
+		return err
+	}
+	if err := errors.Join(w.WriteField("walletId", u.wallet), w.WriteField("categoryId", u.category), w.Close()); err != nil {
+		return err
+	}
+	return u.send(ctx, http.MethodPost, "/api/v1/transaction/receipt?dryRun=true", w.FormDataContentType(), form.Bytes(), nil)
+}
+
+func (u user) send(ctx context.Context, method, path, kind string, body []byte, answer any) error {
+	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", kind)
 	if u.token != "" {
 		req.Header.Set("Authorization", "Bearer "+u.token)
 	}

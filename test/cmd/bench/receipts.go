@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
+)
+
+// receipts has photographs read one after the other, in five languages and of different grain, as none is read twice.
+func (b *bench) receipts(ctx context.Context) error {
+	s, err := b.stack(ctx, "large", true)
+	if err != nil {
+		return err
+	}
+	_, err = b.compare(ctx, comparison{
+		what: "a photographed receipt of 1.5 megapixels, one after the other", unit: "s", atMost: 1.5,
+		ours: func(ctx context.Context) (float64, error) {
+			var took []float64
+			for grain := range uint64(b.rounds) {
+				for _, name := range []string{"de", "en_us", "es", "fr", "it"} {
+					text, err := os.ReadFile(filepath.Join("services", "ocr", "receipt", "testdata", name+".txt"))
+					if err != nil {
+						return 0, err
+					}
+					photo, err := ocrtest.Photograph(string(text), 1_500_000, grain)
+					if err != nil {
+						return 0, err
+					}
+					start := time.Now()
+					if err := s.writers[0].previews(ctx, photo); err != nil {
+						return 0, err
+					}
+					took = append(took, time.Since(start).Seconds())
+				}
+			}
+			return median(took), nil
+		},
+	})
+	return err
+}

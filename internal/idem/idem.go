@@ -20,15 +20,10 @@ package idem
 import (
 	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,6 +32,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/seal"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -113,19 +109,12 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 	return err == nil, err
 }
 
-// Sweep deletes expired records every hour until ctx ends.
-func Sweep(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) {
-	for {
-		_, err := pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`)
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "deleting expired idempotency keys", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Hour):
-		}
+// Expire deletes the records that have expired.
+func Expire(ctx context.Context, q pg.Querier) error {
+	if _, err := q.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`); err != nil {
+		return fmt.Errorf("deleting expired idempotency keys: %w", err)
 	}
+	return nil
 }
 
 func checkKey(key string) error {
@@ -184,15 +173,7 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 	if !bytes.Equal(r.RequestMAC, call.requestMAC()) {
 		return apierr.IdempotencyKeyUsed
 	}
-	sealer, err := call.sealer()
-	if err != nil {
-		return err
-	}
-	size := sealer.NonceSize()
-	if len(r.Response) < size {
-		return errors.New("a remembered answer is too short")
-	}
-	plain, err := sealer.Open(nil, r.Response[:size], r.Response[size:], nil)
+	plain, err := call.sealer().Open(r.Response, "")
 	if err != nil {
 		return fmt.Errorf("opening a remembered answer: %w", err)
 	}
@@ -223,25 +204,10 @@ func (c Call) seal(response proto.Message) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the answer to remember: %w", err)
 	}
-	sealer, err := c.sealer()
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, sealer.NonceSize())
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return sealer.Seal(nonce, nonce, plain, nil), nil
+	return c.sealer().Seal(plain, "")
 }
 
-func (c Call) sealer() (cipher.AEAD, error) {
-	key := sha256.Sum256([]byte("idempotency seal\x00" + c.Key))
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
+func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
 // withoutHeaders leaves out what may differ between two tries of one request: its headers.
 func withoutHeaders(m proto.Message) proto.Message {

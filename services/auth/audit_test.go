@@ -181,7 +181,7 @@ func TestATrailIsKeptForAYear(t *testing.T) {
 	b.clock.advance(auditKept - time.Hour)
 	b.member(t, "bob@example.com")
 	b.clock.advance(2 * time.Hour)
-	require.NoError(t, b.sweepOnce(t.Context()))
+	require.NoError(t, b.expire(t.Context()))
 	var rows int
 	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
 	require.Equal(t, 2, rows)

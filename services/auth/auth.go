@@ -29,9 +29,6 @@ import (
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// sweepEvery is how often what has expired is deleted.
-const sweepEvery = time.Hour
-
 // Config is what the service is told.
 type Config struct {
 	rpc.Config
@@ -108,10 +105,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go s.keys.run(ctx)
 	go verifier.Run(ctx)
-	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: s.noteSharing})
-	go s.sweep(ctx, log)
+	go pg.Sweep(ctx, log, s.expire)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	authv1.RegisterAuthServiceServer(srv, s)
@@ -146,24 +142,12 @@ func (s *server) ready(ctx context.Context) error {
 	return pg.Answers(ctx, s.db)
 }
 
-// sweep deletes what has no meaning any more. Replicas may do it at the same time.
-func (s *server) sweep(ctx context.Context, log *slog.Logger) {
-	for {
-		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "deleting what has expired", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(sweepEvery):
-		}
-	}
-}
-
-func (s *server) sweepOnce(ctx context.Context) error {
+// expire deletes what has no meaning any more.
+func (s *server) expire(ctx context.Context) error {
 	now := s.now()
 	// A revoked session is named to the other services until its last access token has expired.
 	return errors.Join(
+		idem.Expire(ctx, s.db),
 		deleteSessions(ctx, s.db, now.Add(-s.config.AccessTTL-revokedMargin)),
 		deleteRefreshTokens(ctx, s.db, now),
 		deleteFailures(ctx, s.db, now),

@@ -199,16 +199,16 @@ func TestTheSweepDeletesWhatHasExpiredAndNothingElse(t *testing.T) {
 		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
 		return n
 	}
-	require.NoError(t, b.sweepOnce(t.Context()))
+	require.NoError(t, b.expire(t.Context()))
 	require.Equal(t, []int{2, 2, 2}, []int{count("sessions"), count("refresh_tokens"), count("login_failures")})
 
 	b.clock.advance(testConfig.AccessTTL + revokedMargin + time.Second)
-	require.NoError(t, b.sweepOnce(t.Context()))
+	require.NoError(t, b.expire(t.Context()))
 	require.Equal(t, []int{1, 1, 0}, []int{count("sessions"), count("refresh_tokens"), count("login_failures")})
 	_, err = b.refresh(t.Context(), live.GetRefreshToken())
 	require.NoError(t, err)
 
 	b.clock.advance(2 * testConfig.RefreshTTL)
-	require.NoError(t, b.sweepOnce(t.Context()))
+	require.NoError(t, b.expire(t.Context()))
 	require.Equal(t, []int{0, 0, 1}, []int{count("sessions"), count("refresh_tokens"), count("users")})
 }

@@ -71,7 +71,7 @@ func TestARevokedSessionIsNamedUntilItsLastAccessTokenHasExpired(t *testing.T) {
 	}
 	require.Equal(t, []string{id.SessionID.String()}, revoked())
 	b.clock.advance(testConfig.AccessTTL + revokedMargin - time.Second)
-	require.NoError(t, b.sweepOnce(t.Context()))
+	require.NoError(t, b.expire(t.Context()))
 	require.Equal(t, []string{id.SessionID.String()}, revoked())
 	b.clock.advance(time.Second)
 	require.Empty(t, revoked())

@@ -31,12 +31,8 @@ import (
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-const (
-	// sweepEvery is how often what is old is forgotten.
-	sweepEvery = time.Hour
-	// remindEvery is how long a check or a delivery waits that nobody was woken for.
-	remindEvery = 5 * time.Second
-)
+// remindEvery is how long a check or a delivery waits that nobody was woken for.
+const remindEvery = 5 * time.Second
 
 // Config is what the service is told.
 type Config struct {
@@ -131,12 +127,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 	go verifier.Run(ctx)
-	go idem.Sweep(ctx, db, log)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
 	go s.raiseAlerts(ctx)
 	go s.remind(ctx)
-	go s.sweep(ctx)
+	go pg.Sweep(ctx, log, s.expire)
 	for range deliveryWorkers {
 		go s.deliver(ctx)
 	}
@@ -159,20 +154,12 @@ func (s *server) remind(ctx context.Context) {
 	}
 }
 
-// sweep forgets, hourly until ctx ends, what is not kept for good. Replicas may do it at the same time.
-func (s *server) sweep(ctx context.Context) {
-	for ctx.Err() == nil {
-		now := s.now()
-		err := errors.Join(
-			deleteNotifications(ctx, s.db, now.Add(-notificationsKept)),
-			expireDeliveries(ctx, s.db, now.Add(-deliveryLife), now.Add(-deliveryLog)),
-			deleteInvitationTries(ctx, s.db, now.Add(-invitationWindow)))
-		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "forgetting what is old", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(sweepEvery):
-		}
-	}
+// expire forgets what is not kept for good.
+func (s *server) expire(ctx context.Context) error {
+	now := s.now()
+	return errors.Join(
+		idem.Expire(ctx, s.db),
+		deleteNotifications(ctx, s.db, now.Add(-notificationsKept)),
+		expireDeliveries(ctx, s.db, now.Add(-deliveryLife), now.Add(-deliveryLog)),
+		deleteInvitationTries(ctx, s.db, now.Add(-invitationWindow)))
 }

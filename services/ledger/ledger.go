@@ -91,7 +91,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	go verifier.Run(ctx)
-	go idem.Sweep(ctx, db, log)
+	go pg.Sweep(ctx, log, func(ctx context.Context) error { return idem.Expire(ctx, db) })
 	go bus.Relay(ctx, db)
 	gatherer := newGatherer(db, bus.Nudge)
 	unmeasure, err := gatherer.measure()

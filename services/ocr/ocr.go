@@ -45,6 +45,9 @@ type Config struct {
 	Vision VisionConfig
 }
 
+// resultsKept is how long a file's receipt is remembered.
+const resultsKept = 30 * 24 * time.Hour
+
 type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
@@ -78,6 +81,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := newTesseract(config).check(ctx); err != nil {
 		log.ErrorContext(ctx, "the engine is not usable; receipts will fail", "error", err)
 	}
+	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultsKept)) })
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
@@ -141,9 +145,8 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 
 func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
 	digest := sha256.Sum256(file)
-	known, err := s.recall(ctx, userID, digest[:])
-	if known != nil || err != nil {
-		return known, err
+	if known := s.recall(ctx, userID, digest[:]); known != nil {
+		return known, nil
 	}
 	start := time.Now()
 	found, err := s.recognise(ctx, file)
@@ -186,20 +189,21 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 	return userID, nil
 }
 
-// recall returns nil for a file that is new, and when what is remembered of it cannot be had.
-func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) (*ocrv1.Receipt, error) {
+// recall returns nil for a file that is new, and where what is remembered of it cannot be had.
+func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) *ocrv1.Receipt {
 	stored, err := selectResult(ctx, s.db, userID, digest, s.recogniser)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("recalling a receipt: %w", err)
+		return nil
 	}
 	receipt := &ocrv1.Receipt{}
-	if err := proto.Unmarshal(stored.Receipt, receipt); err != nil {
-		return nil, fmt.Errorf("decoding a remembered receipt: %w", err)
+	if err == nil {
+		err = proto.Unmarshal(stored.Receipt, receipt)
 	}
-	return receipt, nil
+	if err != nil {
+		s.log.WarnContext(ctx, "recalling a receipt", "error", err)
+		return nil
+	}
+	return receipt
 }
 
 // recognise reads a file when it is its turn. Decoding happens behind the gate too: it needs the most memory.

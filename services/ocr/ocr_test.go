@@ -68,6 +68,37 @@ func TestTheSameFileOfTheSameUserIsReadOnce(t *testing.T) {
 	require.Equal(t, errBusy.RetryAfter, apierr.From(err).RetryAfter)
 }
 
+func TestAReceiptIsForgottenAfterAWhile(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{})
+	text, _ := goldenText(t, "de")
+	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
+	_, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+	remembered := func() (n int) {
+		require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(*) FROM results`).Scan(&n))
+		return n
+	}
+	require.NoError(t, deleteResults(t.Context(), s.db, time.Now().Add(-time.Hour)))
+	require.Equal(t, 1, remembered())
+	require.NoError(t, deleteResults(t.Context(), s.db, time.Now().Add(time.Hour)))
+	require.Zero(t, remembered())
+}
+
+func TestAFileIsReadAgainWhenWhatIsRememberedOfItCannotBeHad(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{})
+	text, _ := goldenText(t, "de")
+	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
+	first, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+	_, err = s.db.Exec(t.Context(), `UPDATE results SET receipt = 'no receipt'`)
+	require.NoError(t, err)
+	again, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+	require.True(t, proto.Equal(first, again))
+}
+
 func TestAFailureIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{Tesseract: program(t, "exit 3")})

@@ -2,6 +2,8 @@ package ocr
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -36,4 +38,11 @@ func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []
 		VALUES ($1, $2, $3, $4)
 		ON CONFLICT ON CONSTRAINT results_pkey DO NOTHING`, userID, sha256, recogniser, receipt)
 	return err
+}
+
+func deleteResults(ctx context.Context, q pg.Querier, before time.Time) error {
+	if _, err := q.Exec(ctx, `DELETE FROM results WHERE created_at < $1`, before); err != nil {
+		return fmt.Errorf("deleting results: %w", err)
+	}
+	return nil
 }

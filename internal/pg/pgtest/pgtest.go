@@ -59,7 +59,8 @@ func apply(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 		if err != nil {
 			return err
 		}
-		if _, err := pool.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+		// Nobody else uses the schema yet, and CONCURRENTLY would wait for all other tests.
+		if _, err := pool.Exec(ctx, strings.ReplaceAll(string(text), " CONCURRENTLY", ""), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("applying %s: %w", path.Base(name), err)
 		}
 	}

@@ -2,6 +2,9 @@
 package main
 
 import (
+	// The image has no certificates of authorities, and a vision endpoint is verified.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/services/ocr"
 )

@@ -22,6 +22,9 @@ func TestAReceiptOfTextBecomesWhatItSays(t *testing.T) {
 		"a refund line is positive": {"Bread 5.00\nReturned milk -2.00\nTotal EUR 3.00\n", []string{"-5.00", "2.00"}, "EUR", nil},
 		"so is a refund as a whole": {"Returned milk -2.00\nTotal EUR -2.00\n", []string{"2.00"}, "EUR", nil},
 		"yen have no decimals":      {"Tea 500\nCake 700\nTotal JPY 1200\n", []string{"-500", "-700"}, "JPY", nil},
+		"an even exchange":          {"Blue jacket 50.00\nRed jacket -50.00\nTotal $0.00\n", []string{"-50.00", "50.00"}, "USD", nil},
+		"a coupon for all of it":    {"Paper 12.00\nSubtotal 12.00\nCoupon -12.00\nTotal USD 0.00\n", []string{"-12.00", "12.00"}, "USD", nil},
+		"thousands without cents":   {"Rent $1,250\nTotal $1,250\n", []string{"-1250.00"}, "USD", nil},
 		"dinars have three":         {"Tea 0.500\nCake 1.255\nTotal BHD 1.755\n", []string{"-0.500", "-1.255"}, "BHD", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

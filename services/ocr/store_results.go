@@ -12,7 +12,7 @@ import (
 
 // The recognisers that results are remembered of: raise one when it reads better, and files are read anew.
 const (
-	recogniserLocal  = 6
+	recogniserLocal  = 7
 	recogniserVision = 1001
 )
 

@@ -184,7 +184,12 @@ func readPrices(lines []*line, currency string) {
 		}
 		switch last := &l.amounts[n-1]; {
 		case !other:
-			last.price = l.exact && l.prices() == 0 && (sign.MatchString(l.text[:last.start]) || last.decimals == 1 && last.end == len(l.text))
+			signed := sign.MatchString(l.text[:last.start]) || endsWithCode(l.text[:last.start], currency)
+			last.price = l.exact && l.prices() == 0 && (signed && !perGallon.MatchString(l.text[:last.end]) || last.decimals == 1 && last.end == len(l.text))
+			if last.price && last.decimals == 3 && (!known || c.Decimals() < 3) {
+				// $1,250 has no cents.
+				last.value, last.decimals = last.value*1000, 0
+			}
 		case c.Decimals() == 3:
 			last.price = last.decimals == 3
 		case last.decimals == 0:
@@ -196,8 +201,17 @@ func readPrices(lines []*line, currency string) {
 	}
 }
 
-// sign is a currency's, before a figure.
-var sign = regexp.MustCompile(`[€$£¥₩₹]\s?$`)
+var (
+	// sign is a currency's, before a figure.
+	sign = regexp.MustCompile(`(?:[€$£¥₩₹]|(?:^|\s)R[ps]\.?)\s?$`)
+	// perGallon is a price of fuel, where thousands are parted by commas.
+	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
+)
+
+func endsWithCode(text, currency string) bool {
+	before, found := strings.CutSuffix(strings.TrimRight(text, " "), currency)
+	return found && currency != "" && (before == "" || strings.HasSuffix(before, " "))
+}
 
 // lookalike maps what engines read for digits; it is applied only inside what is a number otherwise.
 var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")

@@ -98,6 +98,12 @@ func findCurrency(lines []*line) found {
 		return currencyOfTotal(lines)
 	}
 	best := codes[0]
+	if scores[best] <= 1 {
+		// Many countries call theirs a dollar or a peso, and which it is says the code beside it.
+		if beside := currencyOfTotal(lines); beside.value != "" {
+			return beside
+		}
+	}
 	share := scores[best] / total
 	return found{value: best, confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), at: where[best]}
 }

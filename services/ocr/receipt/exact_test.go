@@ -27,6 +27,15 @@ func TestTextIsTakenByItsWord(t *testing.T) {
 		"a total with one decimal":     {"SHOP\nBread\nTotal EUR 12.5", "12.50", nil, true},
 		"whole dollars":                {"SHOP\nBread $3\nMilk $2.50\nTotal $5.50", "5.50", []string{"3.00", "2.50"}, true},
 		"one decimal":                  {"SHOP\nBread 3.5\nMilk 2.5\nTotal 6.0", "6.00", []string{"3.50", "2.50"}, true},
+		"thousands of dollars":         {"OFFICE\nRent $1,250\nTotal $1,250", "1250.00", []string{"1250.00"}, true},
+		"thousands beside cents":       {"OFFICE\nRent $1,250\nTotal $1,250.00", "1250.00", []string{"1250.00"}, true},
+		"thousands of euros":           {"SHOP\nPress €45.000\nTotal €45.000", "45000.00", []string{"45000.00"}, true},
+		"thousands behind a code":      {"SHOP\nDesk USD 1,299\nTotal USD 1,299", "1299.00", []string{"1299.00"}, true},
+		"thousands of rupiah":          {"WARUNG\nNasi Rp 53.000\nTotal Rp 53.000", "53000.00", []string{"53000.00"}, true},
+		"the price of a gallon":        {"FUEL\nRegular at $3.599\nFuel 36.00\nTotal $36.00", "36.00", []string{"36.00"}, true},
+		"an exchange":                  {"SHOP\nJacket blue 50.00\nJacket red -50.00\nTotal $0.00", "0.00", []string{"50.00", "-50.00"}, true},
+		"a coupon for all":             {"SHOP\nPaper 12.00\nSubtotal 12.00\nCoupon -12.00\nTotal USD 0.00", "0.00", []string{"12.00"}, true},
+		"nothing left to pay":          {"SHOP\nPaper 12.00\nTotal 12.00\nBalance due 0.00", "12.00", []string{"12.00"}, true},
 		"dinars":                       {"SHOP\nTea 0.500\nCake 1.250\nTotal BHD 1.750", "1.75", []string{"0.50", "1.25"}, true},
 		"dinars that have thousandths": {"SHOP\nTea 0.505\nCake 1.250\nTotal BHD 1.755", "1.755", []string{"0.505", "1.25"}, true},
 	} {
@@ -48,10 +57,12 @@ func TestTextIsTakenByItsWord(t *testing.T) {
 func TestAnyCurrencyIsKnownByItsCodeBesideTheTotal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Total BHD 1.750":          "BHD",
-		"TOTAL 12.50 RON":          "RON",
-		"Total VND 50000":          "VND",
-		"ALL TOP 5.00\nTotal 5.00": "",
+		"Total BHD 1.750":            "BHD",
+		"TOTAL 12.50 RON":            "RON",
+		"Total COP $45.00":           "COP",
+		"Lunch $9\nTotal $45.00 CLP": "CLP",
+		"Total VND 50000":            "VND",
+		"ALL TOP 5.00\nTotal 5.00":   "",
 	} {
 		require.Equal(t, want, Join(today, Read(FromText("SHOP\n"+text))).Currency, text)
 	}

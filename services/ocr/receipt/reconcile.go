@@ -15,7 +15,7 @@ type repair func(draft []draftItem, total int64, s *sums) (items, bool)
 // it. When they do not, the one change that makes them do so is looked for.
 func reconcile(draft []draftItem, total int64, s *sums) items {
 	plain := items{list: draft, confidence: 0.3}
-	if len(draft) == 0 || total == 0 {
+	if len(draft) == 0 {
 		return plain
 	}
 	if adj, ok := balances(draft, total, s); ok {

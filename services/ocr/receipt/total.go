@@ -30,8 +30,8 @@ func (c candidate) score() float64 { return c.label + c.points }
 type ballot map[int64]*candidate
 
 func (b ballot) add(v int64, at *line, a amount, label float64) {
-	// What a refund comes to is below zero; on a picture that is more often dirt.
-	if at == nil || v == 0 || v < 0 && !(at.exact && at.kind == kindTotal) {
+	// What a refund comes to is below zero, and an exchange to nothing; on a picture that is more often dirt.
+	if at == nil || v <= 0 && !(at.exact && at.kind == kindTotal) {
 		return
 	}
 	c := b[v]

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -129,6 +131,21 @@ func TestProgressCountsWhatTheBudgetIsAboutAndNothingElse(t *testing.T) {
 	progress("55.00", "45.00", "55", "ok")
 	a := p.get("/api/v1/budgets/" + id + "?at=2026-03-31")
 	require.Equal(t, "JPY", a.text("budget.progress.otherCurrencies.0.currency"))
+}
+
+func TestABudgetGoesOnCountingWhenItsCategoryIsMergedIntoAnother(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	wallet, food, groceries := p.wallet("EUR", "0"), p.category("Food"), p.category("Groceries")
+	id := p.budget(wallet, food)
+	p.spend(wallet, food, "40")
+	p.del("/api/v1/categories/" + food + "?reassignTo=" + groceries).ok("CATEGORY_DELETED")
+	p.spend(wallet, groceries, "30")
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		a := p.get("/api/v1/budgets/" + id + "?at=2026-03-31")
+		assert.Equal(c, []any{groceries}, a.list("budget.categoryIds"))
+		assert.Equal(c, "70.00", a.text("budget.progress.spent"))
+	}, 10*time.Second, 20*time.Millisecond)
 }
 
 func TestAnInvitationIsAnsweredLeftAndRenewed(t *testing.T) {

@@ -119,7 +119,7 @@ func createdIn(owner uuid.UUID, of *budgetv1.Budget, day string) outbox.Received
 // note hands events to the consumer, and does what is due then.
 func (b *bundle) note(t *testing.T, events ...outbox.Received) {
 	t.Helper()
-	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.noteSpending(t.Context(), tx, events) }))
+	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.applyEvents(t.Context(), tx, events) }))
 	b.check(t)
 }
 

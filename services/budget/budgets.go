@@ -171,20 +171,26 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	if err := p.Err(); err != nil {
 		return seenBudget{}, err
 	}
-	b.Version++
-	b.UpdatedAt = s.now().UTC()
-	if err := updateBudget(ctx, tx, b.budget); err != nil {
-		return seenBudget{}, duplicate(err)
+	b.budget, err = s.replace(ctx, tx, before, b.budget, b.UserID)
+	return b, err
+}
+
+// replace writes the next version of a locked budget, and tells all who share it.
+func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID) (budget, error) {
+	after.Version++
+	after.UpdatedAt = s.now().UTC()
+	if err := updateBudget(ctx, tx, after); err != nil {
+		return budget{}, duplicate(err)
 	}
-	if err := s.noteBudget(ctx, tx, b.budget); err != nil {
-		return seenBudget{}, err
+	if err := s.noteBudget(ctx, tx, after); err != nil {
+		return budget{}, err
 	}
-	members, err := selectMemberIDs(ctx, tx, id, []status{accepted})
+	members, err := selectMemberIDs(ctx, tx, after.ID, []status{accepted})
 	if err != nil {
-		return seenBudget{}, err
+		return budget{}, err
 	}
-	event := &budgetv1.BudgetUpdated{UpdatedBy: b.UserID.String(), Before: before.proto(), After: b.budget.proto()}
-	return b, s.publish(ctx, tx, event, append(members, b.OwnerID)...)
+	event := &budgetv1.BudgetUpdated{UpdatedBy: by.String(), Before: before.proto(), After: after.proto()}
+	return after, s.publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
 // DeleteBudget takes the memberships with it.

@@ -15,6 +15,9 @@ func (s *server) consumer() outbox.Consumer {
 }
 
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	if err := s.followCategories(ctx, tx, events); err != nil {
+		return err
+	}
 	if err := s.noteSpending(ctx, tx, events); err != nil {
 		return err
 	}

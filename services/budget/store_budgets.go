@@ -74,6 +74,21 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	return nil
 }
 
+// lockBudgetsOfCategory locks an owner's budgets that count a category, as lockBudget does.
+func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID) ([]budget, error) {
+	budgets, err := pg.All[budget](ctx, tx, `
+		SELECT `+budgetColumns+`
+		FROM budgets b
+		WHERE b.owner_id = $1
+			AND $2 = ANY(b.category_ids)
+		ORDER BY b.id
+		FOR NO KEY UPDATE`, owner, category)
+	if err != nil {
+		return nil, fmt.Errorf("locking the budgets of category %s: %w", category, err)
+	}
+	return budgets, nil
+}
+
 // selectBudget returns pgx.ErrNoRows for an unknown id.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
 	b, err := pg.One[seenBudget](ctx, q, `

@@ -136,6 +136,9 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 				return errCategoryNotFound.With("reassignTo", "is unknown")
 			}
 			if err := reassignCategory(ctx, tx, owner, id, heir, s.now()); err != nil {
+				if pg.IsViolation(err, "monthly_totals_amount_range") {
+					return errCategoryOverflow
+				}
 				return err
 			}
 			event.ReassignedTo = new(heir.String())

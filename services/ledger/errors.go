@@ -23,6 +23,7 @@ var (
 	errInvalidTransactionType   = apierr.New(codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", "Invalid transaction type")
 	errUnsupportedCurrency      = apierr.New(codes.InvalidArgument, "UNSUPPORTED_CURRENCY", "Unsupported currency")
 	errWalletOverflow           = apierr.Validation([]apierr.Field{{Name: "amount", Message: "would take the wallet beyond what it can hold"}})
+	errCategoryOverflow         = apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "would come to sums beyond what can be told"}})
 	errSummaryOverflow          = apierr.Validation([]apierr.Field{{Name: "to", Message: "must be earlier: the sums are beyond what can be told"}})
 
 	errReceiptFileRequired = apierr.New(codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "A receipt file is required")

@@ -1,0 +1,64 @@
+package budget
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+func TestTheBudgetsOfACategoryThatWasMergedCountInItsHeir(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	books := b.books()
+	owner, member, stranger := b.person(t, "Owner"), b.person(t, "Member"), b.person(t, "Stranger")
+	gone, heir, kept := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	of := func(who person, name string, categories ...string) *budgetv1.Budget {
+		req := newBudget()
+		req.Name, req.CategoryIds = name, categories
+		created, err := b.CreateBudget(who.ctx, req)
+		require.NoError(t, err)
+		return created.GetBudget()
+	}
+	one, both, none, theirs := of(owner, "one", kept, gone), of(owner, "both", gone, heir), of(owner, "none", kept), of(stranger, "theirs", gone)
+	b.join(t, owner, one.GetId(), member, "viewer")
+	b.check(t)
+	b.events(t)
+
+	books.spend(one.GetWalletId(), "2026-03-10", 330_00)
+	merged := outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.id, Data: &ledgerv1.CategoryDeleted{
+		OwnerId: owner.id.String(), CategoryId: gone, ReassignedTo: new(heir),
+	}}
+	for range 2 {
+		b.note(t, merged)
+		for of, want := range map[*budgetv1.Budget][]string{one: {kept, heir}, both: {heir}, none: {kept}} {
+			got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
+			require.NoError(t, err)
+			require.Equal(t, want, got.GetBudget().GetCategoryIds(), of.GetName())
+		}
+		got, err := b.GetBudget(stranger.ctx, &budgetv1.GetBudgetRequest{Id: theirs.GetId()})
+		require.NoError(t, err)
+		require.Equal(t, []string{gone}, got.GetBudget().GetCategoryIds())
+	}
+
+	told := map[string]int{}
+	for _, e := range b.events(t) {
+		switch m := e.message(t).(type) {
+		case *budgetv1.BudgetUpdated:
+			require.Equal(t, owner.id.String(), m.GetUpdatedBy())
+			require.Contains(t, m.GetBefore().GetCategoryIds(), gone)
+			require.NotContains(t, m.GetAfter().GetCategoryIds(), gone)
+			told[m.GetAfter().GetName()+" to "+e.UserID.String()]++
+		case *budgetv1.BudgetThresholdReached:
+			told["80 of "+m.GetBudgetName()+" to "+e.UserID.String()]++
+		}
+	}
+	require.Equal(t, map[string]int{
+		"one to " + owner.id.String(): 1, "one to " + member.id.String(): 1, "both to " + owner.id.String(): 1,
+		"80 of one to " + owner.id.String(): 1, "80 of one to " + member.id.String(): 1,
+	}, told)
+}

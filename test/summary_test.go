@@ -56,6 +56,14 @@ func TestTheDashboardAddsUp(t *testing.T) {
 		require.Equal(t, want, a.text("summary."+path), path)
 	}
 	require.Len(t, a.list("summary.trend"), 12)
+	for _, amount := range []string{"9", "7"} {
+		slip := expense(wallet, food, amount)
+		slip["currency"] = "JPY"
+		id := p.post("/api/v1/transaction", slip).created("TRANSACTION_CREATED").text("transaction.id")
+		p.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
+	}
+	again := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+	require.Equal(t, a.body["summary"], again.body["summary"], "a currency that nothing is left of")
 	require.Len(t, a.list("summary.recentTransactions"), 3)
 	require.Empty(t, p.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
 	for query, want := range map[string][2]string{

@@ -44,6 +44,14 @@ func TestWindowRules(t *testing.T) {
 			window: between("2026-01-01", "2026-02-01"), previous: between("2025-12-01", "2026-01-01"),
 			months: between("2026-01-01", "2026-02-01"), trend: between("2025-02-01", "2026-02-01"),
 		},
+		"a quarter is compared with the one before": {
+			window: between("2026-01-01", "2026-04-01"), previous: between("2025-10-01", "2026-01-01"),
+			months: between("2026-01-01", "2026-04-01"), trend: between("2025-04-01", "2026-04-01"),
+		},
+		"a year is compared with the one before, which may have a day more": {
+			window: between("2025-01-01", "2026-01-01"), previous: between("2024-01-01", "2025-01-01"),
+			months: between("2025-01-01", "2026-01-01"), trend: between("2025-01-01", "2026-01-01"),
+		},
 		"other windows are compared with as many days": {
 			window: between("2026-03-10", "2026-03-13"), previous: between("2026-03-07", "2026-03-10"),
 			head: between("2026-03-10", "2026-03-13"), trend: between("2025-04-01", "2026-04-01"),

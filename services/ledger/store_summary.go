@@ -109,7 +109,7 @@ func queueTrend(batch *pgx.Batch, q summaryQuestion, into *[]movement) {
 
 func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {
 	batch.Queue(`
-		SELECT w.id AS wallet_id, w.name, b.currency, b.amount_minor AS balance,
+		SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own, b.amount_minor AS balance,
 			(sum(b.amount_minor) OVER (PARTITION BY b.currency))::bigint AS together
 		FROM wallets w
 		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id

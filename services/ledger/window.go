@@ -22,10 +22,11 @@ func (w window) problem() *apierr.Field {
 // lastDay is the day of the window's last moment.
 func (w window) lastDay() time.Time { return w.end.Add(-time.Millisecond) }
 
-// previous is the month before a calendar month, else the span of the same length just before.
+// previous is as many calendar months just before whole ones, else the span of the same length.
 func (w window) previous() window {
-	if w.from.Equal(monthOf(w.from)) && w.end.Equal(w.from.AddDate(0, 1, 0)) {
-		return window{from: w.from.AddDate(0, -1, 0), end: w.from}
+	if w.from.Equal(monthOf(w.from)) && w.end.Equal(monthOf(w.end)) {
+		months := 12*(w.end.Year()-w.from.Year()) + int(w.end.Month()-w.from.Month())
+		return window{from: w.from.AddDate(0, -months, 0), end: w.from}
 	}
 	return window{from: w.from.Add(-w.end.Sub(w.from)), end: w.from}
 }

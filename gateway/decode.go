@@ -152,7 +152,7 @@ func decodeBody(r *http.Request, route *route, m protoreflect.Message, bad *prob
 	case !route.body:
 		return nil
 	case route.multipart:
-		return decodeMultipart(r, route.request.body, m, bad)
+		return decodeMultipart(r, route.request, m, bad)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 const maxFormText = 4 << 10
 
 // decodeMultipart fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly
-// one file that is not empty is wanted for each. Unknown parts are ignored.
-func decodeMultipart(r *http.Request, fields fields, m protoreflect.Message, bad *problems) error {
+// one file that is not empty is wanted for each. Unknown parts are ignored, and so is in the query what belongs into the form.
+func decodeMultipart(r *http.Request, plan *requestPlan, m protoreflect.Message, bad *problems) error {
 	if r.ContentLength == 0 {
 		return errReceiptFileRequired
 	}
@@ -24,7 +24,11 @@ func decodeMultipart(r *http.Request, fields fields, m protoreflect.Message, bad
 	if err != nil {
 		return errInvalidMultipart
 	}
-	form := &form{fields: fields, message: m, seen: map[string]int{}, bad: bad}
+	form := &form{fields: plan.body, message: m, seen: map[string]int{}, bad: bad}
+	query := r.URL.Query()
+	for name := range plan.query {
+		form.seen[name] = len(query[name])
+	}
 	for {
 		part, err := parts.NextPart()
 		// A form that ends before its last boundary comes as a wrapped io.EOF, and is an error.
@@ -38,7 +42,7 @@ func decodeMultipart(r *http.Request, fields fields, m protoreflect.Message, bad
 			return err
 		}
 	}
-	for name, field := range fields {
+	for name, field := range plan.body {
 		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field.FieldDescriptor).Bytes()) == 0) {
 			return errReceiptFileRequired.With(name, "must be exactly one non-empty file")
 		}

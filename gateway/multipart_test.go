@@ -5,6 +5,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestAReceiptArrivesWhateverTheOrderOfItsParts(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
 	content := strings.Repeat("\x00\xff\r\n--", 1<<20)
-	r := a.upload("?onDuplicate=reject&mode=single&walletId=ignored", text("categoryId", "c"), text("unknown", "x"),
+	r := a.upload("?onDuplicate=reject&walletId=ignored", text("categoryId", "c"), text("unknown", "x"),
 		file("receipt", "r.jpg", content), text("walletId", "w"))
 	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 	require.Equal(t, "RECEIPT_TRANSACTIONS_CREATED", r.code())
@@ -64,7 +65,6 @@ func TestAReceiptArrivesWhateverTheOrderOfItsParts(t *testing.T) {
 	require.Equal(t, "w", got.GetWalletId())
 	require.Equal(t, "c", got.GetCategoryId())
 	require.Equal(t, "reject", got.GetOnDuplicate())
-	require.Nil(t, got.Mode, "mode is a form field")
 }
 
 func TestAFormWithoutExactlyOneFileIsRefused(t *testing.T) {
@@ -141,14 +141,14 @@ func FuzzMultipart(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		r := (&http.Request{Method: http.MethodPost, Header: http.Header(textproto.MIMEHeader{"Content-Type": {contentType}}), ContentLength: int64(len(body)), Body: http.NoBody}).WithContext(t.Context())
+		r := (&http.Request{Method: http.MethodPost, Header: http.Header(textproto.MIMEHeader{"Content-Type": {contentType}}), ContentLength: int64(len(body)), Body: http.NoBody, URL: &url.URL{}}).WithContext(t.Context())
 		r.Body = readCloser{bytes.NewReader(body), http.NoBody}
 		m := &ledgerv1.CreateTransactionsFromReceiptRequest{}
 		for _, route := range routes {
 			if !route.multipart {
 				continue
 			}
-			err := decodeMultipart(r, route.request.body, m.ProtoReflect(), &problems{})
+			err := decodeMultipart(r, route.request, m.ProtoReflect(), &problems{})
 			if err == nil {
 				require.NotEmpty(t, m.GetReceipt())
 				continue
@@ -166,4 +166,12 @@ func TestAFormMayHoldWhatElseIsInTheQuery(t *testing.T) {
 	got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)
 	require.True(t, got.GetDryRun())
 	require.Equal(t, "reject", got.GetOnDuplicate())
+}
+
+func TestWhatBothQueryAndFormMayHoldIsInOneOfThem(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, nil)
+	r := a.upload("?dryRun=true&mode=items", file("receipt", "r.jpg", "x"), text("dryRun", "false"), text("mode", "items"), text("onDuplicate", "reject"))
+	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, map[string]string{"dryRun": problemTwice, "mode": problemTwice}, r.details())
 }

@@ -1000,9 +1000,6 @@ type CreateTransactionResponseCode string
 type CreateTransactionsFromReceiptRequest struct {
 	CategoryId string `json:"categoryId"`
 
-	// Mode "items": one transaction per line, refused when the lines do not add up to the total; "single": one for the total; absent: items when they add up, else single.
-	Mode *string `json:"mode,omitempty"`
-
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
 	Receipt  openapi_types.File `json:"receipt"`
 	WalletId string             `json:"walletId"`
@@ -1860,7 +1857,7 @@ type Summary struct {
 	// LargestExpenses The window's five largest expenses.
 	LargestExpenses []Transaction `json:"largestExpenses"`
 
-	// Previous The window of the same length just before; the month before when the window is a calendar month.
+	// Previous The window of the same length just before; of whole calendar months as many months before.
 	Previous []Totals `json:"previous"`
 
 	// RecentTransactions The window's five newest transactions.
@@ -2390,6 +2387,9 @@ type CreateTransactionsParams struct {
 
 // CreateTransactionsFromReceiptParams defines parameters for CreateTransactionsFromReceipt.
 type CreateTransactionsFromReceiptParams struct {
+	// Mode "items": one transaction per line, refused when the lines do not add up to the total; "single": one for the total; absent: items when they add up, else single.
+	Mode *string `form:"mode,omitempty" json:"mode,omitempty"`
+
 	// DryRun Recognise and answer, create nothing.
 	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
@@ -6659,6 +6659,18 @@ func NewCreateTransactionsFromReceiptRequestWithBody(server string, params *Crea
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Mode != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mode", *params.Mode, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.DryRun != nil {
 

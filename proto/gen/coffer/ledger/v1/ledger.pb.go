@@ -3076,7 +3076,7 @@ type Summary struct {
 	ByWallet   []*WalletTotals   `protobuf:"bytes,5,rep,name=by_wallet,json=byWallet,proto3" json:"by_wallet,omitempty"`
 	// The twelve months that end with the window's last one, oldest first; a month without movement is a zero.
 	Trend []*MonthTotals `protobuf:"bytes,6,rep,name=trend,proto3" json:"trend,omitempty"`
-	// The window of the same length just before; the month before when the window is a calendar month.
+	// The window of the same length just before; of whole calendar months as many months before.
 	Previous []*Totals `protobuf:"bytes,7,rep,name=previous,proto3" json:"previous,omitempty"`
 	// The window's five largest expenses.
 	LargestExpenses []*Transaction `protobuf:"bytes,8,rep,name=largest_expenses,json=largestExpenses,proto3" json:"largest_expenses,omitempty"`
@@ -4137,13 +4137,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xf3\x02\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xf9\x02\n" +
 	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
 	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
 	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
 	"\vcategory_id\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\n" +
-	"categoryId\x12\x17\n" +
-	"\x04mode\x18\x04 \x01(\tH\x00R\x04mode\x88\x01\x01\x12\x1d\n" +
+	"categoryId\x12\x1d\n" +
+	"\x04mode\x18\x04 \x01(\tB\x04\xe8\xb5\x18\x01H\x00R\x04mode\x88\x01\x01\x12\x1d\n" +
 	"\adry_run\x18\x05 \x01(\bB\x04\xe8\xb5\x18\x01R\x06dryRun\x12,\n" +
 	"\fon_duplicate\x18\x06 \x01(\tB\x04\xe8\xb5\x18\x01H\x01R\vonDuplicate\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\a \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12#\n" +

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go/jetstream"
@@ -38,6 +39,16 @@ func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield fu
 // yieldError tells the caller's errors from NATS's.
 type yieldError struct{ error }
 
+// forget deletes a consumer that nobody reads from any more. NATS itself would keep it for minutes.
+func (b *Bus) forget(ctx context.Context, consumer *jetstream.ConsumerInfo) {
+	if consumer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = b.js.DeleteConsumer(ctx, streamName, consumer.Name)
+}
+
 func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error) error {
 	end, err := b.End(ctx)
 	if err != nil {
@@ -57,7 +68,10 @@ func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield f
 	if err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
-	defer messages.Stop()
+	defer func() {
+		messages.Stop()
+		b.forget(context.WithoutCancel(ctx), consumer.CachedInfo())
+	}()
 	stop := context.AfterFunc(ctx, messages.Stop)
 	defer stop()
 	for {

@@ -387,6 +387,24 @@ func TestWhatNATSHadNotWrittenToDiskIsSentAgain(t *testing.T) {
 	add(t, pool, user, 1)
 	follow(t, bus, user, 0, 1)
 	stop()
+	// However long it stays away.
+	time.Sleep(settleTime + 2*relayRetry)
 	natstest.Start(t, strings.TrimPrefix(first, "nats://"))
 	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
+}
+
+func TestWhoFollowsNoMoreLeavesNothingInNATS(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	go bus.Relay(t.Context(), pool)
+	user := uuid.Must(uuid.NewV7())
+	add(t, pool, user, 1)
+	for range 3 {
+		follow(t, bus, user, 0, 1)
+	}
+	stream, err := bus.js.Stream(t.Context(), streamName)
+	require.NoError(t, err)
+	info, err := stream.Info(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, info.State.Consumers)
 }

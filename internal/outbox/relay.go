@@ -25,8 +25,10 @@ const (
 	// relayPause is how long an event may wait; a NOTIFY would take a lock that all commits share.
 	relayPause = 100 * time.Millisecond
 	// relayRest is what the pause grows to while there are no events, and nobody nudges.
-	relayRest      = 10 * time.Second
-	relayRetry     = time.Second
+	relayRest  = 10 * time.Second
+	relayRetry = time.Second
+	// relayTime is after when a connection that does not answer is given up, and with it the lock.
+	relayTime      = 30 * time.Second
 	publishTimeout = 5 * time.Second
 	// settleTime is how long an event stays in the outbox after NATS took it. NATS writes to disk every second
 	// (sync_interval); to have it do so for every message costs the database's commits, which share the disk, a fifth.
@@ -89,7 +91,9 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	defer func() { _ = sub.Unsubscribe() }()
 	rest := relayPause
 	for ctx.Err() == nil {
-		n, err := b.relayOnce(ctx, conn, &w)
+		looking, cancel := context.WithTimeout(ctx, relayTime)
+		n, err := b.relayOnce(looking, conn, &w)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -169,7 +173,7 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int
 	if len(entries) == relayBatch {
 		w.seen = min(w.seen, entries[relayBatch-1].Seq)
 	}
-	return len(done), w.empty(ctx, conn)
+	return len(done), b.empty(ctx, conn, w)
 }
 
 // look moves complete. Events do not appear in the order of their numbers: a number is taken when a row is written, and the
@@ -200,8 +204,9 @@ func (w *window) sentAbove(seq int64) []int64 {
 	return above
 }
 
-// empty deletes what NATS has written to disk by now.
-func (w *window) empty(ctx context.Context, conn *pgxpool.Conn) error {
+// empty deletes what NATS has written to disk by now, provided that it answers over the connection by which it took it: one
+// that is away may come back without what was last.
+func (b *Bus) empty(ctx context.Context, conn *pgxpool.Conn, w *window) error {
 	now := time.Now()
 	if now.Sub(w.emptied) < relayRetry {
 		return nil
@@ -214,6 +219,11 @@ func (w *window) empty(ctx context.Context, conn *pgxpool.Conn) error {
 		}
 	}
 	if len(settled) == 0 {
+		return nil
+	}
+	asking, cancel := context.WithTimeout(ctx, relayRetry)
+	defer cancel()
+	if err := b.conn.FlushWithContext(asking); err != nil || b.conn.Stats().Reconnects != w.reconnects {
 		return nil
 	}
 	slices.Sort(settled)

@@ -22,8 +22,7 @@ const (
 	lockTries = 300
 
 	// givesWay is how often a migration is tried that finds its tables in use.
-	givesWay         = 20
-	lockNotAvailable = "55P03"
+	givesWay = 20
 )
 
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
@@ -68,7 +67,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 func up(ctx context.Context, provider *goose.Provider) error {
 	for tries := 1; ; tries++ {
 		_, err := provider.Up(ctx)
-		if err == nil || tries == givesWay || !IsAborted(err) && state(err) != lockNotAvailable {
+		if err == nil || tries == givesWay || !IsAborted(err) && !IsLocked(err) {
 			return err
 		}
 		select {

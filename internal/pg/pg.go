@@ -150,6 +150,9 @@ func IsAborted(err error) bool {
 	return s == "40001" || s == "40P01"
 }
 
+// IsLocked reports that a statement has given up waiting for a lock, so that nothing of it was done.
+func IsLocked(err error) bool { return state(err) == "55P03" }
+
 // IsOutOfRange reports that a number came out too large for its type.
 func IsOutOfRange(err error) bool { return state(err) == "22003" }
 

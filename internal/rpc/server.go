@@ -256,7 +256,7 @@ func public(err error) *apierr.Error {
 		return apierr.Unavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		return apierr.DeadlineExceeded
-	case pg.IsUnavailable(err), pg.IsAborted(err):
+	case pg.IsUnavailable(err), pg.IsAborted(err), pg.IsLocked(err):
 		return apierr.Unavailable
 	}
 	return downstream(err)

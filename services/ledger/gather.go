@@ -29,6 +29,10 @@ const (
 	maxQueued = 4096
 	// writeTime bounds a statement that nobody may be waiting for any more.
 	writeTime = 10 * time.Second
+	// groupPatience is how long a group waits for a lock that a change to one's category or wallet holds, and lonePatience one
+	// of it that is written alone then, with the others waiting for its turn to end.
+	groupPatience = 500 * time.Millisecond
+	lonePatience  = 20 * time.Millisecond
 )
 
 // writers is how many statements that book transactions run at once. More share the same work among smaller groups, each with
@@ -109,7 +113,7 @@ func (g *gatherer) run(ctx context.Context) {
 					// Whoever could run now comes along. That is not waiting for company: when there is none, nobody runs first.
 					runtime.Gosched()
 					group := g.take()
-					g.write(ctx, group)
+					g.write(ctx, groupPatience, group)
 					g.release(group)
 				}
 			}
@@ -188,9 +192,9 @@ func (g *gatherer) book(ctx context.Context, t transaction, event outbox.Event, 
 	}
 }
 
-// write books a group in one statement. What Postgres refuses for one of them must not fail the others: then each has its
-// own. After any other error nobody knows whether it was committed, and nothing is tried again.
-func (g *gatherer) write(ctx context.Context, group []*booked) {
+// write books a group in one statement. What Postgres refuses for one of them must not fail the others, nor a lock that one
+// waits for: then each has its own. After any other error nobody knows whether it was committed, and nothing is tried again.
+func (g *gatherer) write(ctx context.Context, patience time.Duration, group []*booked) {
 	if len(group) == 0 {
 		return
 	}
@@ -209,7 +213,7 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 	}
 	var written map[uuid.UUID]bool
 	err = pg.Retry(func() error {
-		written, err = insertTransactions(ctx, g.db, ts, rows, records)
+		written, err = insertTransactions(ctx, g.db, patience, ts, rows, records)
 		return err
 	})
 	switch {
@@ -218,9 +222,9 @@ func (g *gatherer) write(ctx context.Context, group []*booked) {
 		for _, b := range group {
 			b.done <- outcome{written: written[b.t.ID], statement: span.SpanContext()}
 		}
-	case len(group) > 1 && pg.IsRefused(err):
+	case len(group) > 1 && (pg.IsRefused(err) || pg.IsLocked(err)):
 		for _, b := range group {
-			g.write(ctx, []*booked{b})
+			g.write(ctx, lonePatience, []*booked{b})
 		}
 	default:
 		fail(group, err)

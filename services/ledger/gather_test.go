@@ -16,6 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -247,6 +248,31 @@ func TestWhatIsAcknowledgedSurvivesEndedConnections(t *testing.T) {
 	s.requireConsistent(t)
 }
 
+func TestNobodyWaitsForLongForALockThatAnothersTransactionWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	locked, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	tx, err := s.db.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT id FROM categories WHERE id = $1 FOR UPDATE`, locked.category)
+	require.NoError(t, err)
+	s.gatherer = newGatherer(s.db, func() {})
+	created := map[string]chan error{"locked": make(chan error, 1), "other": make(chan error, 1)}
+	for name, p := range map[string]person{"locked": locked, "other": other} {
+		go func() {
+			_, err := p.CreateTransaction(p.ctx, p.spends("1"))
+			created[name] <- err
+		}()
+	}
+	require.Eventually(t, func() bool { return s.gatherer.length() == 2 }, 10*time.Second, time.Millisecond)
+	s.gatherer.run(t.Context())
+	require.NoError(t, <-created["other"], "the lock is still held")
+	require.True(t, pg.IsLocked(<-created["locked"]))
+	require.NoError(t, tx.Rollback(t.Context()))
+	locked.create(t, locked.spends("1"))
+	s.requireConsistent(t)
+}
+
 func BenchmarkBooking(b *testing.B) {
 	for _, gathered := range []bool{false, true} {
 		b.Run(fmt.Sprint("gathered ", gathered), func(b *testing.B) {
@@ -276,7 +302,7 @@ func BenchmarkBooking(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := insertTransactions(b.Context(), s.db, []transaction{tr}, rows, make([]idem.Record, 1)); err != nil {
+					if _, err := insertTransactions(b.Context(), s.db, 0, []transaction{tr}, rows, make([]idem.Record, 1)); err != nil {
 						b.Error(err)
 					}
 				}

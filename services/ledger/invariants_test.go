@@ -34,7 +34,7 @@ func (s *server) requireConsistent(t require.TestingT) {
 		SELECT format('totals of %s in %s: kept %s, computed %s', category_id, month, m, c)
 		FROM monthly_totals m
 		FULL JOIN (
-			SELECT owner_id, date_trunc('month', date, 'UTC')::date AS month, wallet_id, category_id, currency,
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
 				sum(greatest(amount_minor, 0))::bigint AS income_minor, sum(greatest(-amount_minor, 0))::bigint AS expense_minor,
 				count(*) AS transaction_count
 			FROM transactions

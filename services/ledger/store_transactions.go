@@ -69,7 +69,7 @@ const booking = `balance AS (
 		), total AS (
 			INSERT INTO monthly_totals AS m
 				(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-			SELECT owner_id, date_trunc('month', date, 'UTC')::date AS month, wallet_id, category_id, currency,
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
 				sum(sign * greatest(amount_minor, 0))::bigint, sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint
 			FROM move
 			GROUP BY owner_id, month, wallet_id, category_id, currency
@@ -81,8 +81,9 @@ const booking = `balance AS (
 
 // insertTransactions writes those whose wallet and category are their owner's, with all that belongs to them, in one
 // statement, and returns their ids. events and the records of idempotency keys stand beside ts; one whose key was used before
-// is not written. Of several with one key, one is: its record has the answer that it brought.
-func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
+// is not written. Of several with one key, one is: its record has the answer that it brought. It waits for others' locks for
+// as long as patience, 0 for no bound, each.
+func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, `
 		WITH own AS MATERIALIZED (
@@ -91,7 +92,8 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 				$9::text[], $10::timestamptz[], $11::timestamptz[], $12::uuid[], $13::text[], $14::bytea[], $15::text[],
 				$16::bytea[], $17::bytea[], $18::bytea[]) WITH ORDINALITY
 				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
-					created_at, event_id, subject, data, traceparent, key_hash, request_mac, response, position)
+					created_at, event_id, subject, data, traceparent, key_hash, request_mac, response, position),
+				(SELECT set_config('lock_timeout', $19, true)) AS patience
 			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
 				AND EXISTS (SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id)
 		), claim AS (
@@ -122,7 +124,7 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date, 1,
 			created_at, created_at
 		FROM item
-		RETURNING id`, insertArgs(ts, events, records)...)
+		RETURNING id`, insertArgs(patience, ts, events, records)...)
 	if err != nil {
 		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
 	}
@@ -135,7 +137,7 @@ func insertTransactions(ctx context.Context, q pg.Querier, ts []transaction, eve
 
 // insertArgs turns rows into columns, in the order of the statement's. It names none: to find names, pgx reads all of the
 // statement each time.
-func insertArgs(ts []transaction, events outbox.Rows, records []idem.Record) []any {
+func insertArgs(patience time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) []any {
 	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
 	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
 	currencies, descriptions := make([]string, len(ts)), make([]string, len(ts))
@@ -153,6 +155,7 @@ func insertArgs(ts []transaction, events outbox.Rows, records []idem.Record) []a
 	return []any{
 		ids, owners, wallets, categories, receipts, currencies, amounts, scaled, descriptions, dates, created,
 		events.IDs, events.Subjects, events.Data, events.Traceparents, keys, macs, responses,
+		fmt.Sprintf("%dms", patience.Milliseconds()),
 	}
 }
 

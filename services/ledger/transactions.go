@@ -78,7 +78,7 @@ func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []tran
 		return nil, err
 	}
 	s.nudge()
-	written, err := insertTransactions(ctx, q, ts, rows, make([]idem.Record, len(ts)))
+	written, err := insertTransactions(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
 	return written, unbookable(err)
 }
 

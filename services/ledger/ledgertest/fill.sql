@@ -43,7 +43,7 @@ JOIN filled f ON f.id = t.owner_id
 GROUP BY t.owner_id, t.wallet_id, t.currency;
 
 INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-SELECT t.owner_id, date_trunc('month', t.date, 'UTC')::date, t.wallet_id, t.category_id, t.currency,
+SELECT t.owner_id, date_trunc('month', t.date AT TIME ZONE 'UTC')::date, t.wallet_id, t.category_id, t.currency,
 	sum(greatest(t.amount_minor, 0)), sum(greatest(-t.amount_minor, 0)), count(*)
 FROM transactions t
 JOIN filled f ON f.id = t.owner_id

@@ -79,8 +79,8 @@ func (b budget) windowOf(c spending, today time.Time) (window, bool) {
 func reached(thresholds []int32, spent, limit int64) []int32 {
 	var hit []int32
 	for _, t := range thresholds {
-		// A limit has at most 15 digits, so this cannot overflow where spent * 100 could.
-		if spent >= (limit*int64(t)+99)/100 {
+		// Hundreds of the limit apart from the rest, for a limit of 16 digits times 1000 overflows.
+		if spent >= limit/100*int64(t)+(limit%100*int64(t)+99)/100 {
 			hit = append(hit, t)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -35,11 +36,14 @@ func TestAThresholdIsReachedExactlyWhenItsShareOfTheLimitIsSpent(t *testing.T) {
 	} {
 		require.Equal(t, want, reached([]int32{80, 100}, spent, 1000), "%d", spent)
 	}
+	require.Empty(t, reached([]int32{maxThreshold}, 0, 9_999_999_999_999_999), "the largest limit, in a currency of four decimals")
 	rapid.Check(t, func(t *rapid.T) {
 		threshold := rapid.Int32Range(1, maxThreshold).Draw(t, "threshold")
 		limit := rapid.Int64Range(1, 9_999_999_999_999_999).Draw(t, "limit")
 		spent := rapid.Int64Range(0, 90_000_000_000_000_000).Draw(t, "spent")
-		require.Equal(t, spent*100 >= limit*int64(threshold), len(reached([]int32{threshold}, spent, limit)) == 1)
+		share := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(threshold)))
+		enough := new(big.Int).Mul(big.NewInt(spent), big.NewInt(100)).Cmp(share) >= 0
+		require.Equal(t, enough, len(reached([]int32{threshold}, spent, limit)) == 1)
 	})
 }
 

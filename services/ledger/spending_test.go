@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -50,6 +52,56 @@ func TestReferencesAreCheckedForTheirOwner(t *testing.T) {
 
 func (p person) window(from, to string) *ledgerv1.SpendingWindow {
 	return &ledgerv1.SpendingWindow{OwnerId: p.id.String(), WalletId: p.wallet.String(), CategoryIds: []string{p.category.String()}, From: from, To: to}
+}
+
+func TestASumThatIsTooLargeKeepsNobodyElseFromTheirs(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, rich := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	p.create(t, p.spends("10"))
+	other := s.makeCategory(rich.ctx, t, "Other")
+	for month := 1; month <= 12; month++ {
+		// As much comes back in another category: balances are bounded, and so are the sums of a month.
+		var both []*ledgerv1.CreateTransactionRequest
+		for range 90 {
+			out := rich.spends("999999999999")
+			out.Currency, out.Date = "CLF", fmt.Sprintf("2026-%02d-03", month)
+			in := proto.CloneOf(out)
+			in.Type, in.CategoryId = new(income), other.String()
+			both = append(both, out, in)
+		}
+		_, err := rich.CreateTransactions(rich.ctx, rich.books(both...))
+		require.NoError(t, err)
+	}
+	resp, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		p.window("2026-03-01", "2026-03-31"), rich.window("2026-01-01", "2026-12-31"),
+	}})
+	require.NoError(t, err)
+	require.EqualValues(t, 1000, resp.GetSpendings()[0].GetAmounts()[0].GetSpentMinor())
+	require.EqualValues(t, mostSpent, resp.GetSpendings()[1].GetAmounts()[0].GetSpentMinor())
+}
+
+func TestMonthsAreThoseOfUTCWhateverTheDatabasesZone(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	config := s.db.Config()
+	config.ConnConfig.RuntimeParams["timezone"] = "America/New_York"
+	west, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(west.Close)
+	s.db, s.gatherer = west, newGatherer(west, func() {})
+	s.gatherer.run(t.Context())
+	p := newPerson(t.Context(), t, s)
+	p.create(t, p.spends("10"))
+	_, err = p.CreateTransactions(p.ctx, p.books(p.spends("5")))
+	require.NoError(t, err)
+	resp, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		p.window("2026-02-01", "2026-02-28"), p.window("2026-03-01", "2026-03-31"),
+	}})
+	require.NoError(t, err)
+	require.Empty(t, resp.GetSpendings()[0].GetAmounts())
+	require.EqualValues(t, 1500, resp.GetSpendings()[1].GetAmounts()[0].GetSpentMinor())
+	s.requireConsistent(t)
 }
 
 func TestSpendingIsSummedPerWindow(t *testing.T) {

@@ -19,6 +19,9 @@ type spent struct {
 	Spent *int64
 }
 
+// mostSpent is told of sums that are larger: one that no bigint holds must not keep the other windows from their answers.
+const mostSpent = 9_000_000_000_000_000_000
+
 // selectSpending has rows for the windows whose wallet exists, by currency within each. As in a summary, whole months come
 // from the kept totals.
 func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
@@ -36,7 +39,7 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 		FROM asked a
 		JOIN wallets w ON w.owner_id = a.owner_id AND w.id = a.wallet_id
 		LEFT JOIN LATERAL (
-			SELECT m.currency, sum(m.spent)::bigint AS spent
+			SELECT m.currency, greatest(least(sum(m.spent), @most), -@most)::bigint AS spent
 			FROM category c
 			CROSS JOIN LATERAL (
 				SELECT currency, expense_minor - income_minor AS spent
@@ -83,6 +86,6 @@ func spendingArgs(windows []spendingWindow) pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"owners": owners, "wallets": wallets, "category_positions": positions, "categories": categories,
 		"head_from": from[0], "head_end": end[0], "months_from": from[1], "months_end": end[1],
-		"tail_from": from[2], "tail_end": end[2],
+		"tail_from": from[2], "tail_end": end[2], "most": int64(mostSpent),
 	}
 }

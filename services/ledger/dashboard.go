@@ -105,15 +105,12 @@ type walletBalance struct {
 	WalletID uuid.UUID `db:"wallet_id"`
 	Name     string
 	Currency string
-	// Own is the wallet's currency, which it always holds.
-	Own     bool
-	Balance int64
+	Balance  int64
 	// Together is what all wallets hold in the currency.
 	Together int64
 }
 
 func (f figures) proto(q summaryQuestion) *ledgerv1.Summary {
-	f.balances = slices.DeleteFunc(f.balances, f.gone)
 	held := f.heldCurrencies(q.currency)
 	return &ledgerv1.Summary{
 		From:               q.window.from.Format(dateLayout),
@@ -126,12 +123,6 @@ func (f figures) proto(q summaryQuestion) *ledgerv1.Summary {
 		LargestExpenses:    transactionsProto(largestFirst(f.largest)),
 		RecentTransactions: transactionsProto(f.recent),
 	}
-}
-
-// gone tells that a wallet has nothing of a currency, which is not its own, and had nothing come or go in the window.
-func (f figures) gone(b walletBalance) bool {
-	return !b.Own && b.Balance == 0 &&
-		!slices.ContainsFunc(f.wallets, func(m movement) bool { return m.ID == b.WalletID && m.Currency == b.Currency })
 }
 
 // heldCurrencies are those that get a row even when nothing moved: those of the wallets and of the window, or the one

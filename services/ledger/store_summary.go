@@ -107,13 +107,18 @@ func queueTrend(batch *pgx.Batch, q summaryQuestion, into *[]movement) {
 		HAVING sum(transaction_count) > 0`, q.args(q.window.trend())).Query(collect(into))
 }
 
+// queueBalances leaves out what a wallet has no transaction in any more, unless it is its own currency.
 func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {
 	batch.Queue(`
-		SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own, b.amount_minor AS balance,
+		SELECT w.id AS wallet_id, w.name, b.currency, b.amount_minor AS balance,
 			(sum(b.amount_minor) OVER (PARTITION BY b.currency))::bigint AS together
 		FROM wallets w
 		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
-		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`, q.args(q.window)).Query(collect(into))
+		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)
+			AND (b.currency = w.currency OR b.amount_minor <> 0 OR EXISTS (
+				SELECT FROM monthly_totals m
+				WHERE m.owner_id = b.owner_id AND m.wallet_id = b.wallet_id AND m.currency = b.currency AND m.transaction_count > 0
+			))`, q.args(q.window)).Query(collect(into))
 }
 
 // queueLargest takes the largest expenses of each currency and month; currencies can only be compared once their decimals are

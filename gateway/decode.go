@@ -221,7 +221,7 @@ func parseText(field *field, text string) (v protoreflect.Value, problem string)
 	switch field.Kind() {
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
-			return v, "must be true or false"
+			return v, problemBool
 		}
 		return protoreflect.ValueOfBool(text == "true"), ""
 	case protoreflect.StringKind:

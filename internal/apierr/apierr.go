@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Domain marks a status as Coffer's own; without it a status is not shown to callers.
-const Domain = "coffer"
+// domain marks a status as Coffer's own; without it a status is not shown to callers.
+const domain = "coffer"
 
 // Error is an error that may reach the caller.
 type Error struct {
@@ -104,7 +104,7 @@ func (e *Error) Is(target error) bool {
 // wrapped error would send the wrapping text too.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.Code, e.Message)
-	withInfo, err := st.WithDetails(&errdetails.ErrorInfo{Reason: e.Reason, Domain: Domain})
+	withInfo, err := st.WithDetails(&errdetails.ErrorInfo{Reason: e.Reason, Domain: domain})
 	if err != nil {
 		return st
 	}
@@ -144,7 +144,7 @@ func fromStatus(st *status.Status) *Error {
 	for _, d := range st.Details() {
 		switch d := d.(type) {
 		case *errdetails.ErrorInfo:
-			if d.GetDomain() == Domain {
+			if d.GetDomain() == domain {
 				e.Reason = d.GetReason()
 			}
 		case *errdetails.BadRequest:

@@ -34,9 +34,8 @@ type Event struct {
 	ID uuid.UUID
 	// UserID is whose data changed.
 	UserID uuid.UUID
-	// Subject is <service>.v1.<noun>.<past participle>.
-	Subject string
-	Data    proto.Message
+	// Data is a message of an events.proto, whose name is the event's.
+	Data proto.Message
 	// Traceparent is Traceparent's of the request; Add asks its context.
 	Traceparent *string
 }
@@ -56,14 +55,14 @@ func Encode(events ...Event) (Rows, error) {
 		// Any keeps the message's type with it, for the relay's ce-type.
 		data, err := anypb.New(e.Data)
 		if err != nil {
-			return Rows{}, fmt.Errorf("encoding event %s: %w", e.Subject, err)
+			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
 		encoded, err := proto.Marshal(data)
 		if err != nil {
-			return Rows{}, fmt.Errorf("encoding event %s: %w", e.Subject, err)
+			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
 		r.IDs, r.UserIDs = append(r.IDs, e.ID), append(r.UserIDs, e.UserID)
-		r.Subjects, r.Data = append(r.Subjects, e.Subject), append(r.Data, encoded)
+		r.Subjects, r.Data = append(r.Subjects, Type(e.Data.ProtoReflect().Descriptor().FullName())), append(r.Data, encoded)
 		r.Traceparents = append(r.Traceparents, e.Traceparent)
 	}
 	return r, nil

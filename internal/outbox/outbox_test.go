@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,11 +20,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/coffer-budget/coffer/internal/outbox/natstest"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 var schema = fstest.MapFS{"migrations/0001_outbox.sql": {Data: []byte(`
@@ -47,12 +48,25 @@ func setup(t *testing.T) (*pgxpool.Pool, *Bus) {
 	return pool, bus
 }
 
-const subject = "ledger.v1.test.happened"
+const subject = "ledger.v1.wallet.deleted"
+
+// numbered is an event that tells n.
+func numbered(user uuid.UUID, n int64) Event {
+	return Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Data: &ledgerv1.WalletDeleted{WalletId: strconv.FormatInt(n, 10)}}
+}
+
+func n(e Received) int64 {
+	n, err := strconv.ParseInt(e.Data.(*ledgerv1.WalletDeleted).GetWalletId(), 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
 
 func add(t *testing.T, pool *pgxpool.Pool, user uuid.UUID, n int64) {
 	t.Helper()
 	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
-		return Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: subject, Data: wrapperspb.Int64(n)})
+		return Add(t.Context(), tx, numbered(user, n))
 	})
 	require.NoError(t, err)
 }
@@ -92,8 +106,8 @@ func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
 	add(t, pool, user, 42)
 	e := <-got
 	require.Equal(t, user, e.UserID)
-	require.Equal(t, "ledger.v1.test.happened", e.Subject)
-	require.EqualValues(t, 42, e.Data.(*wrapperspb.Int64Value).GetValue())
+	require.Equal(t, subject, e.Subject)
+	require.EqualValues(t, 42, n(e))
 	require.WithinDuration(t, time.Now(), e.Time, time.Minute)
 	require.Eventually(t, func() bool {
 		var left int
@@ -137,7 +151,7 @@ func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	pool, bus := setup(t)
 	user := uuid.Must(uuid.NewV7())
 	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
-		require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Subject: subject, Data: wrapperspb.Int64(1)}))
+		require.NoError(t, Add(t.Context(), tx, numbered(user, 1)))
 		return fmt.Errorf("refused")
 	})
 	require.Error(t, err)
@@ -243,8 +257,6 @@ func follow(t *testing.T, bus *Bus, user uuid.UUID, after uint64, count int) []R
 
 var errEnough = errors.New("enough")
 
-func n(e Received) int64 { return e.Data.(*wrapperspb.Int64Value).GetValue() }
-
 func TestAUserFollowsWhatIsHisFromAnyPlaceOn(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
@@ -298,7 +310,7 @@ func TestEachConsumerOfAServiceGetsAnEvent(t *testing.T) {
 	got := make(chan string, 10)
 	for _, name := range []string{"one", "other"} {
 		running.Go(func() {
-			bus.Consume(ctx, pool, Consumer{Name: name, Subject: "*.v1.test.*", Apply: func(context.Context, pgx.Tx, []Received) error {
+			bus.Consume(ctx, pool, Consumer{Name: name, Subject: "*.v1.wallet.*", Apply: func(context.Context, pgx.Tx, []Received) error {
 				got <- name
 				return nil
 			}})
@@ -360,7 +372,7 @@ func TestAnEventThatAppearsLateIsNotSkipped(t *testing.T) {
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(t.Context()) }()
-	require.NoError(t, Add(t.Context(), tx, Event{ID: uuid.Must(uuid.NewV7()), UserID: late, Subject: subject, Data: wrapperspb.Int64(1)}))
+	require.NoError(t, Add(t.Context(), tx, numbered(late, 1)))
 	for i := range int64(10) {
 		add(t, pool, prompt, i)
 		time.Sleep(100 * time.Millisecond)

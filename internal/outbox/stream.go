@@ -22,8 +22,8 @@ import (
 // dot, and the user's id: ledger.v1.transaction.created.0199f0c5-....
 const streamName = "COFFER"
 
-// Retention is how long events can be read again.
-const Retention = 7 * 24 * time.Hour
+// retention is how long events can be read again.
+const retention = 7 * 24 * time.Hour
 
 // CloudEvents 1.0 attributes, in the binary mode of its NATS protocol binding.
 const (
@@ -101,7 +101,7 @@ func (b *Bus) EnsureStream(ctx context.Context) error {
 		Subjects:   []string{"auth.v1.>", "ledger.v1.>", "budget.v1.>"},
 		Storage:    jetstream.FileStorage,
 		Retention:  jetstream.LimitsPolicy,
-		MaxAge:     Retention,
+		MaxAge:     retention,
 		Replicas:   b.replicas,
 		Duplicates: 10 * time.Minute,
 	}

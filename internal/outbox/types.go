@@ -3,6 +3,7 @@ package outbox
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -12,6 +13,9 @@ import (
 // Type is the name of the event that a message stands for, and its subject: coffer.budget.v1.BudgetThresholdReached is
 // budget.v1.budget.threshold_reached.
 func Type(message protoreflect.FullName) string {
+	if known, ok := types.Load(message); ok {
+		return known.(string)
+	}
 	var words []string
 	for _, r := range string(message.Name()) {
 		if unicode.IsUpper(r) {
@@ -20,20 +24,25 @@ func Type(message protoreflect.FullName) string {
 		words[len(words)-1] += string(unicode.ToLower(r))
 	}
 	service := strings.TrimPrefix(string(message.Parent()), "coffer.")
-	return service + "." + words[0] + "." + strings.Join(words[1:], "_")
+	name := service + "." + words[0] + "." + strings.Join(words[1:], "_")
+	types.Store(message, name)
+	return name
 }
+
+// types caches them by the messages' names.
+var types sync.Map
 
 // Types are the names of all events whose messages the program links.
 func Types() []string {
-	var types []string
+	var all []string
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		if strings.HasPrefix(file.Path(), "coffer/") && strings.HasSuffix(file.Path(), "/events.proto") {
 			for i := range file.Messages().Len() {
-				types = append(types, Type(file.Messages().Get(i).FullName()))
+				all = append(all, Type(file.Messages().Get(i).FullName()))
 			}
 		}
 		return true
 	})
-	slices.Sort(types)
-	return types
+	slices.Sort(all)
+	return all
 }

@@ -63,6 +63,19 @@ func (c Cursors) Open(scope, cursor string, position any) error {
 	return nil
 }
 
+// Page reads what every list is asked: how many rows to answer, and behind which position, which stays as it is when there is
+// no cursor.
+func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (int, error) {
+	rows, problem := Limit(limit)
+	if problem != nil {
+		return 0, apierr.Validation([]apierr.Field{*problem})
+	}
+	if cursor == "" {
+		return rows, nil
+	}
+	return rows, c.Open(scope, cursor, position)
+}
+
 // Cut makes a page of limit+1 rows, and seals the position of its last row into the cursor of the next page.
 func Cut[T any](c Cursors, scope string, rows []T, limit int, position func(T) any) ([]T, *restv1.Pagination, error) {
 	p := &restv1.Pagination{Limit: int32(limit)}

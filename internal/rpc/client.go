@@ -87,9 +87,6 @@ func downstream(err error) *apierr.Error {
 	return apierr.Internal
 }
 
-// Public is what a caller may see of an error that an RPC returned; nil for nil.
-func Public(err error) *apierr.Error { return public(err) }
-
 // contextOf is the name of the service that serves coffer.<name>.v1, which is also the name in its certificate.
 func contextOf(service protoreflect.ServiceDescriptor) string {
 	return string(service.ParentFile().Package().Parent().Name())

@@ -212,7 +212,7 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 
 // finished logs a call or stream, and returns what the caller sees of its error.
 func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, start time.Time, err error) error {
-	shown := public(err)
+	shown := Public(err)
 	level, reason := slog.LevelInfo, "OK"
 	attrs := []slog.Attr{slog.String("method", fullMethod), slog.Duration("duration", time.Since(start))}
 	if shown != nil {
@@ -240,8 +240,8 @@ func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMetho
 // canceled is for the log: nobody is there to be answered.
 var canceled = &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
 
-// public is the one place that decides what of an error a caller sees.
-func public(err error) *apierr.Error {
+// Public is what a caller may see of an error; nil for nil. It is the one place that decides that.
+func Public(err error) *apierr.Error {
 	if err == nil {
 		return nil
 	}

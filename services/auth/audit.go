@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -78,19 +77,14 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 
 // ListAudit lists the newest first. A failure that repeats stays where it was first.
 func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*authv1.ListAuditResponse, error) {
-	limit, problem := page.Limit(req.Limit)
-	if problem != nil {
-		return nil, apierr.Validation([]apierr.Field{*problem})
-	}
 	u, err := s.acting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	scope, before := "audit "+u.ID.String(), uuid.Max
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
-			return nil, err
-		}
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
 	}
 	entries, err := selectAudit(ctx, s.db, u.ID, before, limit+1)
 	if err != nil {

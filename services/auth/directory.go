@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -80,13 +81,13 @@ func (s *server) ListRevokedSessions(ctx context.Context, _ *authv1.ListRevokedS
 	return resp, nil
 }
 
-func parseUserIDs(texts []string) ([]uuid.UUID, error) {
-	if len(texts) > maxUsers {
+func parseUserIDs(given []string) ([]uuid.UUID, error) {
+	if len(given) > maxUsers {
 		return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: fmt.Sprintf("must be at most %d", maxUsers)}})
 	}
-	ids := make([]uuid.UUID, len(texts))
-	for i, text := range texts {
-		id, ok := parseUUID(text)
+	ids := make([]uuid.UUID, len(given))
+	for i, s := range given {
+		id, ok := text.ID(s)
 		if !ok {
 			return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: "must be UUIDs"}})
 		}

@@ -65,7 +65,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 		if err := insertAudit(ctx, tx, s.entry(kind, u.ID, id.SessionID, newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
 		}
-		return s.publish(ctx, tx, u.ID, "auth.v1.user.updated", &authv1.UserUpdated{User: u.proto()})
+		return s.publish(ctx, tx, u.ID, &authv1.UserUpdated{User: u.proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -127,23 +127,23 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 	if req.Name == nil && req.Email == nil {
 		return nil, nil, apierr.EmptyUpdate
 	}
-	var p problems
+	var p apierr.Problems
 	if req.Name != nil {
 		parsed, problem := text.Name("name", req.GetName())
-		p.field(problem)
+		p.Field(problem)
 		name = &parsed
 	}
 	if req.Email != nil {
 		parsed, problem := parseEmail(req.GetEmail())
-		p.field(problem)
+		p.Field(problem)
 		email = &parsed
 	}
-	return name, email, p.err()
+	return name, email, p.Err()
 }
 
 func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
-	var p problems
-	p.field(checkGivenPassword("currentPassword", req.GetCurrentPassword()))
-	p.field(checkNewPassword("newPassword", req.GetNewPassword(), email))
-	return p.err()
+	var p apierr.Problems
+	p.Field(checkGivenPassword("currentPassword", req.GetCurrentPassword()))
+	p.Field(checkNewPassword("newPassword", req.GetNewPassword(), email))
+	return p.Err()
 }

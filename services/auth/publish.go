@@ -11,7 +11,7 @@ import (
 )
 
 // publish adds an event to the outbox.
-func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, subject string, data proto.Message) error {
+func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
 	s.nudge()
-	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Subject: subject, Data: data})
+	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})
 }

@@ -43,7 +43,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 			return err
 		}
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
-		return s.publish(ctx, tx, u.ID, "auth.v1.user.registered", &authv1.UserRegistered{User: u.proto()})
+		return s.publish(ctx, tx, u.ID, &authv1.UserRegistered{User: u.proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -60,15 +60,15 @@ func (s *server) hash(ctx context.Context, password string) (hash string, err er
 }
 
 func parseRegister(req *authv1.RegisterRequest) (user, error) {
-	var p problems
+	var p apierr.Problems
 	var u user
 	var problem *apierr.Field
 	u.Name, problem = text.Name("name", req.GetName())
-	p.field(problem)
+	p.Field(problem)
 	u.Email, problem = parseEmail(req.GetEmail())
-	p.field(problem)
-	p.field(checkNewPassword("password", req.GetPassword(), u.Email))
-	return u, p.err()
+	p.Field(problem)
+	p.Field(checkNewPassword("password", req.GetPassword(), u.Email))
+	return u, p.Err()
 }
 
 // taken says what it means when a user cannot be written.
@@ -77,22 +77,6 @@ func taken(err error) error {
 		return errEmailAlreadyExists
 	}
 	return err
-}
-
-// problems collects what is wrong with a request.
-type problems struct{ fields []apierr.Field }
-
-func (p *problems) field(f *apierr.Field) {
-	if f != nil {
-		p.fields = append(p.fields, *f)
-	}
-}
-
-func (p *problems) err() error {
-	if len(p.fields) == 0 {
-		return nil
-	}
-	return apierr.Validation(p.fields)
 }
 
 func (u user) proto() *authv1.User {

@@ -17,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -226,19 +227,14 @@ func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent
 
 // ListSessions lists the newest first.
 func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsRequest) (*authv1.ListSessionsResponse, error) {
-	limit, problem := page.Limit(req.Limit)
-	if problem != nil {
-		return nil, apierr.Validation([]apierr.Field{*problem})
-	}
 	u, err := s.acting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	scope, before := "sessions "+u.ID.String(), uuid.Max
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
-			return nil, err
-		}
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
 	}
 	sessions, err := selectSessions(ctx, s.db, u.ID, before, s.now(), limit+1)
 	if err != nil {
@@ -258,7 +254,7 @@ func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsReque
 
 // RevokeSession may end the acting session too.
 func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionRequest) (*authv1.RevokeSessionResponse, error) {
-	id, ok := parseUUID(req.GetId())
+	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidSessionID
 	}
@@ -277,11 +273,11 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 }
 
 func parseLogin(req *authv1.LoginRequest) (email string, err error) {
-	var p problems
+	var p apierr.Problems
 	email, problem := parseEmail(req.GetEmail())
-	p.field(problem)
-	p.field(checkGivenPassword("password", req.GetPassword()))
-	return email, p.err()
+	p.Field(problem)
+	p.Field(checkGivenPassword("password", req.GetPassword()))
+	return email, p.Err()
 }
 
 // cleanUserAgent keeps what can be shown of a header that the client wrote.
@@ -296,12 +292,6 @@ func cleanUserAgent(s string) string {
 		return string(runes[:maxUserAgent])
 	}
 	return s
-}
-
-func parseUUID(s string) (uuid.UUID, bool) {
-	id, err := uuid.Parse(s)
-	// Parse also takes forms with braces, with a prefix, and without dashes.
-	return id, err == nil && len(s) == len(uuid.Nil.String())
 }
 
 func (s session) proto(current uuid.UUID) *authv1.Session {

@@ -188,17 +188,12 @@ func (s *server) answer(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.
 
 // ListInvitations is without the owners' names when auth is away.
 func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
-	limit, err := parseLimitOfPage(req.Limit)
-	if err != nil {
-		return nil, err
-	}
 	user := caller.ID(ctx)
 	before := newest
 	scope := "invitations " + user.String()
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
-			return nil, err
-		}
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
 	}
 	invitations, err := selectInvitations(ctx, s.db, user, before, limit+1)
 	if err != nil {

@@ -26,7 +26,8 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	if err != nil {
 		return nil, err
 	}
-	limit, err := parseLimitOfPage(req.Limit)
+	before, scope := newest, "members "+caller.ID(ctx).String()+" "+id.String()
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
 	if err != nil {
 		return nil, err
 	}
@@ -34,13 +35,7 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	if err != nil {
 		return nil, err
 	}
-	list := memberList{budget: id, statuses: b.standing().visible(), before: newest, limit: limit + 1}
-	scope := "members " + b.UserID.String() + " " + id.String()
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
-			return nil, err
-		}
-	}
+	list := memberList{budget: id, statuses: b.standing().visible(), before: before, limit: limit + 1}
 	members, err := selectMembers(ctx, s.db, list)
 	if err != nil {
 		return nil, err
@@ -135,13 +130,6 @@ func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.
 		users[u.GetId()] = u
 	}
 	return users
-}
-
-func parseLimitOfPage(asked *int32) (int, error) {
-	var p apierr.Problems
-	limit, problem := page.Limit(asked)
-	p.Field(problem)
-	return limit, p.Err()
 }
 
 func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err error) {

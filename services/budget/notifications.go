@@ -29,16 +29,11 @@ type place struct {
 
 // ListNotifications also counts the unread ones.
 func (s *server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
-	limit, err := parseLimitOfPage(req.Limit)
-	if err != nil {
-		return nil, err
-	}
 	user, before := caller.ID(ctx), place{Unread: true, ID: uuid.Max}
 	scope := "notifications " + user.String()
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
-			return nil, err
-		}
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
 	}
 	notifications, err := selectNotifications(ctx, s.db, user, before, limit+1)
 	if err != nil {

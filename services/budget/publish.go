@@ -21,7 +21,7 @@ func (s *server) publish(ctx context.Context, tx pgx.Tx, data proto.Message, use
 		return err
 	}
 	for i, user := range users {
-		events[i] = outbox.Event{ID: s.newID(), UserID: user, Subject: eventType, Data: data}
+		events[i] = outbox.Event{ID: s.newID(), UserID: user, Data: data}
 		if notifies(data, user) {
 			told = append(told, notification{ID: events[i].ID, UserID: user, Type: eventType, Data: packed, CreatedAt: s.now().UTC()})
 		}

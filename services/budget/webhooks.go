@@ -69,16 +69,11 @@ func (s *server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 
 // ListWebhooks is newest first.
 func (s *server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksRequest) (*budgetv1.ListWebhooksResponse, error) {
-	limit, err := parseLimitOfPage(req.Limit)
-	if err != nil {
-		return nil, err
-	}
 	user, before := caller.ID(ctx), uuid.Max
 	scope := "webhooks " + user.String()
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &before); err != nil {
-			return nil, err
-		}
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
 	}
 	webhooks, err := selectWebhooks(ctx, s.db, user, before, limit+1)
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *server) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategor
 func (s *server) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
 	owner, before := caller.ID(ctx), uuid.Max
 	scope := "categories " + owner.String()
-	limit, err := s.parsePage(scope, req.Limit, req.GetCursor(), &before)
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
 	if err != nil {
 		return nil, err
 	}

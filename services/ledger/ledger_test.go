@@ -14,6 +14,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
@@ -120,7 +121,7 @@ func (s *server) events(t require.TestingT) []proto.Message {
 		require.NoError(t, proto.Unmarshal(r.Data, &any))
 		events[i], err = any.UnmarshalNew()
 		require.NoError(t, err)
-		require.Equal(t, subject(events[i]), r.Subject)
+		require.Equal(t, outbox.Type(events[i].ProtoReflect().Descriptor().FullName()), r.Subject)
 	}
 	return events
 }

@@ -33,7 +33,7 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 		return nil, err
 	}
 	var after position
-	limit, err := s.parsePage(scope, req.Limit, req.GetCursor(), &after)
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &after)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
-	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
 )
 
@@ -113,15 +112,4 @@ func parseReference(p *apierr.Problems, field, s string, malformed *apierr.Error
 		return uuid.Nil
 	}
 	return parseID(p, field, s, malformed)
-}
-
-// parsePage reads what lists have in common: how many rows to answer, and the position after which they start.
-func (s *server) parsePage(scope string, limit *int32, cursor string, position any) (int, error) {
-	var p apierr.Problems
-	rows, problem := page.Limit(limit)
-	p.Field(problem)
-	if err := p.Err(); err != nil || cursor == "" {
-		return rows, err
-	}
-	return rows, s.cursors.Open(scope, cursor, position)
 }

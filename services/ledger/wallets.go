@@ -43,7 +43,7 @@ func (s *server) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletReq
 func (s *server) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
 	owner, before := caller.ID(ctx), uuid.Max
 	scope := "wallets " + owner.String()
-	limit, err := s.parsePage(scope, req.Limit, req.GetCursor(), &before)
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
 	if err != nil {
 		return nil, err
 	}

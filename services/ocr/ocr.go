@@ -42,7 +42,7 @@ type Config struct {
 	// Queue is how many more may wait.
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
 	// Vision is the engine used instead of Tesseract when it is configured.
-	Vision VisionConfig
+	Vision visionConfig
 }
 
 // resultsKept is how long a file's receipt is remembered.

@@ -42,14 +42,14 @@ const visionPrompt = `You read receipts. Answer with what is printed, nothing el
 // vision has receipts read by a model behind an OpenAI-compatible endpoint. Pictures leave the machine, without the
 // file's metadata; nothing that comes back is believed unchecked.
 type vision struct {
-	config VisionConfig
+	config visionConfig
 	schema *jsonschema.Schema
 	client *http.Client
 	now    func() time.Time
 }
 
-// VisionConfig is off while URL is empty.
-type VisionConfig struct {
+// visionConfig is off while URL is empty.
+type visionConfig struct {
 	// URL is the API's root, e.g. https://host/v1; /chat/completions is added.
 	URL string `env:"OCR_VISION_URL"`
 	// Model is the model's name there.
@@ -62,7 +62,7 @@ type VisionConfig struct {
 	Fallback bool `env:"OCR_VISION_FALLBACK" envDefault:"false"`
 }
 
-func newVision(config VisionConfig, now func() time.Time) (vision, error) {
+func newVision(config visionConfig, now func() time.Time) (vision, error) {
 	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
 		return vision{}, errors.New("OCR_VISION_URL needs http or https, and OCR_VISION_MODEL")
 	}

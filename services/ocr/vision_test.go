@@ -38,7 +38,7 @@ func endpoint(t *testing.T, answer http.HandlerFunc) Config {
 	t.Cleanup(server.Close)
 	return Config{
 		Tesseract: "tesseract", Timeout: 20 * time.Second,
-		Vision: VisionConfig{URL: server.URL + "/v1", Model: "reader-1", Key: "secret", Timeout: 2 * time.Second},
+		Vision: visionConfig{URL: server.URL + "/v1", Model: "reader-1", Key: "secret", Timeout: 2 * time.Second},
 	}
 }
 
@@ -226,7 +226,7 @@ func TestARequestThatEndsStopsWaitingForAVisionEndpoint(t *testing.T) {
 
 func TestAVisionEndpointNeedsAnAddressAndAModel(t *testing.T) {
 	t.Parallel()
-	for _, c := range []VisionConfig{{URL: "https://host/v1"}, {URL: "host/v1", Model: "m"}, {URL: "file:///etc", Model: "m"}} {
+	for _, c := range []visionConfig{{URL: "https://host/v1"}, {URL: "host/v1", Model: "m"}, {URL: "file:///etc", Model: "m"}} {
 		_, err := newReader(Config{Vision: c})
 		require.Error(t, err)
 	}
@@ -236,7 +236,7 @@ func FuzzAVisionEndpointsAnswer(f *testing.F) {
 	whole, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"content": visionAnswer}}}})
 	f.Add(whole)
 	f.Add([]byte(`{"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}`))
-	v, err := newVision(VisionConfig{URL: "http://host", Model: "m"}, time.Now)
+	v, err := newVision(visionConfig{URL: "http://host", Model: "m"}, time.Now)
 	require.NoError(f, err)
 	f.Fuzz(func(_ *testing.T, answer []byte) {
 		claim, err := v.parse(answer)

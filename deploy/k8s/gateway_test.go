@@ -1,0 +1,31 @@
+package k8s
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// TestOnlyAStreamMayTakeForever is about proxies, which would cut it off at the deadline of the other requests.
+func TestOnlyAStreamMayTakeForever(t *testing.T) {
+	t.Parallel()
+	unlimited := map[string]bool{}
+	for _, route := range manifests[*gatewayv1.HTTPRoute](t, "production") {
+		for _, rule := range route.Spec.Rules {
+			if len(rule.BackendRefs) == 0 {
+				continue
+			}
+			require.NotNil(t, rule.Timeouts, "a proxy's own deadline is not known")
+			if *rule.Timeouts.Request != "0s" {
+				continue
+			}
+			require.NotEmpty(t, rule.Matches)
+			for _, match := range rule.Matches {
+				require.Equal(t, gatewayv1.PathMatchExact, *match.Path.Type)
+				unlimited[*match.Path.Value] = true
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{"/api/v1/events": true}, unlimited)
+}

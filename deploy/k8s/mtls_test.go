@@ -82,7 +82,7 @@ func TestProbesNeedNoCertificate(t *testing.T) {
 		t.Helper()
 		c := pod.Containers[0]
 		for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
-			if probe.GRPC == nil {
+			if probe == nil || probe.GRPC == nil {
 				continue
 			}
 			require.True(t, slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.Name == "health" && p.ContainerPort == probe.GRPC.Port }))

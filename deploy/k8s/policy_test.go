@@ -1,12 +1,14 @@
 package k8s
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"testing"
 
 	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"github.com/cloudnative-pg/cloudnative-pg/pkg/specs/pgbouncer"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -25,12 +27,13 @@ const (
 
 func TestEveryPodIsConfined(t *testing.T) {
 	t.Parallel()
-	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
+	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
 		t.Helper()
 		require.True(t, *pod.SecurityContext.RunAsNonRoot)
 		require.NotZero(t, *pod.SecurityContext.RunAsUser)
 		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
-		require.False(t, *pod.AutomountServiceAccountToken)
+		// A pooler asks the API server for its settings.
+		require.True(t, name == pooler || !*pod.AutomountServiceAccountToken)
 		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC)
 		for _, v := range pod.Volumes {
 			require.Nil(t, v.HostPath, v.Name)
@@ -61,6 +64,9 @@ func TestEveryContainerIsProbedAtStartAndLater(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
 		t.Helper()
+		if name == pooler {
+			t.Skip("its probes are the operator's")
+		}
 		for _, c := range pod.Containers {
 			for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
 				require.NotNil(t, probe, c.Name)
@@ -211,16 +217,46 @@ func TestPoolersAskForNoMoreConnectionsThanThereAre(t *testing.T) {
 	require.LessOrEqual(t, asked+20, number(cluster.Spec.PostgresConfiguration.Parameters["max_connections"]))
 }
 
+// TestPoolersAreSpreadAndMayBeDisrupted, for the operator sees to neither.
+func TestPoolersAreSpreadAndMayBeDisrupted(t *testing.T) {
+	t.Parallel()
+	for _, p := range poolers(t, "production") {
+		require.GreaterOrEqual(t, *p.Spec.Replicas, int32(2))
+		require.NotEmpty(t, p.Spec.Template.Spec.TopologySpreadConstraints)
+		for _, s := range p.Spec.Template.Spec.TopologySpreadConstraints {
+			require.Equal(t, p.Spec.Selector, s.LabelSelector)
+			require.Equal(t, []string{"pod-template-hash"}, s.MatchLabelKeys)
+		}
+		require.True(t, slices.ContainsFunc(manifests[*policyv1.PodDisruptionBudget](t, "production"), func(b *policyv1.PodDisruptionBudget) bool {
+			return reflect.DeepEqual(b.Spec.Selector, p.Spec.Selector)
+		}))
+	}
+}
+
 // deployments are those of the services.
 func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
 	t.Helper()
 	return slices.DeleteFunc(manifests[*appsv1.Deployment](t, overlay), func(d *appsv1.Deployment) bool { return !slices.Contains(services, d.Name) })
 }
 
+const pooler = "postgres-pooler"
+
+// poolers are those of an overlay, as the operator makes them.
+func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
+	t.Helper()
+	if overlay != "production" {
+		return nil
+	}
+	made, err := pgbouncer.Deployment(manifests[*cnpg.Pooler](t, overlay)[0], manifests[*cnpg.Cluster](t, overlay)[0])
+	require.NoError(t, err)
+	require.Equal(t, pooler, made.Name)
+	return []*appsv1.Deployment{made}
+}
+
 func eachPod(t *testing.T, check func(t *testing.T, name string, pod corev1.PodSpec)) {
 	t.Helper()
 	for _, overlay := range overlays {
-		for _, d := range manifests[*appsv1.Deployment](t, overlay) {
+		for _, d := range slices.Concat(manifests[*appsv1.Deployment](t, overlay), poolers(t, overlay)) {
 			t.Run(overlay+"/"+d.Name, func(t *testing.T) { check(t, d.Name, d.Spec.Template.Spec) })
 		}
 		for _, s := range manifests[*appsv1.StatefulSet](t, overlay) {

@@ -4,11 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/require"
 )
@@ -59,6 +61,22 @@ func TestEachAlertComesWithItsCauseAndGoesWithIt(t *testing.T) {
 				return len(prometheus.query(rule.Expr)) == 0
 			}, 30*time.Second, 100*time.Millisecond, "after its cause")
 		})
+	}
+}
+
+// TestAServiceWithoutInstancesIsDownToo is about one that is scaled to nothing, or whose pods nobody can make.
+//
+//nolint:paralleltest // The others stop what must be up here.
+func TestAServiceWithoutInstancesIsDownToo(t *testing.T) {
+	all := rules(t)
+	down := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == "CofferServiceDown" })]
+	for service := range upness(t.Context()) {
+		prometheus := newPrometheus(t)
+		prometheus.unknown = service
+		prometheus.scrape(time.Minute)
+		fired := prometheus.query(down.Expr)
+		require.Len(t, fired, 1)
+		require.Equal(t, service, fired[0].Metric.Get("job"), "the summary names it")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -26,7 +27,6 @@ var overlays = []string{"dev", "production"}
 // untyped are the kinds of operators whose Go types are not to be had as modules; their fields are not checked here.
 var untyped = map[string]bool{
 	"barmancloud.cnpg.io/v1 ObjectStore": true, "external-secrets.io/v1 ExternalSecret": true,
-	"monitoring.coreos.com/v1 PodMonitor": true, "monitoring.coreos.com/v1 PrometheusRule": true,
 }
 
 // manifests are an overlay's objects of one type.
@@ -57,7 +57,7 @@ func build(overlay string) ([]runtime.Object, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
-		gatewayv1.Install, certmanager.AddToScheme, cnpg.AddToScheme,
+		gatewayv1.Install, certmanager.AddToScheme, cnpg.AddToScheme, monitoring.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err

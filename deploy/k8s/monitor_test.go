@@ -1,0 +1,69 @@
+package k8s
+
+import (
+	"strconv"
+	"testing"
+
+	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"github.com/cloudnative-pg/cloudnative-pg/pkg/specs"
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// TestPrometheusFindsEachPodOnceUnderItsName is about the label job, by which alerts tell who is down.
+func TestPrometheusFindsEachPodOnceUnderItsName(t *testing.T) {
+	t.Parallel()
+	for _, d := range deployments(t, "production") {
+		require.Equal(t, []string{d.Name + ":9464"}, found(t, d.Spec.Template.Labels, d.Spec.Template.Spec), d.Name)
+	}
+	for _, cluster := range manifests[*cnpg.Cluster](t, "production") {
+		instance, err := specs.NewInstance(t.Context(), *cluster, 1, true)
+		require.NoError(t, err)
+		require.Equal(t, []string{"postgres:9187"}, found(t, instance.Labels, instance.Spec))
+	}
+	for _, p := range poolers(t, "production") {
+		require.Empty(t, found(t, p.Spec.Template.Labels, p.Spec.Template.Spec), "alerts on instances do not mean poolers")
+	}
+}
+
+// found lists job:port for each time that a monitor finds a pod.
+func found(t *testing.T, of map[string]string, pod corev1.PodSpec) []string {
+	t.Helper()
+	var found []string
+	for _, m := range manifests[*monitoring.PodMonitor](t, "production") {
+		selector, err := metav1.LabelSelectorAsSelector(&m.Spec.Selector)
+		require.NoError(t, err)
+		if !selector.Matches(labels.Set(of)) {
+			continue
+		}
+		for _, endpoint := range m.Spec.PodMetricsEndpoints {
+			for _, port := range pod.Containers[0].Ports {
+				if port.Name == *endpoint.Port {
+					found = append(found, of[m.Spec.JobLabel]+":"+strconv.Itoa(int(port.ContainerPort)))
+				}
+			}
+		}
+	}
+	return found
+}
+
+func TestThePoliciesLetPrometheusAsk(t *testing.T) {
+	t.Parallel()
+	admitted := map[string]bool{}
+	for _, policy := range manifests[*networkingv1.NetworkPolicy](t, "production") {
+		for _, rule := range policy.Spec.Ingress {
+			for _, from := range rule.From {
+				if from.NamespaceSelector != nil && from.NamespaceSelector.MatchLabels[corev1.LabelMetadataName] == "monitoring" {
+					for _, port := range rule.Ports {
+						admitted[policy.Spec.PodSelector.MatchLabels[nameLabel]+":"+port.Port.String()] = true
+					}
+				}
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{":9464": true, "postgres:9187": true}, admitted)
+}

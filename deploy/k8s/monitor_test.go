@@ -67,3 +67,16 @@ func TestThePoliciesLetPrometheusAsk(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{":9464": true, "postgres:9187": true}, admitted)
 }
+
+// TestTheAlertKnowsHowManyReplicasThereAre holds the number in it to that of the instances.
+func TestTheAlertKnowsHowManyReplicasThereAre(t *testing.T) {
+	t.Parallel()
+	var alerts []string
+	for _, rules := range manifests[*monitoring.PrometheusRule](t, "production") {
+		for _, rule := range rules.Spec.Groups[0].Rules {
+			alerts = append(alerts, rule.Alert+": "+rule.Expr.String())
+		}
+	}
+	replicas := manifests[*cnpg.Cluster](t, "production")[0].Spec.Instances - 1
+	require.Contains(t, alerts, "CofferReplicaMissing: (max(cnpg_pg_replication_streaming_replicas) or vector(0)) < "+strconv.Itoa(replicas))
+}

@@ -32,6 +32,12 @@ var troubles = map[string]trouble{
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(p person) { p.earn(500) }),
 	"CofferReceiptsTurnedAway": func(_ *testing.T, p person) (again, end func()) { return func() { p.upload(6) }, func() {} },
 	"CofferReceiptsFail":       theEngineIsBroken,
+
+	"CofferReplicaMissing":     measured(`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`, always(1)),
+	"CofferArchiveBehind":      measured(`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="ready"}`, always(4)),
+	"CofferBackupMissing":      measured(`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp{job="postgres",pod="postgres-1"}`, since(31*time.Hour)),
+	"CofferVolumeFilling":      measured(`kubelet_volume_stats_available_bytes{namespace="coffer",persistentvolumeclaim="data-nats-0"}`, always(2.7e9)),
+	"CofferCertificateOverdue": measured(`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`, since(7*time.Hour)),
 }
 
 // TestEachAlertComesWithItsCauseAndGoesWithIt brings about what the alerts are for, one after the other, on a running stack.

@@ -33,7 +33,7 @@ type prometheus struct {
 func newPrometheus(t *testing.T) *prometheus {
 	t.Helper()
 	p := &prometheus{
-		t: t, storage: teststorage.New(t), now: time.Unix(0, 0),
+		t: t, storage: teststorage.New(t), now: time.Unix(1e9, 0),
 		engine: promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.Minute, Parser: language}),
 	}
 	return p
@@ -61,6 +61,10 @@ func (p *prometheus) scrape(quiet time.Duration) {
 				continue
 			}
 			_, err := a.Append(0, labels.FromStrings(model.MetricNameLabel, "up", "job", service), p.now.UnixMilli(), up)
+			require.NoError(p.t, err)
+		}
+		for series, measure := range others {
+			_, err := a.Append(0, seriesOf(p.t, series), p.now.UnixMilli(), measure(p.now))
 			require.NoError(p.t, err)
 		}
 		require.NoError(p.t, a.Commit())

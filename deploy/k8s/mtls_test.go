@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -73,6 +74,38 @@ func TestInProductionNATSIsEncryptedToo(t *testing.T) {
 	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy, "a rotated certificate is read while the server runs")
 	require.Subset(t, reloader.Args, []string{at + "/tls.crt", at + "/ca.crt"})
 	require.True(t, *pod.ShareProcessNamespace)
+}
+
+// TestInProductionServicesKnowTheirDatabase is about the certificate of instances and poolers, and who asks for it.
+func TestInProductionServicesKnowTheirDatabase(t *testing.T) {
+	t.Parallel()
+	cluster, pooled := manifests[*cnpg.Cluster](t, "production")[0], manifests[*cnpg.Pooler](t, "production")[0]
+	require.Equal(t, cluster.Spec.Certificates.ServerTLSSecret, cluster.Spec.Certificates.ServerCASecret)
+	require.Equal(t, "verify-full", pooled.Spec.PgBouncer.Parameters["server_tls_sslmode"])
+	certificates := manifests[*certmanager.Certificate](t, "production")
+	certificate := certificates[slices.IndexFunc(certificates, func(c *certmanager.Certificate) bool {
+		return c.Spec.SecretName == cluster.Spec.Certificates.ServerTLSSecret
+	})]
+	require.Equal(t, "authority", certificate.Spec.IssuerRef.Name, "that of the services' own certificates")
+	require.Contains(t, certificate.Spec.SecretTemplate.Labels, "cnpg.io/reload")
+
+	config := manifests[*corev1.ConfigMap](t, "production")
+	settings := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "coffer-") })].Data
+	require.Equal(t, "verify-full", settings["DATABASE_TLS"])
+	require.ElementsMatch(t, []string{settings["DATABASE_HOST"], settings["MIGRATION_DATABASE_HOST"]}, certificate.Spec.DNSNames)
+	require.Equal(t, []string{pooled.Name, cluster.Name + "-rw"}, []string{settings["DATABASE_HOST"], settings["MIGRATION_DATABASE_HOST"]})
+
+	for _, d := range deployments(t, "production") {
+		if d.Name == "gateway" {
+			continue
+		}
+		pod := d.Spec.Template.Spec
+		_, at := shown(t, pod)
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: at + "/ca.crt"}, "%s of %s", c.Name, d.Name)
+			require.True(t, slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == at }))
+		}
+	}
 }
 
 // TestProbesNeedNoCertificate is about the kubelet, which speaks no TLS to a gRPC probe.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	acme "github.com/cert-manager/cert-manager/pkg/apis/acme/v1"
 	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,9 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 		for _, p := range policies {
 			if reflect.ValueOf(p.Spec.PodSelector).IsZero() {
 				denied = denied || len(p.Spec.PolicyTypes) == 2 && p.Spec.Ingress == nil && p.Spec.Egress == nil
+				continue
+			}
+			if isSolver(p) {
 				continue
 			}
 			selves := named(t, []networkingv1.NetworkPolicyPeer{{PodSelector: &p.Spec.PodSelector}})
@@ -59,6 +63,22 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 		// The operator's own server lets Postgres out to the API server, which no policy can name.
 		require.Equal(t, want, slices.Sorted(maps.Keys(outOf)), "%s: egress", overlay)
 	}
+}
+
+// TestOnlyTheProxiesReachWhoProvesTheHost is about cert-manager's pods for HTTP-01, which live beside the Certificate.
+func TestOnlyTheProxiesReachWhoProvesTheHost(t *testing.T) {
+	t.Parallel()
+	policies := manifests[*networkingv1.NetworkPolicy](t, "production")
+	solver := policies[slices.IndexFunc(policies, isSolver)]
+	gateway := policies[slices.IndexFunc(policies, func(p *networkingv1.NetworkPolicy) bool { return p.Name == "gateway-from-outside" })]
+	require.Len(t, solver.Spec.Ingress, 1)
+	require.Equal(t, gateway.Spec.Ingress[0].From, solver.Spec.Ingress[0].From)
+	require.Equal(t, "8089", solver.Spec.Ingress[0].Ports[0].Port.String())
+	require.Empty(t, solver.Spec.Egress)
+}
+
+func isSolver(p *networkingv1.NetworkPolicy) bool {
+	return p.Spec.PodSelector.MatchLabels[acme.SolverIdentificationLabelKey] == "true"
 }
 
 func TestEveryServiceIsToldWhomItCalls(t *testing.T) {

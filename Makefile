@@ -9,7 +9,7 @@ WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo
 
 .PHONY: help
 help: ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: run
 run: ## Run all of Coffer on this machine, until Ctrl-C (HTTP_ADDR, DATA_DIR and others choose where)
@@ -196,7 +196,7 @@ telemetry-check: ## Bring each alert about on a running stack, and hold rules an
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
 
 .PHONY: check
-check: lint generate-check test-modules test ## All that a change must pass
+check: lint generate-check test-modules k8s-check telemetry-check test ## Run what a change must pass here; CI runs more
 
 # Tools have modules of their own, so that what they need does not lift what the services need.
 $(BIN)/golangci-lint: tools/lint/go.mod

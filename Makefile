@@ -23,7 +23,7 @@ backup: ## Back up what make run keeps, while it runs, into a new folder (TO=fol
 	@$(BIN)/coffer backup $(or $(TO),$(error say where: make backup TO=folder))
 
 .PHONY: restore
-restore: ## Make data of a backup for the next make run (FROM=folder, DATA_DIR=folder)
+restore: ## Restore a backup into a new data directory for the next make run (FROM=folder, DATA_DIR=folder)
 	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
 	@$(BIN)/coffer restore $(or $(FROM),$(error say what: make restore FROM=folder))
 

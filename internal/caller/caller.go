@@ -1,4 +1,5 @@
-// Package caller is who a request acts for. Every service verifies the access token itself, with auth's public keys.
+// Package caller is who a request acts for. The gateway and every service that users' requests reach verify the access token
+// themselves, with auth's public keys.
 package caller
 
 import (
@@ -96,7 +97,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
-// Ready returns an error while no key set was had yet, and no token can be verified.
+// Ready returns an error until a key set has been loaded.
 func (v *Verifier) Ready() error {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

@@ -36,7 +36,7 @@ type Event struct {
 	UserID uuid.UUID
 	// Data is a message of an events.proto, whose name is the event's.
 	Data proto.Message
-	// Traceparent is Traceparent's of the request; Add asks its context.
+	// Traceparent is the request's trace context, as func Traceparent returns it; Add takes it from ctx.
 	Traceparent *string
 }
 

@@ -2,14 +2,14 @@ package rpc
 
 import "context"
 
-// Gate lets so many in at once, keeps a few waiting and turns the rest away, so that a flood of what takes much neither starves
-// the machine nor piles up.
+// Gate limits how many run at once, queues a few and rejects the rest, so that a flood of expensive calls neither starves the
+// machine nor piles up.
 type Gate struct {
 	inside, waiting chan struct{}
 	full            error
 }
 
-// NewGate returns one that turns away with an error.
+// NewGate returns a gate that rejects with full.
 func NewGate(inside, waiting int, full error) Gate {
 	return Gate{inside: make(chan struct{}, max(inside, 1)), waiting: make(chan struct{}, max(waiting, 0)), full: full}
 }

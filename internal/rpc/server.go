@@ -116,7 +116,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 }
 
 // Serve answers on lis until ctx ends, then finishes what is in flight. ready is asked every few seconds, and decides
-// what the health service says, together with the verifier: who can verify nobody would answer all with 503.
+// what the health service says, together with the verifier: a service that cannot verify tokens would answer everything with 503.
 func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
 	if err := s.config.TLS.Check(); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package auth owns users, their sessions, and the keys that access tokens are signed with. Every other service verifies
-// tokens itself, and learns here which keys are good and which sessions were revoked.
+// Package auth owns users, their sessions, and the keys that access tokens are signed with. Gateway, ledger
+// and budget verify tokens themselves, and learn here which keys are good and which sessions were revoked.
 package auth
 
 import (

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -133,6 +134,8 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	if err != nil {
 		return nil, err
 	}
+	// A picture takes many times what the service does, which would keep it long after.
+	defer debug.FreeOSMemory()
 	resp := &ocrv1.RecognizeResponse{}
 	if resp.Receipt, err = s.receipt(ctx, userID, req.GetFile()); err != nil {
 		return nil, err

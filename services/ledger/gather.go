@@ -29,9 +29,10 @@ const (
 	maxQueued = 4096
 	// writeTime bounds a statement that nobody may be waiting for any more.
 	writeTime = 10 * time.Second
-	// groupPatience is how long a group waits for a lock that a change to one's category or wallet holds, and lonePatience one
-	// of it that is written alone then, with the others waiting for its turn to end.
-	groupPatience = 500 * time.Millisecond
+	// groupPatience is how long a group waits for a lock that somebody else's change to one's category or wallet holds: longer
+	// than another replica takes to write to the wallet. lonePatience is that of one of it that is written alone then, with the
+	// others waiting for its turn to end.
+	groupPatience = 3 * time.Second
 	lonePatience  = 20 * time.Millisecond
 )
 

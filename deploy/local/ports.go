@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
+	"strconv"
 	"syscall"
 )
 
@@ -27,6 +29,26 @@ func listen(ctx context.Context, addr, what, setting string) (net.Listener, erro
 		return nil, fmt.Errorf("%s=%s is not an address of this machine: set it to one, like 127.0.0.1:%s", setting, addr, port)
 	}
 	return nil, fmt.Errorf("%s cannot answer on %s=%s: %w", what, setting, addr, err)
+}
+
+// Linux and macOS give connections ports from above.
+const lowestLasting, lastingPorts = 10_000, 20_000
+
+// lasting names a port where addr has 0: one that stays free between a listener that leaves it and a program that takes it
+// over, for the kernel gives it to no connection.
+func lasting(ctx context.Context, addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || port != "0" {
+		return addr
+	}
+	for range 100 {
+		named := net.JoinHostPort(host, strconv.Itoa(lowestLasting+rand.IntN(lastingPorts))) //nolint:gosec // Any will do.
+		if lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", named); err == nil {
+			_ = lis.Close()
+			return named
+		}
+	}
+	return addr
 }
 
 // reachable is where to call what listens on addr: on all addresses means on this machine's own too.

@@ -146,6 +146,9 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	settings := map[string]string{"auth": "AUTH_ADDR", "ocr": "OCR_ADDR", "ledger": "LEDGER_ADDR", "budget": "BUDGET_ADDR", "gateway": "HTTP_ADDR"}
 	s.GRPC = map[string]string{}
 	for _, service := range services {
+		if config.Programs != "" {
+			service.addr = lasting(ctx, service.addr)
+		}
 		lis, err := listen(ctx, service.addr, service.title, settings[service.title])
 		if err != nil {
 			return nil, err

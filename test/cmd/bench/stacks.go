@@ -92,10 +92,6 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 		config.Programs = b.programs
 	}
 	started, err := local.Start(ctx, config)
-	for tries := 1; err != nil && ctx.Err() == nil && tries < 3; tries++ {
-		// Between choosing a port and the service's taking it, another program may have come first.
-		started, err = local.Start(ctx, config)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,13 @@ package production
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/url"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,6 +28,12 @@ func TestKeysAreRotatedAsThePageSays(t *testing.T) {
 	}
 	requireAll()
 
+	// As many connections are open as may be wanted at once, with alerts being checked meanwhile: a new one would be refused.
+	var busy sync.WaitGroup
+	for range 8 {
+		busy.Go(func() { assert.NoError(t, errors.Join(p.earn(), p.spend(), p.look())) })
+	}
+	busy.Wait()
 	for _, service := range services[:4] {
 		c.changePassword(service)
 		requireAll()

@@ -161,6 +161,32 @@ func TestACategoryIsReassignedOnlyToAnotherOfOnesOwn(t *testing.T) {
 	}
 }
 
+func TestCategoriesWhoseSumsAreTooLargeTogetherAreNotMerged(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	other := s.makeCategory(p.ctx, t, "Other")
+	for _, category := range []uuid.UUID{p.category, other} {
+		// As much comes as goes, for the balance is bounded too.
+		var both []*ledgerv1.CreateTransactionRequest
+		for range 60 {
+			out := p.spends("999999999999")
+			out.Currency, out.CategoryId = "CLF", category.String()
+			in := proto.CloneOf(out)
+			in.Type = new(income)
+			both = append(both, out, in)
+		}
+		_, err := p.CreateTransactions(p.ctx, p.books(both...))
+		require.NoError(t, err)
+	}
+	e := s.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := s.DeleteCategory(p.ctx, &ledgerv1.DeleteCategoryRequest{Id: p.category.String(), ReassignTo: new(other.String())})
+		return err
+	})
+	require.Equal(t, []string{"reassignTo"}, fieldNames(e))
+	s.requireConsistent(t)
+}
+
 func TestACategoryMustBeNamedRightly(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -224,8 +224,11 @@ func (g *gatherer) write(ctx context.Context, patience time.Duration, group []*b
 			b.done <- outcome{written: written[b.t.ID], statement: span.SpanContext()}
 		}
 	case len(group) > 1 && (pg.IsRefused(err) || pg.IsLocked(err)):
+		if pg.IsLocked(err) {
+			patience = lonePatience
+		}
 		for _, b := range group {
-			g.write(ctx, lonePatience, []*booked{b})
+			g.write(ctx, patience, []*booked{b})
 		}
 	default:
 		fail(group, err)

@@ -57,9 +57,9 @@ func (b budget) currency() money.Currency {
 
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
-// proto is the budget as events tell of it.
-func (b budget) proto() *budgetv1.Budget {
-	m := &budgetv1.Budget{
+// snapshot returns the budget as events carry it, without fields that depend on the reader.
+func (b budget) snapshot() *budgetv1.BudgetSnapshot {
+	m := &budgetv1.BudgetSnapshot{
 		Id:              b.ID.String(),
 		Name:            b.Name,
 		Currency:        b.Currency,
@@ -79,10 +79,25 @@ func (b budget) proto() *budgetv1.Budget {
 	return m
 }
 
-// proto adds what the budget is to the user.
+// proto returns the budget with the user's role, without progress and members.
 func (b seenBudget) proto() *budgetv1.Budget {
-	m := b.budget.proto()
-	m.Role = string(owner)
+	s := b.snapshot()
+	m := &budgetv1.Budget{
+		Id:              s.GetId(),
+		Name:            s.GetName(),
+		Currency:        s.GetCurrency(),
+		Limit:           s.GetLimit(),
+		Period:          s.GetPeriod(),
+		StartDate:       s.GetStartDate(),
+		EndDate:         s.EndDate,
+		WalletId:        s.GetWalletId(),
+		CategoryIds:     s.GetCategoryIds(),
+		OwnerId:         s.GetOwnerId(),
+		Role:            string(owner),
+		CreatedAt:       s.GetCreatedAt(),
+		UpdatedAt:       s.GetUpdatedAt(),
+		AlertThresholds: s.GetAlertThresholds(),
+	}
 	if b.Role != nil {
 		m.Role = *b.Role
 		m.MembershipStatus = new(string(*b.Status))

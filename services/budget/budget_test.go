@@ -246,6 +246,17 @@ func requireTold(t *testing.T, events []told, want proto.Message, users ...perso
 	require.ElementsMatch(t, ids, got)
 }
 
+// snapshotOf returns the part of an answer that events carry. Both messages number their fields alike, so that an event of
+// an earlier release reads the same.
+func snapshotOf(t *testing.T, b *budgetv1.Budget) *budgetv1.BudgetSnapshot {
+	t.Helper()
+	encoded, err := proto.Marshal(b)
+	require.NoError(t, err)
+	s := &budgetv1.BudgetSnapshot{}
+	require.NoError(t, proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(encoded, s))
+	return s
+}
+
 // racers and the two connections of race fill the pool of a test.
 const racers = 6
 

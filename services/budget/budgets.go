@@ -47,7 +47,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		}
 		resp.Budget, resp.Etag = b.seenByOwner().proto(), etag.Format(b.Version)
 		resp.Budget.Progress = progress
-		return s.publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.proto()}, user)
+		return s.publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
 	})
 	if err != nil {
 		return nil, err
@@ -189,11 +189,11 @@ func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, b
 	if err != nil {
 		return budget{}, err
 	}
-	event := &budgetv1.BudgetUpdated{UpdatedBy: by.String(), Before: before.proto(), After: after.proto()}
+	event := &budgetv1.BudgetUpdated{UpdatedBy: by.String(), Before: before.snapshot(), After: after.snapshot()}
 	return after, s.publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
-// DeleteBudget takes the memberships with it.
+// DeleteBudget also deletes the memberships.
 func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetRequest) (*budgetv1.DeleteBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -207,19 +207,37 @@ func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetReq
 		if !etag.Matches(req.GetIfMatch(), b.Version) {
 			return apierr.VersionMismatch
 		}
-		members, err := selectMemberIDs(ctx, tx, id, []status{pending, accepted})
-		if err != nil {
-			return err
-		}
-		if err := deleteBudgetRow(ctx, tx, id); err != nil {
-			return err
-		}
-		return s.publish(ctx, tx, &budgetv1.BudgetDeleted{Budget: b.budget.proto()}, append(members, b.OwnerID)...)
+		return s.delete(ctx, tx, b)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &budgetv1.DeleteBudgetResponse{Id: id.String()}, nil
+}
+
+// delete deletes a locked budget and notifies its members. Users whose invitation is pending must not receive the budget's
+// contents: for them it is the end of the invitation.
+func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
+	members, err := selectMemberIDs(ctx, tx, b.ID, []status{accepted})
+	if err != nil {
+		return err
+	}
+	invited, err := selectPendingMembers(ctx, tx, b.ID)
+	if err != nil {
+		return err
+	}
+	if err := deleteBudgetRow(ctx, tx, b.ID); err != nil {
+		return err
+	}
+	deleted := &budgetv1.BudgetDeleted{Budget: b.snapshot()}
+	events := []addressed{{b.OwnerID, deleted}}
+	for _, id := range members {
+		events = append(events, addressed{id, deleted})
+	}
+	for _, m := range invited {
+		events = append(events, addressed{m.UserID, b.removed(m)})
+	}
+	return s.publishEach(ctx, tx, events...)
 }
 
 // budgetFor returns a budget that the acting user may do something with.

@@ -129,7 +129,7 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 	if err := insertInvitationTry(ctx, tx, b.OwnerID, &user, now); err != nil {
 		return member{}, err
 	}
-	m := member{BudgetID: id, UserID: user, Role: o.role, ShareBP: o.share, Status: pending, InvitedAt: now}
+	m := member{BudgetID: id, UserID: user, Role: o.role, ShareBP: o.share, Status: pending, InvitedAt: now, KnownName: &b.Name}
 	if err := upsertMember(ctx, tx, m); err != nil {
 		return member{}, err
 	}
@@ -175,15 +175,19 @@ func (s *server) answer(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.
 		return m, nil
 	}
 	before := m.Status
+	// A member who leaves knows the name that the budget has now.
+	m.KnownName = new(m.nameOf(b.budget))
 	m.Status, m.RespondedAt = answer, new(s.now().UTC())
 	if err := upsertMember(ctx, tx, m); err != nil {
 		return member{}, err
 	}
-	event := &budgetv1.InvitationAnswered{
-		BudgetId: budgetID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), MemberId: memberID.String(),
-		Status: string(m.Status), PreviousStatus: string(before),
+	answered := func(name string) *budgetv1.InvitationAnswered {
+		return &budgetv1.InvitationAnswered{
+			BudgetId: budgetID.String(), BudgetName: name, OwnerId: b.OwnerID.String(), MemberId: memberID.String(),
+			Status: string(m.Status), PreviousStatus: string(before),
+		}
 	}
-	return m, s.publish(ctx, tx, event, memberID, b.OwnerID)
+	return m, s.publishEach(ctx, tx, addressed{b.OwnerID, answered(b.Name)}, addressed{memberID, answered(m.nameOf(b.budget))})
 }
 
 // ListInvitations is without the owners' names when auth is away.

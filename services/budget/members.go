@@ -47,30 +47,49 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	return &budgetv1.ListMembersResponse{Members: s.named(ctx, members), Pagination: pagination}, nil
 }
 
-// RemoveMember is for the owner, and for members who leave. It works in any status.
+// RemoveMember is for the owner and for the member, in any status.
 func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberRequest) (*budgetv1.RemoveMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		b, _, err := s.lockedMember(ctx, tx, budgetID, memberID)
+		b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
 		if err != nil {
 			return err
 		}
 		if err := deleteMember(ctx, tx, budgetID, memberID); err != nil {
 			return err
 		}
-		event := &budgetv1.MemberRemoved{
-			BudgetId: budgetID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), MemberId: memberID.String(),
-			RemovedBy: b.UserID.String(),
+		forOwner := b.removed(m)
+		forOwner.BudgetName = b.Name
+		events := []addressed{{b.OwnerID, forOwner}}
+		if m.Status != rejected || b.UserID == memberID {
+			events = append(events, addressed{memberID, b.removed(m)})
 		}
-		return s.publish(ctx, tx, event, memberID, b.OwnerID)
+		return s.publishEach(ctx, tx, events...)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &budgetv1.RemoveMemberResponse{Id: memberID.String()}, nil
+}
+
+// removed returns the event that the member receives when the acting user ends the membership.
+func (b seenBudget) removed(m member) *budgetv1.MemberRemoved {
+	return &budgetv1.MemberRemoved{
+		BudgetId: b.ID.String(), BudgetName: m.nameOf(b.budget), OwnerId: b.OwnerID.String(), MemberId: m.UserID.String(),
+		RemovedBy: b.UserID.String(),
+	}
+}
+
+// nameOf returns the budget's name as the member may know it: the current one for accepted members, otherwise the one of the
+// invitation or of the time when they left.
+func (m member) nameOf(b budget) string {
+	if m.Status == accepted || m.KnownName == nil {
+		return b.Name
+	}
+	return *m.KnownName
 }
 
 // lockedMember returns a budget and one of its members to the owner and to that member; somebody else learns nothing

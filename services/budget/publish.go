@@ -11,30 +11,46 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// publish adds an event to the outbox, once for each user that it concerns: streams are per user. Those who should not
-// miss it get a notification of the same id.
+// addressed is the data of an event for one user.
+type addressed struct {
+	user uuid.UUID
+	data proto.Message
+}
+
+// publish adds an event with the same data for several users to the outbox.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID) error {
-	events, eventType := make([]outbox.Event, len(users)), outbox.Type(data.ProtoReflect().Descriptor().FullName())
-	var told []notification
-	packed, err := packed(data)
-	if err != nil {
-		return err
-	}
+	events := make([]addressed, len(users))
 	for i, user := range users {
-		events[i] = outbox.Event{ID: s.newID(), UserID: user, Data: data}
-		if notifies(data, user) {
-			told = append(told, notification{ID: events[i].ID, UserID: user, Type: eventType, Data: packed, CreatedAt: s.now().UTC()})
-		}
+		events[i] = addressed{user, data}
 	}
-	if err := insertNotifications(ctx, tx, told); err != nil {
+	return s.publishEach(ctx, tx, events...)
+}
+
+// publishEach adds events to the outbox. A user for whom notifies returns true also gets a notification with the event's id.
+func (s *server) publishEach(ctx context.Context, tx pgx.Tx, events ...addressed) error {
+	queued := make([]outbox.Event, len(events))
+	var notifications []notification
+	for i, e := range events {
+		queued[i] = outbox.Event{ID: s.newID(), UserID: e.user, Data: e.data}
+		if !notifies(e.data, e.user) {
+			continue
+		}
+		data, err := packed(e.data)
+		if err != nil {
+			return err
+		}
+		notifications = append(notifications, notification{
+			ID: queued[i].ID, UserID: e.user, Type: outbox.Type(e.data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
+		})
+	}
+	if err := insertNotifications(ctx, tx, notifications); err != nil {
 		return err
 	}
 	s.nudge()
-	return outbox.Add(ctx, tx, events...)
+	return outbox.Add(ctx, tx, queued...)
 }
 
-// notifies tells whether somebody should find the event among the notifications: when it concerns him and was not his own
-// doing.
+// notifies reports whether the event is also a notification of the user: it concerns them, and another user caused it.
 func notifies(data proto.Message, user uuid.UUID) bool {
 	switch e := data.(type) {
 	case *budgetv1.BudgetThresholdReached:

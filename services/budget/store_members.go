@@ -21,16 +21,18 @@ type member struct {
 	Status      status
 	InvitedAt   time.Time  `db:"invited_at"`
 	RespondedAt *time.Time `db:"responded_at"`
+	// KnownName is the budget's name when the user was invited or left; nil in rows of releases that did not store it.
+	KnownName *string `db:"known_name"`
 }
 
-// invitation is a pending membership with what the invited user may know of the budget.
+// invitation is a pending membership with the parts of the budget that the invited user may see.
 type invitation struct {
 	member
 	BudgetName string    `db:"budget_name"`
 	OwnerID    uuid.UUID `db:"owner_id"`
 }
 
-const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at, m.responded_at`
+const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at, m.responded_at, m.known_name`
 
 // selectMember returns pgx.ErrNoRows when there is none.
 func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
@@ -47,14 +49,14 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 // upsertMember needs the budget's lock: the member's former state must have allowed this one.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at)
-		VALUES (@budget, @user, @role, @share, @status, @invited, @responded)
+		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at, known_name)
+		VALUES (@budget, @user, @role, @share, @status, @invited, @responded, @name)
 		ON CONFLICT (budget_id, user_id) DO UPDATE
 		SET role = EXCLUDED.role, share_bp = EXCLUDED.share_bp, status = EXCLUDED.status,
-			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at`,
+			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at, known_name = EXCLUDED.known_name`,
 		pgx.NamedArgs{
 			"budget": m.BudgetID, "user": m.UserID, "role": m.Role, "share": m.ShareBP, "status": m.Status,
-			"invited": m.InvitedAt, "responded": m.RespondedAt,
+			"invited": m.InvitedAt, "responded": m.RespondedAt, "name": m.KnownName,
 		})
 	if err != nil {
 		return fmt.Errorf("writing a member of budget %s: %w", m.BudgetID, err)
@@ -134,9 +136,22 @@ func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, stat
 	return ids, nil
 }
 
+// selectPendingMembers returns the users whose invitation is open, without a limit.
+func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
+	members, err := pg.All[member](ctx, q, `
+		SELECT `+memberColumns+`
+		FROM members m
+		WHERE m.budget_id = $1 AND m.status = 'pending'
+		ORDER BY m.user_id`, budgetID)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the pending members of budget %s: %w", budgetID, err)
+	}
+	return members, nil
+}
+
 func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
 	invitations, err := pg.All[invitation](ctx, q, `
-		SELECT `+memberColumns+`, b.name AS budget_name, b.owner_id
+		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
 		FROM members m
 		JOIN budgets b ON b.id = m.budget_id
 		WHERE m.user_id = @user AND m.status = 'pending' AND (m.invited_at, m.budget_id) < (@at, @id)

@@ -211,6 +211,157 @@ func (x *Budget) GetAlertThresholds() []int32 {
 	return nil
 }
 
+// BudgetSnapshot is a budget as events carry it: the stored fields. A user's role, the members and the progress are not part
+// of it. The field numbers are those of Budget.
+type BudgetSnapshot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUIDv7.
+	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// ISO 4217.
+	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	// In the currency's major unit.
+	Limit string `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	// As in Budget.
+	Period string `protobuf:"bytes,5,opt,name=period,proto3" json:"period,omitempty"`
+	// YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// YYYY-MM-DD, inclusive.
+	EndDate     *string  `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	WalletId    string   `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	CategoryIds []string `protobuf:"bytes,9,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// RFC 3339 UTC.
+	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// RFC 3339 UTC.
+	UpdatedAt string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Percentages of the limit, ascending.
+	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *BudgetSnapshot) Reset() {
+	*x = BudgetSnapshot{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetSnapshot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetSnapshot) ProtoMessage() {}
+
+func (x *BudgetSnapshot) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetSnapshot.ProtoReflect.Descriptor instead.
+func (*BudgetSnapshot) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *BudgetSnapshot) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetPeriod() string {
+	if x != nil {
+		return x.Period
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetEndDate() string {
+	if x != nil && x.EndDate != nil {
+		return *x.EndDate
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetWalletId() string {
+	if x != nil {
+		return x.WalletId
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
+func (x *BudgetSnapshot) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetCreatedAt() string {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetUpdatedAt() string {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return ""
+}
+
+func (x *BudgetSnapshot) GetAlertThresholds() []int32 {
+	if x != nil {
+		return x.AlertThresholds
+	}
+	return nil
+}
+
 // Progress of a budget in one window.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -233,7 +384,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -245,7 +396,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -258,7 +409,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{1}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Progress) GetWindowStart() string {
@@ -321,7 +472,7 @@ type OtherCurrency struct {
 
 func (x *OtherCurrency) Reset() {
 	*x = OtherCurrency{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +484,7 @@ func (x *OtherCurrency) String() string {
 func (*OtherCurrency) ProtoMessage() {}
 
 func (x *OtherCurrency) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,7 +497,7 @@ func (x *OtherCurrency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OtherCurrency.ProtoReflect.Descriptor instead.
 func (*OtherCurrency) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{2}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *OtherCurrency) GetCurrency() string {
@@ -390,7 +541,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -402,7 +553,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -415,7 +566,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{3}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Member) GetId() string {
@@ -509,7 +660,7 @@ type Invitation struct {
 
 func (x *Invitation) Reset() {
 	*x = Invitation{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -521,7 +672,7 @@ func (x *Invitation) String() string {
 func (*Invitation) ProtoMessage() {}
 
 func (x *Invitation) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -534,7 +685,7 @@ func (x *Invitation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Invitation.ProtoReflect.Descriptor instead.
 func (*Invitation) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{4}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Invitation) GetBudgetId() string {
@@ -625,7 +776,7 @@ type CreateBudgetRequest struct {
 
 func (x *CreateBudgetRequest) Reset() {
 	*x = CreateBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -637,7 +788,7 @@ func (x *CreateBudgetRequest) String() string {
 func (*CreateBudgetRequest) ProtoMessage() {}
 
 func (x *CreateBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -650,7 +801,7 @@ func (x *CreateBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBudgetRequest.ProtoReflect.Descriptor instead.
 func (*CreateBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{5}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateBudgetRequest) GetName() string {
@@ -733,7 +884,7 @@ type AlertThresholds struct {
 
 func (x *AlertThresholds) Reset() {
 	*x = AlertThresholds{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +896,7 @@ func (x *AlertThresholds) String() string {
 func (*AlertThresholds) ProtoMessage() {}
 
 func (x *AlertThresholds) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +909,7 @@ func (x *AlertThresholds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlertThresholds.ProtoReflect.Descriptor instead.
 func (*AlertThresholds) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AlertThresholds) GetValues() []int32 {
@@ -781,7 +932,7 @@ type CreateBudgetResponse struct {
 
 func (x *CreateBudgetResponse) Reset() {
 	*x = CreateBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +944,7 @@ func (x *CreateBudgetResponse) String() string {
 func (*CreateBudgetResponse) ProtoMessage() {}
 
 func (x *CreateBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +957,7 @@ func (x *CreateBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBudgetResponse.ProtoReflect.Descriptor instead.
 func (*CreateBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CreateBudgetResponse) GetCode() string {
@@ -860,7 +1011,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1023,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1036,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{8}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListBudgetsRequest) GetInclude() string {
@@ -928,7 +1079,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -940,7 +1091,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -953,7 +1104,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{9}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListBudgetsResponse) GetCode() string {
@@ -995,7 +1146,7 @@ type GetBudgetRequest struct {
 
 func (x *GetBudgetRequest) Reset() {
 	*x = GetBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1158,7 @@ func (x *GetBudgetRequest) String() string {
 func (*GetBudgetRequest) ProtoMessage() {}
 
 func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1171,7 @@ func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetRequest.ProtoReflect.Descriptor instead.
 func (*GetBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{10}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetBudgetRequest) GetId() string {
@@ -1049,7 +1200,7 @@ type GetBudgetResponse struct {
 
 func (x *GetBudgetResponse) Reset() {
 	*x = GetBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1061,7 +1212,7 @@ func (x *GetBudgetResponse) String() string {
 func (*GetBudgetResponse) ProtoMessage() {}
 
 func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1074,7 +1225,7 @@ func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetResponse.ProtoReflect.Descriptor instead.
 func (*GetBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{11}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetBudgetResponse) GetCode() string {
@@ -1127,7 +1278,7 @@ type UpdateBudgetRequest struct {
 
 func (x *UpdateBudgetRequest) Reset() {
 	*x = UpdateBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1290,7 @@ func (x *UpdateBudgetRequest) String() string {
 func (*UpdateBudgetRequest) ProtoMessage() {}
 
 func (x *UpdateBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1303,7 @@ func (x *UpdateBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBudgetRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{12}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateBudgetRequest) GetId() string {
@@ -1242,7 +1393,7 @@ type CategoryIds struct {
 
 func (x *CategoryIds) Reset() {
 	*x = CategoryIds{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1254,7 +1405,7 @@ func (x *CategoryIds) String() string {
 func (*CategoryIds) ProtoMessage() {}
 
 func (x *CategoryIds) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1267,7 +1418,7 @@ func (x *CategoryIds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryIds.ProtoReflect.Descriptor instead.
 func (*CategoryIds) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{13}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CategoryIds) GetValues() []string {
@@ -1289,7 +1440,7 @@ type UpdateBudgetResponse struct {
 
 func (x *UpdateBudgetResponse) Reset() {
 	*x = UpdateBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1452,7 @@ func (x *UpdateBudgetResponse) String() string {
 func (*UpdateBudgetResponse) ProtoMessage() {}
 
 func (x *UpdateBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1465,7 @@ func (x *UpdateBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBudgetResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{14}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UpdateBudgetResponse) GetCode() string {
@@ -1355,7 +1506,7 @@ type DeleteBudgetRequest struct {
 
 func (x *DeleteBudgetRequest) Reset() {
 	*x = DeleteBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +1518,7 @@ func (x *DeleteBudgetRequest) String() string {
 func (*DeleteBudgetRequest) ProtoMessage() {}
 
 func (x *DeleteBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +1531,7 @@ func (x *DeleteBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBudgetRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{15}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeleteBudgetRequest) GetId() string {
@@ -1408,7 +1559,7 @@ type DeleteBudgetResponse struct {
 
 func (x *DeleteBudgetResponse) Reset() {
 	*x = DeleteBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1571,7 @@ func (x *DeleteBudgetResponse) String() string {
 func (*DeleteBudgetResponse) ProtoMessage() {}
 
 func (x *DeleteBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1584,7 @@ func (x *DeleteBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBudgetResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{16}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteBudgetResponse) GetCode() string {
@@ -1471,7 +1622,7 @@ type ShareBudgetRequest struct {
 
 func (x *ShareBudgetRequest) Reset() {
 	*x = ShareBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1634,7 @@ func (x *ShareBudgetRequest) String() string {
 func (*ShareBudgetRequest) ProtoMessage() {}
 
 func (x *ShareBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1647,7 @@ func (x *ShareBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareBudgetRequest.ProtoReflect.Descriptor instead.
 func (*ShareBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{17}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ShareBudgetRequest) GetBudgetId() string {
@@ -1546,7 +1697,7 @@ type ShareBudgetResponse struct {
 
 func (x *ShareBudgetResponse) Reset() {
 	*x = ShareBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1709,7 @@ func (x *ShareBudgetResponse) String() string {
 func (*ShareBudgetResponse) ProtoMessage() {}
 
 func (x *ShareBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1722,7 @@ func (x *ShareBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareBudgetResponse.ProtoReflect.Descriptor instead.
 func (*ShareBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{18}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ShareBudgetResponse) GetCode() string {
@@ -1615,7 +1766,7 @@ type ListMembersRequest struct {
 
 func (x *ListMembersRequest) Reset() {
 	*x = ListMembersRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1627,7 +1778,7 @@ func (x *ListMembersRequest) String() string {
 func (*ListMembersRequest) ProtoMessage() {}
 
 func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1640,7 +1791,7 @@ func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersRequest.ProtoReflect.Descriptor instead.
 func (*ListMembersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{19}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListMembersRequest) GetBudgetId() string {
@@ -1676,7 +1827,7 @@ type ListMembersResponse struct {
 
 func (x *ListMembersResponse) Reset() {
 	*x = ListMembersResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1839,7 @@ func (x *ListMembersResponse) String() string {
 func (*ListMembersResponse) ProtoMessage() {}
 
 func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1852,7 @@ func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersResponse.ProtoReflect.Descriptor instead.
 func (*ListMembersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{20}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListMembersResponse) GetCode() string {
@@ -1746,7 +1897,7 @@ type RespondToInvitationRequest struct {
 
 func (x *RespondToInvitationRequest) Reset() {
 	*x = RespondToInvitationRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1758,7 +1909,7 @@ func (x *RespondToInvitationRequest) String() string {
 func (*RespondToInvitationRequest) ProtoMessage() {}
 
 func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1771,7 +1922,7 @@ func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationRequest.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RespondToInvitationRequest) GetBudgetId() string {
@@ -1813,7 +1964,7 @@ type RespondToInvitationResponse struct {
 
 func (x *RespondToInvitationResponse) Reset() {
 	*x = RespondToInvitationResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +1976,7 @@ func (x *RespondToInvitationResponse) String() string {
 func (*RespondToInvitationResponse) ProtoMessage() {}
 
 func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +1989,7 @@ func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationResponse.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RespondToInvitationResponse) GetCode() string {
@@ -1872,7 +2023,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +2035,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +2048,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RemoveMemberRequest) GetBudgetId() string {
@@ -1925,7 +2076,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1937,7 +2088,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1950,7 +2101,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RemoveMemberResponse) GetCode() string {
@@ -1986,7 +2137,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1998,7 +2149,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2011,7 +2162,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListInvitationsRequest) GetLimit() int32 {
@@ -2040,7 +2191,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2052,7 +2203,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2065,7 +2216,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListInvitationsResponse) GetCode() string {
@@ -2124,7 +2275,26 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x11membership_status\x18\x10 \x01(\tH\x01R\x10membershipStatus\x88\x01\x01\x12)\n" +
 	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholdsB\v\n" +
 	"\t_end_dateB\x14\n" +
-	"\x12_membership_status\"\x8e\x02\n" +
+	"\x12_membership_status\"\xa0\x03\n" +
+	"\x0eBudgetSnapshot\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
+	"\bcurrency\x18\x03 \x01(\tR\bcurrency\x12\x1a\n" +
+	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01R\x05limit\x12\x16\n" +
+	"\x06period\x18\x05 \x01(\tR\x06period\x12\x1d\n" +
+	"\n" +
+	"start_date\x18\x06 \x01(\tR\tstartDate\x12\x1e\n" +
+	"\bend_date\x18\a \x01(\tH\x00R\aendDate\x88\x01\x01\x12\x1b\n" +
+	"\twallet_id\x18\b \x01(\tR\bwalletId\x12!\n" +
+	"\fcategory_ids\x18\t \x03(\tR\vcategoryIds\x12\x19\n" +
+	"\bowner_id\x18\n" +
+	" \x01(\tR\aownerId\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\x0e \x01(\tR\tcreatedAt\x12\x1d\n" +
+	"\n" +
+	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x12)\n" +
+	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholdsB\v\n" +
+	"\t_end_dateJ\x04\b\v\x10\x0eJ\x04\b\x10\x10\x11\"\x8e\x02\n" +
 	"\bProgress\x12!\n" +
 	"\fwindow_start\x18\x01 \x01(\tR\vwindowStart\x12\x1d\n" +
 	"\n" +
@@ -2343,75 +2513,76 @@ func file_coffer_budget_v1_budget_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_budget_proto_rawDescData
 }
 
-var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Budget)(nil),                      // 0: coffer.budget.v1.Budget
-	(*Progress)(nil),                    // 1: coffer.budget.v1.Progress
-	(*OtherCurrency)(nil),               // 2: coffer.budget.v1.OtherCurrency
-	(*Member)(nil),                      // 3: coffer.budget.v1.Member
-	(*Invitation)(nil),                  // 4: coffer.budget.v1.Invitation
-	(*CreateBudgetRequest)(nil),         // 5: coffer.budget.v1.CreateBudgetRequest
-	(*AlertThresholds)(nil),             // 6: coffer.budget.v1.AlertThresholds
-	(*CreateBudgetResponse)(nil),        // 7: coffer.budget.v1.CreateBudgetResponse
-	(*ListBudgetsRequest)(nil),          // 8: coffer.budget.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),         // 9: coffer.budget.v1.ListBudgetsResponse
-	(*GetBudgetRequest)(nil),            // 10: coffer.budget.v1.GetBudgetRequest
-	(*GetBudgetResponse)(nil),           // 11: coffer.budget.v1.GetBudgetResponse
-	(*UpdateBudgetRequest)(nil),         // 12: coffer.budget.v1.UpdateBudgetRequest
-	(*CategoryIds)(nil),                 // 13: coffer.budget.v1.CategoryIds
-	(*UpdateBudgetResponse)(nil),        // 14: coffer.budget.v1.UpdateBudgetResponse
-	(*DeleteBudgetRequest)(nil),         // 15: coffer.budget.v1.DeleteBudgetRequest
-	(*DeleteBudgetResponse)(nil),        // 16: coffer.budget.v1.DeleteBudgetResponse
-	(*ShareBudgetRequest)(nil),          // 17: coffer.budget.v1.ShareBudgetRequest
-	(*ShareBudgetResponse)(nil),         // 18: coffer.budget.v1.ShareBudgetResponse
-	(*ListMembersRequest)(nil),          // 19: coffer.budget.v1.ListMembersRequest
-	(*ListMembersResponse)(nil),         // 20: coffer.budget.v1.ListMembersResponse
-	(*RespondToInvitationRequest)(nil),  // 21: coffer.budget.v1.RespondToInvitationRequest
-	(*RespondToInvitationResponse)(nil), // 22: coffer.budget.v1.RespondToInvitationResponse
-	(*RemoveMemberRequest)(nil),         // 23: coffer.budget.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),        // 24: coffer.budget.v1.RemoveMemberResponse
-	(*ListInvitationsRequest)(nil),      // 25: coffer.budget.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),     // 26: coffer.budget.v1.ListInvitationsResponse
-	(*v1.Pagination)(nil),               // 27: coffer.rest.v1.Pagination
+	(*BudgetSnapshot)(nil),              // 1: coffer.budget.v1.BudgetSnapshot
+	(*Progress)(nil),                    // 2: coffer.budget.v1.Progress
+	(*OtherCurrency)(nil),               // 3: coffer.budget.v1.OtherCurrency
+	(*Member)(nil),                      // 4: coffer.budget.v1.Member
+	(*Invitation)(nil),                  // 5: coffer.budget.v1.Invitation
+	(*CreateBudgetRequest)(nil),         // 6: coffer.budget.v1.CreateBudgetRequest
+	(*AlertThresholds)(nil),             // 7: coffer.budget.v1.AlertThresholds
+	(*CreateBudgetResponse)(nil),        // 8: coffer.budget.v1.CreateBudgetResponse
+	(*ListBudgetsRequest)(nil),          // 9: coffer.budget.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),         // 10: coffer.budget.v1.ListBudgetsResponse
+	(*GetBudgetRequest)(nil),            // 11: coffer.budget.v1.GetBudgetRequest
+	(*GetBudgetResponse)(nil),           // 12: coffer.budget.v1.GetBudgetResponse
+	(*UpdateBudgetRequest)(nil),         // 13: coffer.budget.v1.UpdateBudgetRequest
+	(*CategoryIds)(nil),                 // 14: coffer.budget.v1.CategoryIds
+	(*UpdateBudgetResponse)(nil),        // 15: coffer.budget.v1.UpdateBudgetResponse
+	(*DeleteBudgetRequest)(nil),         // 16: coffer.budget.v1.DeleteBudgetRequest
+	(*DeleteBudgetResponse)(nil),        // 17: coffer.budget.v1.DeleteBudgetResponse
+	(*ShareBudgetRequest)(nil),          // 18: coffer.budget.v1.ShareBudgetRequest
+	(*ShareBudgetResponse)(nil),         // 19: coffer.budget.v1.ShareBudgetResponse
+	(*ListMembersRequest)(nil),          // 20: coffer.budget.v1.ListMembersRequest
+	(*ListMembersResponse)(nil),         // 21: coffer.budget.v1.ListMembersResponse
+	(*RespondToInvitationRequest)(nil),  // 22: coffer.budget.v1.RespondToInvitationRequest
+	(*RespondToInvitationResponse)(nil), // 23: coffer.budget.v1.RespondToInvitationResponse
+	(*RemoveMemberRequest)(nil),         // 24: coffer.budget.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),        // 25: coffer.budget.v1.RemoveMemberResponse
+	(*ListInvitationsRequest)(nil),      // 26: coffer.budget.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),     // 27: coffer.budget.v1.ListInvitationsResponse
+	(*v1.Pagination)(nil),               // 28: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
-	3,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
-	1,  // 1: coffer.budget.v1.Budget.progress:type_name -> coffer.budget.v1.Progress
-	2,  // 2: coffer.budget.v1.Progress.other_currencies:type_name -> coffer.budget.v1.OtherCurrency
-	6,  // 3: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
+	4,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
+	2,  // 1: coffer.budget.v1.Budget.progress:type_name -> coffer.budget.v1.Progress
+	3,  // 2: coffer.budget.v1.Progress.other_currencies:type_name -> coffer.budget.v1.OtherCurrency
+	7,  // 3: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 4: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	0,  // 5: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.Budget
-	27, // 6: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	28, // 6: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 7: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	13, // 8: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
-	6,  // 9: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
+	14, // 8: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
+	7,  // 9: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 10: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	3,  // 11: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
-	3,  // 12: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
-	27, // 13: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	3,  // 14: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
-	4,  // 15: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
-	27, // 16: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	5,  // 17: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
-	8,  // 18: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
-	10, // 19: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
-	12, // 20: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
-	15, // 21: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
-	17, // 22: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
-	19, // 23: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
-	21, // 24: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
-	23, // 25: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
-	25, // 26: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
-	7,  // 27: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
-	9,  // 28: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
-	11, // 29: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
-	14, // 30: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
-	16, // 31: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
-	18, // 32: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
-	20, // 33: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
-	22, // 34: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
-	24, // 35: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
-	26, // 36: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
+	4,  // 11: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
+	4,  // 12: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
+	28, // 13: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	4,  // 14: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	5,  // 15: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
+	28, // 16: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	6,  // 17: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
+	9,  // 18: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
+	11, // 19: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
+	13, // 20: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
+	16, // 21: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
+	18, // 22: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
+	20, // 23: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
+	22, // 24: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
+	24, // 25: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
+	26, // 26: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
+	8,  // 27: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
+	10, // 28: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
+	12, // 29: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
+	15, // 30: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
+	17, // 31: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
+	19, // 32: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
+	21, // 33: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
+	23, // 34: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
+	25, // 35: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
+	27, // 36: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
 	27, // [27:37] is the sub-list for method output_type
 	17, // [17:27] is the sub-list for method input_type
 	17, // [17:17] is the sub-list for extension type_name
@@ -2425,23 +2596,24 @@ func file_coffer_budget_v1_budget_proto_init() {
 		return
 	}
 	file_coffer_budget_v1_budget_proto_msgTypes[0].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[3].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[1].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[5].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[8].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[10].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[12].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[17].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[19].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[21].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[25].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[6].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[9].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[11].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[13].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[20].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[22].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_budget_proto_rawDesc), len(file_coffer_budget_v1_budget_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -4,8 +4,9 @@
 // 	protoc        (unknown)
 // source: coffer/budget/v1/events.proto
 
-// What the budget service publishes. Subjects are budget.v1.<noun>.<past participle>. An event is published once for each
-// user that it concerns, with the same content.
+// Events that the budget service publishes. Subjects are budget.v1.<noun>.<past participle>. An event is published once for
+// each user in its audience. A user who has not accepted the invitation, or has rejected it or left since, receives no
+// content that is newer than the invitation or the membership.
 
 package budgetv1
 
@@ -25,10 +26,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// BudgetCreated: budget.v1.budget.created. Concerns the owner. Budgets in events are without role, members and progress.
+// BudgetCreated: budget.v1.budget.created. Audience: the owner.
 type BudgetCreated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Budget        *Budget                `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	Budget        *BudgetSnapshot        `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -63,20 +64,20 @@ func (*BudgetCreated) Descriptor() ([]byte, []int) {
 	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *BudgetCreated) GetBudget() *Budget {
+func (x *BudgetCreated) GetBudget() *BudgetSnapshot {
 	if x != nil {
 		return x.Budget
 	}
 	return nil
 }
 
-// BudgetUpdated: budget.v1.budget.updated. Concerns the owner and the accepted members.
+// BudgetUpdated: budget.v1.budget.updated. Audience: the owner and the accepted members.
 type BudgetUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who changed it: the owner or an editor.
-	UpdatedBy     string  `protobuf:"bytes,1,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	Before        *Budget `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
-	After         *Budget `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// The owner or an editor.
+	UpdatedBy     string          `protobuf:"bytes,1,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
+	Before        *BudgetSnapshot `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	After         *BudgetSnapshot `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -118,25 +119,26 @@ func (x *BudgetUpdated) GetUpdatedBy() string {
 	return ""
 }
 
-func (x *BudgetUpdated) GetBefore() *Budget {
+func (x *BudgetUpdated) GetBefore() *BudgetSnapshot {
 	if x != nil {
 		return x.Before
 	}
 	return nil
 }
 
-func (x *BudgetUpdated) GetAfter() *Budget {
+func (x *BudgetUpdated) GetAfter() *BudgetSnapshot {
 	if x != nil {
 		return x.After
 	}
 	return nil
 }
 
-// BudgetDeleted: budget.v1.budget.deleted. Concerns the owner, the accepted and the invited members.
+// BudgetDeleted: budget.v1.budget.deleted. Audience: the owner and the accepted members. Users whose invitation was pending
+// receive MemberRemoved.
 type BudgetDeleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As it last was.
-	Budget        *Budget `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	// The last state.
+	Budget        *BudgetSnapshot `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,15 +173,15 @@ func (*BudgetDeleted) Descriptor() ([]byte, []int) {
 	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *BudgetDeleted) GetBudget() *Budget {
+func (x *BudgetDeleted) GetBudget() *BudgetSnapshot {
 	if x != nil {
 		return x.Budget
 	}
 	return nil
 }
 
-// BudgetThresholdReached: budget.v1.budget.threshold_reached. Once for each budget, window and threshold. Concerns the
-// owner and the accepted members.
+// BudgetThresholdReached: budget.v1.budget.threshold_reached. Published once for each budget, window and threshold.
+// Audience: the owner and the accepted members.
 type BudgetThresholdReached struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
@@ -292,7 +294,7 @@ func (x *BudgetThresholdReached) GetSpent() string {
 	return ""
 }
 
-// InvitationSent: budget.v1.invitation.sent. Concerns the invited user and the owner.
+// InvitationSent: budget.v1.invitation.sent. Audience: the invited user and the owner.
 type InvitationSent struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
@@ -379,7 +381,8 @@ func (x *InvitationSent) GetSharePercent() string {
 	return ""
 }
 
-// InvitationAnswered: budget.v1.invitation.answered. Concerns the member and the owner.
+// InvitationAnswered: budget.v1.invitation.answered. Audience: the member and the owner. A member who rejects receives the
+// budget's name as the invitation had it.
 type InvitationAnswered struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
@@ -466,14 +469,16 @@ func (x *InvitationAnswered) GetPreviousStatus() string {
 	return ""
 }
 
-// MemberRemoved: budget.v1.member.removed. Concerns the member and the owner.
+// MemberRemoved: budget.v1.member.removed. Audience: the owner, and the member unless the owner removes a membership that the
+// member had rejected or left. A user who was not an accepted member receives the budget's name as the invitation had it.
+// Deleting a budget removes its pending members: only they receive this event then.
 type MemberRemoved struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	MemberId   string                 `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// The owner, or the member himself.
+	// The owner or the member.
 	RemovedBy     string `protobuf:"bytes,5,opt,name=removed_by,json=removedBy,proto3" json:"removed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -548,16 +553,16 @@ var File_coffer_budget_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/events.proto\x12\x10coffer.budget.v1\x1a\x1dcoffer/budget/v1/budget.proto\x1a\x19coffer/rest/v1/rest.proto\"A\n" +
-	"\rBudgetCreated\x120\n" +
-	"\x06budget\x18\x01 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\"\x90\x01\n" +
+	"\x1dcoffer/budget/v1/events.proto\x12\x10coffer.budget.v1\x1a\x1dcoffer/budget/v1/budget.proto\x1a\x19coffer/rest/v1/rest.proto\"I\n" +
+	"\rBudgetCreated\x128\n" +
+	"\x06budget\x18\x01 \x01(\v2 .coffer.budget.v1.BudgetSnapshotR\x06budget\"\xa0\x01\n" +
 	"\rBudgetUpdated\x12\x1d\n" +
 	"\n" +
-	"updated_by\x18\x01 \x01(\tR\tupdatedBy\x120\n" +
-	"\x06before\x18\x02 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06before\x12.\n" +
-	"\x05after\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x05after\"A\n" +
-	"\rBudgetDeleted\x120\n" +
-	"\x06budget\x18\x01 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\"\xa5\x02\n" +
+	"updated_by\x18\x01 \x01(\tR\tupdatedBy\x128\n" +
+	"\x06before\x18\x02 \x01(\v2 .coffer.budget.v1.BudgetSnapshotR\x06before\x126\n" +
+	"\x05after\x18\x03 \x01(\v2 .coffer.budget.v1.BudgetSnapshotR\x05after\"I\n" +
+	"\rBudgetDeleted\x128\n" +
+	"\x06budget\x18\x01 \x01(\v2 .coffer.budget.v1.BudgetSnapshotR\x06budget\"\xa5\x02\n" +
 	"\x16BudgetThresholdReached\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
 	"\vbudget_name\x18\x02 \x01(\tR\n" +
@@ -617,13 +622,13 @@ var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*InvitationSent)(nil),         // 4: coffer.budget.v1.InvitationSent
 	(*InvitationAnswered)(nil),     // 5: coffer.budget.v1.InvitationAnswered
 	(*MemberRemoved)(nil),          // 6: coffer.budget.v1.MemberRemoved
-	(*Budget)(nil),                 // 7: coffer.budget.v1.Budget
+	(*BudgetSnapshot)(nil),         // 7: coffer.budget.v1.BudgetSnapshot
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	7, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.Budget
-	7, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.Budget
-	7, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.Budget
-	7, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.Budget
+	7, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	7, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
+	7, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
+	7, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
 	4, // [4:4] is the sub-list for method output_type
 	4, // [4:4] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name

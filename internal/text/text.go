@@ -1,12 +1,18 @@
-// Package text holds the rules for what people and clients type: names, descriptions and ids.
+// Package text parses the texts that users and clients type: names, descriptions and ids.
+//
+// A parsed text is valid UTF-8 without NUL, trimmed, within its maximum length and in Unicode Normalization Form C, so
+// that one word typed on two keyboards is stored and compared as the same bytes. A name also has at least one visible
+// character. The functions return the parsed value, or the problem with the field for a VALIDATION_ERROR.
 package text
 
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
@@ -14,32 +20,52 @@ import (
 const (
 	maxName        = 100
 	maxDescription = 1000
+
+	// brailleBlank is a symbol in Unicode, but its glyph is empty.
+	brailleBlank = '\u2800'
 )
 
-// Name trims a name and refuses one that is not 1..100 characters of UTF-8 without NUL.
+// Name returns a name of 1 to 100 characters, at least one of them visible.
 func Name(field, s string) (string, *apierr.Field) {
 	s, problem := plain(field, s, maxName)
-	if problem == nil && s == "" {
-		problem = &apierr.Field{Name: field, Message: "is required"}
+	switch {
+	case problem != nil:
+		return "", problem
+	case s == "":
+		return "", &apierr.Field{Name: field, Message: "is required"}
+	case strings.IndexFunc(s, isVisible) < 0:
+		return "", &apierr.Field{Name: field, Message: "must have a visible character"}
 	}
-	return s, problem
+	return s, nil
 }
 
-// Description trims a description and refuses one that is not up to 1000 characters of UTF-8 without NUL.
+// Description returns a text of up to 1000 characters, which may be empty.
 func Description(field, s string) (string, *apierr.Field) {
 	return plain(field, s, maxDescription)
 }
 
 func plain(field, s string, limit int) (string, *apierr.Field) {
-	s = strings.TrimSpace(s)
 	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 		return "", &apierr.Field{Name: field, Message: "must be UTF-8 text without NUL"}
 	}
+	s = norm.NFC.String(strings.TrimSpace(s))
+	// Normalization changes the number of characters, so the stored form is counted.
 	if utf8.RuneCountInString(s) > limit {
 		return "", &apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d characters", limit)}
 	}
 	return s, nil
 }
+
+// IsInvisible reports whether a character has no glyph and takes no space: zero-width and bidirectional controls, soft
+// hyphens, variation selectors, tags, fillers and control characters.
+func IsInvisible(r rune) bool {
+	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }
 
 // ID takes the 36 characters of a UUID in any case; uuid.Parse alone would also take braces and urn: forms.
 func ID(s string) (uuid.UUID, bool) {

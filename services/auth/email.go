@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
 )
 
 const (
@@ -17,16 +18,16 @@ const (
 	maxLabel     = 63
 )
 
-// parseEmail trims and lower-cases an e-mail address, and refuses what no mail could be sent to from anywhere: one with
-// a display name, a comment, a quoted local part, or a domain that is not a name with a dot. Keyboards that send one letter
-// in different ways mean one account (RFC 6532, 3.1).
+// parseEmail returns an e-mail address trimmed, in lower case and in Unicode Normalization Form C (RFC 6532, 3.1), so that
+// one address is one account. It rejects addresses with a display name, a comment, a quoted local part or a domain
+// without a dot, and invisible characters, with which two accounts could look alike.
 func parseEmail(s string) (string, *apierr.Field) {
 	s = norm.NFC.String(strings.ToLower(strings.TrimSpace(s)))
 	if s == "" {
 		return "", &apierr.Field{Name: "email", Message: "is required"}
 	}
 	bad := &apierr.Field{Name: "email", Message: "must be an e-mail address"}
-	if len(s) > maxEmail {
+	if len(s) > maxEmail || strings.IndexFunc(s, text.IsInvisible) >= 0 {
 		return "", bad
 	}
 	a, err := mail.ParseAddress(s)

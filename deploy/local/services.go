@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caarlos0/env/v11"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/coffer-budget/coffer/gateway"
+	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/services/auth"
@@ -248,7 +248,7 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 func bind[C any](run func(context.Context, C, net.Listener) error) func(map[string]string) func(context.Context, net.Listener) error {
 	return func(environment map[string]string) func(context.Context, net.Listener) error {
 		return func(ctx context.Context, lis net.Listener) error {
-			config, err := env.ParseAsWithOptions[C](env.Options{Environment: environment})
+			config, err := app.ParseEnv[C](environment)
 			if err != nil {
 				return err
 			}

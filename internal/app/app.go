@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/caarlos0/env/v11"
 	"google.golang.org/grpc/resolver/dns"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -23,7 +22,7 @@ import (
 
 const resolveInterval = time.Second
 
-// process is what every process is told, whatever it serves.
+// process is the configuration of every process, whatever it serves.
 type process struct {
 	Listen   string     `env:"LISTEN_ADDR" envDefault:":9000"`
 	Metrics  string     `env:"METRICS_ADDR" envDefault:":9464"`
@@ -52,10 +51,10 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 		if migrations == nil {
 			return errors.New("has no database")
 		}
-		var config struct {
+		config, err := ParseEnv[struct {
 			URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
-		}
-		if err := env.Parse(&config); err != nil {
+		}](nil)
+		if err != nil {
 			return err
 		}
 		return pg.Migrate(ctx, config.URL, name, migrations)
@@ -67,10 +66,10 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 }
 
 func serve[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error) (err error) {
-	var p process
-	var config C
-	// Both are read before either is judged, so that one message names everything that is missing.
-	if err := errors.Join(env.Parse(&p), env.Parse(&config)); err != nil {
+	p, processErr := ParseEnv[process](nil)
+	config, configErr := ParseEnv[C](nil)
+	// One message names the problems of both.
+	if err := errors.Join(processErr, configErr); err != nil {
 		return err
 	}
 	SetLogger(NewLogger(os.Stdout, p.LogLevel))

@@ -39,7 +39,7 @@ func command(args []string) error {
 	if len(args) == 0 {
 		return run()
 	}
-	config, err := env.ParseAs[local.Config]()
+	config, err := app.ParseEnv[local.Config](nil)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func command(args []string) error {
 
 func run() error {
 	app.RelaxGC()
-	config, err := env.ParseAs[local.Config]()
+	config, err := app.ParseEnv[local.Config](nil)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/tap"
@@ -51,6 +52,8 @@ type registered struct {
 // RegisterService implements grpc.ServiceRegistrar.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
 	s.Server.RegisterService(desc, service)
+	s.services = append(s.services, desc.ServiceName)
+	s.health.SetServingStatus(desc.ServiceName, healthpb.HealthCheckResponse_NOT_SERVING)
 	for _, m := range desc.Methods {
 		name := "/" + desc.ServiceName + "/" + m.MethodName
 		s.methods[name] = registered{name, service, m.Handler}

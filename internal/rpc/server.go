@@ -78,6 +78,8 @@ type Server struct {
 	stats       stats.Handler
 	// methods by full name, for calls from this process.
 	methods map[string]registered
+	// services are the full names of the registered services, for the health service.
+	services []string
 	// direct is held by calls from this process, and by a server that stops.
 	direct sync.RWMutex
 }
@@ -107,7 +109,7 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.ChainStreamInterceptor(s.stream),
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
-	s.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+	s.setHealth(healthpb.HealthCheckResponse_NOT_SERVING)
 	s.health.SetServingStatus(live, healthpb.HealthCheckResponse_SERVING)
 	if config.Reflection {
 		reflection.Register(s.Server)
@@ -183,9 +185,9 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 			s.log.InfoContext(ctx, "readiness changed", "ready", is, "error", err)
 		}
 		if err == nil {
-			s.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
+			s.setHealth(healthpb.HealthCheckResponse_SERVING)
 		} else {
-			s.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+			s.setHealth(healthpb.HealthCheckResponse_NOT_SERVING)
 			pause = 100 * time.Millisecond
 		}
 		select {
@@ -193,6 +195,14 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 			return
 		case <-time.After(pause):
 		}
+	}
+}
+
+// setHealth sets the status of the whole process, which has the name "", and of each of its services, by full name.
+func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
+	s.health.SetServingStatus("", status)
+	for _, name := range s.services {
+		s.health.SetServingStatus(name, status)
 	}
 }
 

@@ -331,6 +331,7 @@ func TestHealthFollowsWhatTheServiceNeedsAndLiveOnlyTheProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s := NewServer(Config{ServiceKey: serviceKey, TLS: certificate, HealthAddr: addr}, nil, slog.New(slog.DiscardHandler))
 	authv1.RegisterAuthServiceServer(s, &fake{do: func(context.Context) error { return nil }})
+	budgetv1.RegisterNotificationServiceServer(s, &fake{})
 	var ready sync.Map
 	ended := make(chan error, 1)
 	go func() {
@@ -349,10 +350,17 @@ func TestHealthFollowsWhatTheServiceNeedsAndLiveOnlyTheProcess(t *testing.T) {
 		require.NoError(t, err)
 		return resp.GetStatus().String()
 	}
-	require.Equal(t, "NOT_SERVING", says(""))
+	names := []string{"", "coffer.auth.v1.AuthService", "coffer.budget.v1.NotificationService"}
+	for _, name := range names {
+		require.Equal(t, "NOT_SERVING", says(name), name)
+	}
 	require.Equal(t, "SERVING", says(live))
+	_, err = healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: "coffer.ledger.v1.LedgerService"})
+	require.Equal(t, codes.NotFound, status.Code(err), "a service that is served elsewhere")
 	ready.Store("now", true)
-	require.Eventually(t, func() bool { return says("") == "SERVING" }, 5*time.Second, 10*time.Millisecond)
+	for _, name := range names {
+		require.Eventually(t, func() bool { return says(name) == "SERVING" }, 5*time.Second, 10*time.Millisecond, name)
+	}
 	_, err = authv1.NewAuthServiceClient(conn).Login(t.Context(), &authv1.LoginRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err), "without a certificate there is health and nothing else")
 	stop()

@@ -854,7 +854,7 @@ type Budget struct {
 	// Period daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom.
 	Period string `json:"period"`
 
-	// Progress Absent when the ledger cannot be reached, when the wallet is gone, and while the invitation is pending.
+	// Progress Of the current window; of the first window when the budget is upcoming, of the last one when it has ended. Absent when the ledger cannot be reached, when the wallet was deleted, and while the invitation is pending.
 	Progress *Progress `json:"progress,omitempty"`
 
 	// Role The acting user's: owner, editor or viewer.
@@ -862,6 +862,9 @@ type Budget struct {
 
 	// StartDate YYYY-MM-DD; the first window starts here.
 	StartDate string `json:"startDate"`
+
+	// Status By today's date, UTC: upcoming before the start date, ended after the end date, otherwise active.
+	Status string `json:"status"`
 
 	// UpdatedAt RFC 3339 UTC.
 	UpdatedAt string `json:"updatedAt"`

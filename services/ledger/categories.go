@@ -115,7 +115,7 @@ func (s *server) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategor
 	return resp, nil
 }
 
-// DeleteCategory deletes a category that no transaction uses, or whose transactions another one takes over.
+// DeleteCategory deletes a category that no transaction and no budget uses, or merges it into another one.
 func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, heir, err := parseCategoryDelete(req)
 	if err != nil {
@@ -141,10 +141,16 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 				}
 				return err
 			}
+			if err := moveReferences(ctx, tx, owner, id, heir); err != nil {
+				return err
+			}
 			event.ReassignedTo = new(heir.String())
 		}
+		if err := deleteExpiredReservations(ctx, tx, owner, id, s.now()); err != nil {
+			return err
+		}
 		if err := deleteCategory(ctx, tx, owner, id); err != nil {
-			if pg.IsViolation(err, "transactions_category_fkey") {
+			if pg.IsViolation(err, categoryKey) {
 				return errCategoryInUse
 			}
 			return err

@@ -13,7 +13,7 @@ var (
 
 	errCategoryNotFound      = apierr.New(codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", "Invalid or unknown category")
 	errInvalidCategoryID     = apierr.New(codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "Invalid or unknown category")
-	errCategoryInUse         = apierr.New(codes.FailedPrecondition, "CATEGORY_IN_USE", "The category has transactions")
+	errCategoryInUse         = apierr.New(codes.FailedPrecondition, "CATEGORY_IN_USE", "Transactions or budgets use the category")
 	errCategoryAlreadyExists = apierr.New(codes.AlreadyExists, "CATEGORY_ALREADY_EXISTS", "A category of this name already exists")
 
 	errInvalidTransactionID     = apierr.New(codes.InvalidArgument, "INVALID_TRANSACTION_ID", "Invalid transaction id")

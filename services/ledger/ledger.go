@@ -5,6 +5,7 @@ package ledger
 import (
 	"context"
 	"embed"
+	"errors"
 	"log/slog"
 	"net"
 	"runtime"
@@ -91,7 +92,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	go verifier.Run(ctx)
-	go pg.Sweep(ctx, log, func(ctx context.Context) error { return idem.Expire(ctx, db) })
+	go pg.Sweep(ctx, log, func(ctx context.Context) error {
+		return errors.Join(idem.Expire(ctx, db), expireReferences(ctx, db, time.Now()))
+	})
 	go bus.Relay(ctx, db)
 	gatherer := newGatherer(db, bus.Nudge)
 	unmeasure, err := gatherer.measure()

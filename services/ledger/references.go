@@ -8,23 +8,40 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// CheckReferences tells a service whether a user owns a wallet and categories.
+// CheckReferences returns an error unless a user owns a wallet and categories. For a budget it also reserves the categories:
+// a foreign key keeps them until SyncReferences settles the reservation, or until it expires.
 func (s *server) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
-	owner := parseReference(&p, "ownerId", req.GetOwnerId(), apierr.Validation([]apierr.Field{{Name: "ownerId", Message: "must be an id"}}))
+	owner := parseServiceID(&p, "ownerId", req.GetOwnerId())
 	var wallets []uuid.UUID
 	if req.GetWalletId() != "" {
 		wallets = parseIDs(&p, "walletId", []string{req.GetWalletId()}, errInvalidWalletID)
 	}
 	categories := parseIDs(&p, "categoryIds", req.GetCategoryIds(), errInvalidCategoryID)
+	var budget, reservation uuid.UUID
+	if req.GetBudgetId() != "" {
+		budget = parseServiceID(&p, "budgetId", req.GetBudgetId())
+		reservation = parseServiceID(&p, "reservation", req.GetReservation())
+	}
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	if err := checkAll(ctx, s.db, owner, wallets, categories); err != nil {
 		return nil, err
+	}
+	if reservation != uuid.Nil && len(categories) > 0 {
+		// A category that was deleted since the check violates the foreign key, and nothing is reserved.
+		err := reserveCategories(ctx, s.db, owner, budget, reservation, categories, s.now().Add(reservationLife))
+		if pg.IsViolation(err, categoryKey) {
+			return nil, errCategoryNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return &ledgerv1.CheckReferencesResponse{}, nil
 }
@@ -69,4 +86,13 @@ func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 		}
 	}
 	return ids
+}
+
+// parseServiceID reads an id that only services send: a malformed one is a defect of theirs and has no code of its own.
+func parseServiceID(p *apierr.Problems, field, s string) uuid.UUID {
+	id, ok := text.ID(s)
+	if !ok {
+		p.Field(&apierr.Field{Name: field, Message: "must be an id"})
+	}
+	return id
 }

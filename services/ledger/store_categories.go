@@ -109,7 +109,7 @@ func reassignCategory(ctx context.Context, q pg.Querier, owner, from, to uuid.UU
 	return nil
 }
 
-// deleteCategory takes the totals with it; it violates transactions_category_fkey while a transaction uses the category.
+// deleteCategory deletes a category with its totals. It violates categoryKey while a transaction or a budget uses the category.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)

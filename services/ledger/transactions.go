@@ -208,7 +208,7 @@ func unbookable(err error) error {
 	switch {
 	case pg.IsViolation(err, "transactions_wallet_fkey"), pg.IsViolation(err, "wallet_balances_wallet_fkey"):
 		return errWalletNotFound
-	case pg.IsViolation(err, "transactions_category_fkey"):
+	case pg.IsViolation(err, categoryKey):
 		return errCategoryNotFound
 	case pg.IsViolation(err, "wallet_balances_amount_range"), pg.IsViolation(err, "monthly_totals_amount_range"):
 		return errWalletOverflow

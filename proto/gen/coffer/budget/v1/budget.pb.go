@@ -48,7 +48,8 @@ type Budget struct {
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
 	// Empty in lists.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
-	// Absent when the ledger cannot be reached, when the wallet is gone, and while the invitation is pending.
+	// Of the current window; of the first window when the budget is upcoming, of the last one when it has ended. Absent when
+	// the ledger cannot be reached, when the wallet was deleted, and while the invitation is pending.
 	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
 	// RFC 3339 UTC.
 	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -58,8 +59,10 @@ type Budget struct {
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
 	// Percentages of the limit, ascending. Owner and members are told once in a window when spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// By today's date, UTC: upcoming before the start date, ended after the end date, otherwise active.
+	Status        string `protobuf:"bytes,18,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Budget) Reset() {
@@ -209,6 +212,13 @@ func (x *Budget) GetAlertThresholds() []int32 {
 		return x.AlertThresholds
 	}
 	return nil
+}
+
+func (x *Budget) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
 }
 
 // BudgetSnapshot is a budget as events carry it: the stored fields. A user's role, the members and the progress are not part
@@ -2251,7 +2261,7 @@ var File_coffer_budget_v1_budget_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xd4\x04\n" +
+	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xec\x04\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2273,7 +2283,8 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x120\n" +
 	"\x11membership_status\x18\x10 \x01(\tH\x01R\x10membershipStatus\x88\x01\x01\x12)\n" +
-	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholdsB\v\n" +
+	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholds\x12\x16\n" +
+	"\x06status\x18\x12 \x01(\tR\x06statusB\v\n" +
 	"\t_end_dateB\x14\n" +
 	"\x12_membership_status\"\xa0\x03\n" +
 	"\x0eBudgetSnapshot\x12\x0e\n" +

@@ -294,6 +294,87 @@ func (x *BudgetThresholdReached) GetSpent() string {
 	return ""
 }
 
+// BudgetCategoriesLost: budget.v1.budget.categories_lost. Categories of the budget no longer exist, and no other category
+// took their place. Audience: the owner.
+type BudgetCategoriesLost struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The categories that no longer exist. The budget keeps them when it has no others: then it counts no spending until it
+	// gets a category that exists.
+	CategoryIds []string `protobuf:"bytes,4,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	// The categories that the budget still has; none: the budget needs a category.
+	RemainingCategoryIds []string `protobuf:"bytes,5,rep,name=remaining_category_ids,json=remainingCategoryIds,proto3" json:"remaining_category_ids,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *BudgetCategoriesLost) Reset() {
+	*x = BudgetCategoriesLost{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetCategoriesLost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetCategoriesLost) ProtoMessage() {}
+
+func (x *BudgetCategoriesLost) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetCategoriesLost.ProtoReflect.Descriptor instead.
+func (*BudgetCategoriesLost) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *BudgetCategoriesLost) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *BudgetCategoriesLost) GetBudgetName() string {
+	if x != nil {
+		return x.BudgetName
+	}
+	return ""
+}
+
+func (x *BudgetCategoriesLost) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *BudgetCategoriesLost) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
+func (x *BudgetCategoriesLost) GetRemainingCategoryIds() []string {
+	if x != nil {
+		return x.RemainingCategoryIds
+	}
+	return nil
+}
+
 // InvitationSent: budget.v1.invitation.sent. Audience: the invited user and the owner.
 type InvitationSent struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -311,7 +392,7 @@ type InvitationSent struct {
 
 func (x *InvitationSent) Reset() {
 	*x = InvitationSent{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -323,7 +404,7 @@ func (x *InvitationSent) String() string {
 func (*InvitationSent) ProtoMessage() {}
 
 func (x *InvitationSent) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -336,7 +417,7 @@ func (x *InvitationSent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationSent.ProtoReflect.Descriptor instead.
 func (*InvitationSent) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{4}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *InvitationSent) GetBudgetId() string {
@@ -399,7 +480,7 @@ type InvitationAnswered struct {
 
 func (x *InvitationAnswered) Reset() {
 	*x = InvitationAnswered{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +492,7 @@ func (x *InvitationAnswered) String() string {
 func (*InvitationAnswered) ProtoMessage() {}
 
 func (x *InvitationAnswered) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +505,7 @@ func (x *InvitationAnswered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationAnswered.ProtoReflect.Descriptor instead.
 func (*InvitationAnswered) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{5}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *InvitationAnswered) GetBudgetId() string {
@@ -486,7 +567,7 @@ type MemberRemoved struct {
 
 func (x *MemberRemoved) Reset() {
 	*x = MemberRemoved{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +579,7 @@ func (x *MemberRemoved) String() string {
 func (*MemberRemoved) ProtoMessage() {}
 
 func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +592,7 @@ func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberRemoved.ProtoReflect.Descriptor instead.
 func (*MemberRemoved) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MemberRemoved) GetBudgetId() string {
@@ -574,7 +655,14 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"window_end\x18\x06 \x01(\tR\twindowEnd\x12\x1a\n" +
 	"\bcurrency\x18\a \x01(\tR\bcurrency\x12\x1a\n" +
 	"\x05limit\x18\b \x01(\tB\x04ص\x18\x01R\x05limit\x12\x1a\n" +
-	"\x05spent\x18\t \x01(\tB\x04ص\x18\x01R\x05spent\"\xdc\x01\n" +
+	"\x05spent\x18\t \x01(\tB\x04ص\x18\x01R\x05spent\"\xc8\x01\n" +
+	"\x14BudgetCategoriesLost\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
+	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"budgetName\x12\x19\n" +
+	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12!\n" +
+	"\fcategory_ids\x18\x04 \x03(\tR\vcategoryIds\x124\n" +
+	"\x16remaining_category_ids\x18\x05 \x03(\tR\x14remainingCategoryIds\"\xdc\x01\n" +
 	"\x0eInvitationSent\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
 	"\vbudget_name\x18\x02 \x01(\tR\n" +
@@ -613,22 +701,23 @@ func file_coffer_budget_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_events_proto_rawDescData
 }
 
-var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetCreated)(nil),          // 0: coffer.budget.v1.BudgetCreated
 	(*BudgetUpdated)(nil),          // 1: coffer.budget.v1.BudgetUpdated
 	(*BudgetDeleted)(nil),          // 2: coffer.budget.v1.BudgetDeleted
 	(*BudgetThresholdReached)(nil), // 3: coffer.budget.v1.BudgetThresholdReached
-	(*InvitationSent)(nil),         // 4: coffer.budget.v1.InvitationSent
-	(*InvitationAnswered)(nil),     // 5: coffer.budget.v1.InvitationAnswered
-	(*MemberRemoved)(nil),          // 6: coffer.budget.v1.MemberRemoved
-	(*BudgetSnapshot)(nil),         // 7: coffer.budget.v1.BudgetSnapshot
+	(*BudgetCategoriesLost)(nil),   // 4: coffer.budget.v1.BudgetCategoriesLost
+	(*InvitationSent)(nil),         // 5: coffer.budget.v1.InvitationSent
+	(*InvitationAnswered)(nil),     // 6: coffer.budget.v1.InvitationAnswered
+	(*MemberRemoved)(nil),          // 7: coffer.budget.v1.MemberRemoved
+	(*BudgetSnapshot)(nil),         // 8: coffer.budget.v1.BudgetSnapshot
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	7, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	7, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
-	7, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
-	7, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	8, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	8, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
+	8, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
+	8, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
 	4, // [4:4] is the sub-list for method output_type
 	4, // [4:4] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name
@@ -642,14 +731,14 @@ func file_coffer_budget_v1_events_proto_init() {
 		return
 	}
 	file_coffer_budget_v1_budget_proto_init()
-	file_coffer_budget_v1_events_proto_msgTypes[4].OneofWrappers = []any{}
+	file_coffer_budget_v1_events_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_events_proto_rawDesc), len(file_coffer_budget_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -3529,7 +3529,12 @@ type CheckReferencesRequest struct {
 	// Not checked when empty.
 	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// Not checked when empty.
-	CategoryIds   []string `protobuf:"bytes,3,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	CategoryIds []string `protobuf:"bytes,3,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	// The budget that is about to use the categories; empty: nothing is reserved.
+	BudgetId string `protobuf:"bytes,4,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// A new id for each attempt to write the budget, required with budget_id. The reservation ends when it is settled, or
+	// after a day.
+	Reservation   string `protobuf:"bytes,5,opt,name=reservation,proto3" json:"reservation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3585,6 +3590,20 @@ func (x *CheckReferencesRequest) GetCategoryIds() []string {
 	return nil
 }
 
+func (x *CheckReferencesRequest) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *CheckReferencesRequest) GetReservation() string {
+	if x != nil {
+		return x.Reservation
+	}
+	return ""
+}
+
 type CheckReferencesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3621,6 +3640,223 @@ func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
 	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
+type SyncReferencesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Each budget once.
+	Budgets       []*BudgetReferences `protobuf:"bytes,1,rep,name=budgets,proto3" json:"budgets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncReferencesRequest) Reset() {
+	*x = SyncReferencesRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncReferencesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncReferencesRequest) ProtoMessage() {}
+
+func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
+func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
+	if x != nil {
+		return x.Budgets
+	}
+	return nil
+}
+
+// BudgetReferences are the categories of a budget in one version.
+type BudgetReferences struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	OwnerId  string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	BudgetId string                 `protobuf:"bytes,2,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// A version older than the one that the ledger knows changes nothing.
+	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	// Empty when the budget is deleted.
+	CategoryIds []string `protobuf:"bytes,4,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	// Reservations whose attempt to write the budget has ended, in any way. They are released.
+	SettledReservations []string `protobuf:"bytes,5,rep,name=settled_reservations,json=settledReservations,proto3" json:"settled_reservations,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *BudgetReferences) Reset() {
+	*x = BudgetReferences{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetReferences) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetReferences) ProtoMessage() {}
+
+func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
+func (*BudgetReferences) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *BudgetReferences) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *BudgetReferences) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *BudgetReferences) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *BudgetReferences) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
+func (x *BudgetReferences) GetSettledReservations() []string {
+	if x != nil {
+		return x.SettledReservations
+	}
+	return nil
+}
+
+type SyncReferencesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One per budget, in the order of the request.
+	Budgets       []*CurrentCategories `protobuf:"bytes,1,rep,name=budgets,proto3" json:"budgets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncReferencesResponse) Reset() {
+	*x = SyncReferencesResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncReferencesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncReferencesResponse) ProtoMessage() {}
+
+func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
+func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
+	if x != nil {
+		return x.Budgets
+	}
+	return nil
+}
+
+// CurrentCategories are the categories that a budget should have.
+type CurrentCategories struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One per category of the budget, in its order: the same id, the id of the category that it was merged into, or empty
+	// when it no longer exists. No ids when the ledger knows a later version of the budget.
+	CategoryIds   []string `protobuf:"bytes,1,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CurrentCategories) Reset() {
+	*x = CurrentCategories{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CurrentCategories) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CurrentCategories) ProtoMessage() {}
+
+func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
+func (*CurrentCategories) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *CurrentCategories) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
 type SumSpendingRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Windows       []*SpendingWindow      `protobuf:"bytes,1,rep,name=windows,proto3" json:"windows,omitempty"`
@@ -3630,7 +3866,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3642,7 +3878,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3655,7 +3891,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -3681,7 +3917,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3693,7 +3929,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3706,7 +3942,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -3754,7 +3990,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3766,7 +4002,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3779,7 +4015,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -3802,7 +4038,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3814,7 +4050,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3827,7 +4063,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Spending) GetFound() bool {
@@ -3856,7 +4092,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3868,7 +4104,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3881,7 +4117,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -4221,12 +4457,26 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1c\n" +
 	"\x06income\x18\x03 \x01(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
 	"\aexpense\x18\x04 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x16\n" +
-	"\x03net\x18\x05 \x01(\tB\x04ص\x18\x01R\x03net\"s\n" +
+	"\x03net\x18\x05 \x01(\tB\x04ص\x18\x01R\x03net\"\xb2\x01\n" +
 	"\x16CheckReferencesRequest\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1b\n" +
 	"\twallet_id\x18\x02 \x01(\tR\bwalletId\x12!\n" +
-	"\fcategory_ids\x18\x03 \x03(\tR\vcategoryIds\"\x19\n" +
-	"\x17CheckReferencesResponse\"P\n" +
+	"\fcategory_ids\x18\x03 \x03(\tR\vcategoryIds\x12\x1b\n" +
+	"\tbudget_id\x18\x04 \x01(\tR\bbudgetId\x12 \n" +
+	"\vreservation\x18\x05 \x01(\tR\vreservation\"\x19\n" +
+	"\x17CheckReferencesResponse\"U\n" +
+	"\x15SyncReferencesRequest\x12<\n" +
+	"\abudgets\x18\x01 \x03(\v2\".coffer.ledger.v1.BudgetReferencesR\abudgets\"\xba\x01\n" +
+	"\x10BudgetReferences\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1b\n" +
+	"\tbudget_id\x18\x02 \x01(\tR\bbudgetId\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\x12!\n" +
+	"\fcategory_ids\x18\x04 \x03(\tR\vcategoryIds\x121\n" +
+	"\x14settled_reservations\x18\x05 \x03(\tR\x13settledReservations\"W\n" +
+	"\x16SyncReferencesResponse\x12=\n" +
+	"\abudgets\x18\x01 \x03(\v2#.coffer.ledger.v1.CurrentCategoriesR\abudgets\"6\n" +
+	"\x11CurrentCategories\x12!\n" +
+	"\fcategory_ids\x18\x01 \x03(\tR\vcategoryIds\"P\n" +
 	"\x12SumSpendingRequest\x12:\n" +
 	"\awindows\x18\x01 \x03(\v2 .coffer.ledger.v1.SpendingWindowR\awindows\"\x8f\x01\n" +
 	"\x0eSpendingWindow\x12\x19\n" +
@@ -4243,7 +4493,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xde\x1e\n" +
+	"spentMinor2\xd3\x1f\n" +
 	"\rLedgerService\x12\x9f\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"@\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
@@ -4287,7 +4537,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"a\x8a\xb5\x189\n" +
 	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12y\n" +
-	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01\x12m\n" +
+	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01\x12s\n" +
+	"\x0eSyncReferences\x12'.coffer.ledger.v1.SyncReferencesRequest\x1a(.coffer.ledger.v1.SyncReferencesResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x12m\n" +
 	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
@@ -4302,7 +4553,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -4355,36 +4606,40 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*MonthTotals)(nil),                           // 48: coffer.ledger.v1.MonthTotals
 	(*CheckReferencesRequest)(nil),                // 49: coffer.ledger.v1.CheckReferencesRequest
 	(*CheckReferencesResponse)(nil),               // 50: coffer.ledger.v1.CheckReferencesResponse
-	(*SumSpendingRequest)(nil),                    // 51: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 52: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 53: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 54: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 55: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 56: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 57: coffer.ocr.v1.Receipt
+	(*SyncReferencesRequest)(nil),                 // 51: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 52: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 53: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 54: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 55: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 56: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 57: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 58: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 59: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 60: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 61: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	56, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	60, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	56, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	60, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	23, // 11: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	24, // 12: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
 	23, // 13: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
 	23, // 14: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	56, // 15: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	60, // 15: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	23, // 16: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	23, // 17: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	23, // 18: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	57, // 19: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	57, // 20: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	61, // 19: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	61, // 20: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
 	44, // 21: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
 	45, // 22: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
 	46, // 23: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
@@ -4393,58 +4648,62 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	45, // 26: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
 	23, // 27: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
 	23, // 28: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	52, // 29: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	54, // 30: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	55, // 31: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 32: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 33: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 34: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 35: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 36: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 37: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 38: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 39: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 40: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 41: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	24, // 42: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	26, // 43: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	28, // 44: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	30, // 45: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	32, // 46: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	34, // 47: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	36, // 48: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	38, // 49: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	40, // 50: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	42, // 51: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	49, // 52: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	51, // 53: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 54: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 55: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 56: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 57: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 58: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 59: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 60: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 61: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 62: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 63: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	25, // 64: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	27, // 65: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	29, // 66: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	31, // 67: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	33, // 68: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	35, // 69: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	37, // 70: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	39, // 71: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	41, // 72: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	43, // 73: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	50, // 74: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	53, // 75: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	54, // [54:76] is the sub-list for method output_type
-	32, // [32:54] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	52, // 29: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	54, // 30: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	56, // 31: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	58, // 32: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	59, // 33: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 34: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 35: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 36: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 37: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 38: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 39: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 40: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 41: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 42: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 43: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	24, // 44: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	26, // 45: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	28, // 46: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	30, // 47: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	32, // 48: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	34, // 49: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	36, // 50: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	38, // 51: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	40, // 52: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	42, // 53: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	49, // 54: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	51, // 55: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	55, // 56: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 57: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 58: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 59: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 60: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 61: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 62: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 63: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 64: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 65: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 66: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	25, // 67: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	27, // 68: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	29, // 69: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	31, // 70: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	33, // 71: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	35, // 72: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	37, // 73: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	39, // 74: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	41, // 75: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	43, // 76: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	50, // 77: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	53, // 78: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	57, // 79: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	57, // [57:80] is the sub-list for method output_type
+	34, // [34:57] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -4470,7 +4729,7 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   56,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -42,6 +42,7 @@ const (
 	LedgerService_GetReceiptImage_FullMethodName               = "/coffer.ledger.v1.LedgerService/GetReceiptImage"
 	LedgerService_GetSummary_FullMethodName                    = "/coffer.ledger.v1.LedgerService/GetSummary"
 	LedgerService_CheckReferences_FullMethodName               = "/coffer.ledger.v1.LedgerService/CheckReferences"
+	LedgerService_SyncReferences_FullMethodName                = "/coffer.ledger.v1.LedgerService/SyncReferences"
 	LedgerService_SumSpending_FullMethodName                   = "/coffer.ledger.v1.LedgerService/SumSpending"
 )
 
@@ -100,9 +101,12 @@ type LedgerServiceClient interface {
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
 	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
-	// Whether a user owns a wallet and categories, as budget must know. WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS.
+	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget, so
+	// that they cannot be deleted before the budget is written. A repeat with the same reservation has no further effect.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 	CheckReferences(ctx context.Context, in *CheckReferencesRequest, opts ...grpc.CallOption) (*CheckReferencesResponse, error)
+	// Replaces the categories that the ledger records for budgets, at most 100, and returns their current ids.
+	SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error)
 	// What was spent in each of several windows; at most 1000.
 	SumSpending(ctx context.Context, in *SumSpendingRequest, opts ...grpc.CallOption) (*SumSpendingResponse, error)
 }
@@ -325,6 +329,16 @@ func (c *ledgerServiceClient) CheckReferences(ctx context.Context, in *CheckRefe
 	return out, nil
 }
 
+func (c *ledgerServiceClient) SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SyncReferencesResponse)
+	err := c.cc.Invoke(ctx, LedgerService_SyncReferences_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRequest, opts ...grpc.CallOption) (*SumSpendingResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SumSpendingResponse)
@@ -390,9 +404,12 @@ type LedgerServiceServer interface {
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
 	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
-	// Whether a user owns a wallet and categories, as budget must know. WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS.
+	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget, so
+	// that they cannot be deleted before the budget is written. A repeat with the same reservation has no further effect.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 	CheckReferences(context.Context, *CheckReferencesRequest) (*CheckReferencesResponse, error)
+	// Replaces the categories that the ledger records for budgets, at most 100, and returns their current ids.
+	SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error)
 	// What was spent in each of several windows; at most 1000.
 	SumSpending(context.Context, *SumSpendingRequest) (*SumSpendingResponse, error)
 	mustEmbedUnimplementedLedgerServiceServer()
@@ -467,6 +484,9 @@ func (UnimplementedLedgerServiceServer) GetSummary(context.Context, *GetSummaryR
 }
 func (UnimplementedLedgerServiceServer) CheckReferences(context.Context, *CheckReferencesRequest) (*CheckReferencesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CheckReferences not implemented")
+}
+func (UnimplementedLedgerServiceServer) SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SyncReferences not implemented")
 }
 func (UnimplementedLedgerServiceServer) SumSpending(context.Context, *SumSpendingRequest) (*SumSpendingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SumSpending not implemented")
@@ -870,6 +890,24 @@ func _LedgerService_CheckReferences_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LedgerService_SyncReferences_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SyncReferencesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).SyncReferences(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_SyncReferences_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).SyncReferences(ctx, req.(*SyncReferencesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LedgerService_SumSpending_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SumSpendingRequest)
 	if err := dec(in); err != nil {
@@ -978,6 +1016,10 @@ var LedgerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CheckReferences",
 			Handler:    _LedgerService_CheckReferences_Handler,
+		},
+		{
+			MethodName: "SyncReferences",
+			Handler:    _LedgerService_SyncReferences_Handler,
 		},
 		{
 			MethodName: "SumSpending",

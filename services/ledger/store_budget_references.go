@@ -1,0 +1,200 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// categoryKey is the constraint that keeps a category while a transaction or a budget uses it. Both tables have it.
+const categoryKey = "transactions_category_fkey"
+
+// heldCategory is a category by the id that a budget holds.
+type heldCategory struct{ budget, id uuid.UUID }
+
+// flatUses are uses as arrays for unnest: a row per budget, per category and per settled reservation.
+type flatUses struct {
+	owners, budgets                        []uuid.UUID
+	versions                               []int64
+	heldOwners, heldBudgets, held          []uuid.UUID
+	settledOwners, settledBudgets, settled []uuid.UUID
+}
+
+func flatten(uses []budgetUse) flatUses {
+	var f flatUses
+	for _, u := range uses {
+		f.owners, f.budgets, f.versions = append(f.owners, u.owner), append(f.budgets, u.budget), append(f.versions, u.version)
+		for _, id := range u.categories {
+			f.heldOwners, f.heldBudgets, f.held = append(f.heldOwners, u.owner), append(f.heldBudgets, u.budget), append(f.held, id)
+		}
+		for _, id := range u.settled {
+			f.settledOwners, f.settledBudgets, f.settled = append(f.settledOwners, u.owner), append(f.settledBudgets, u.budget), append(f.settled, id)
+		}
+	}
+	return f
+}
+
+// reserveCategories keeps an owner's categories for a budget. It violates categoryKey when one of them is deleted meanwhile.
+func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID, until time.Time) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
+		SELECT $1, $2, $3, id, id, $5
+		FROM unnest($4::uuid[]) AS c (id)
+		ORDER BY id
+		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, owner, budget, reservation, categories, until)
+	if err != nil {
+		return fmt.Errorf("reserving categories for budget %s: %w", budget, err)
+	}
+	return nil
+}
+
+// shareReferencedCategories keeps the categories of budgets, as held and as recorded, from being deleted until the
+// transaction ends.
+func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		SELECT c.id
+		FROM categories c
+		WHERE (c.owner_id, c.id) IN (
+			SELECT owner_id, id FROM unnest($1::uuid[], $2::uuid[]) AS h (owner_id, id)
+			UNION
+			SELECT r.owner_id, r.category_id
+			FROM unnest($3::uuid[], $4::uuid[]) AS b (owner_id, budget_id)
+			JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id
+		)
+		ORDER BY c.owner_id, c.id
+		FOR KEY SHARE`, f.heldOwners, f.held, f.owners, f.budgets)
+	if err != nil {
+		return fmt.Errorf("locking the categories of budgets: %w", err)
+	}
+	return nil
+}
+
+// upsertReferencingBudgets locks the budgets and returns those whose version is not older than the recorded one.
+func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, forget time.Time) (map[uuid.UUID]bool, error) {
+	type row struct {
+		BudgetID uuid.UUID `db:"budget_id"`
+	}
+	f := flatten(uses)
+	rows, err := pg.All[row](ctx, q, `
+		INSERT INTO referencing_budgets AS k (owner_id, budget_id, version, expires_at)
+		SELECT owner_id, budget_id, version, CASE WHEN version = $4 THEN $5::timestamptz ELSE 'infinity' END
+		FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS b (owner_id, budget_id, version)
+		ORDER BY owner_id, budget_id
+		ON CONFLICT (owner_id, budget_id) DO UPDATE
+		SET version = EXCLUDED.version, expires_at = EXCLUDED.expires_at
+		WHERE k.version <= EXCLUDED.version
+		RETURNING budget_id`, f.owners, f.budgets, f.versions, int64(deletedVersion), forget)
+	if err != nil {
+		return nil, fmt.Errorf("recording the versions of budgets: %w", err)
+	}
+	latest := map[uuid.UUID]bool{}
+	for _, r := range rows {
+		latest[r.BudgetID] = true
+	}
+	return latest, nil
+}
+
+// insertReferences records the categories that budgets hold and that exist, by the same id or by that of a merge.
+func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
+		SELECT DISTINCT ON (h.owner_id, h.budget_id, h.id)
+			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(r.category_id, c.id), 'infinity'::timestamptz
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS h (owner_id, budget_id, id)
+		LEFT JOIN budget_references r ON r.owner_id = h.owner_id AND r.budget_id = h.budget_id AND r.held_id = h.id
+		LEFT JOIN categories c ON c.owner_id = h.owner_id AND c.id = h.id
+		WHERE coalesce(r.category_id, c.id) IS NOT NULL
+		ORDER BY h.owner_id, h.budget_id, h.id
+		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("recording the categories of budgets: %w", err)
+	}
+	return nil
+}
+
+// deleteUnheldReferences deletes recorded categories that budgets no longer hold. Reservations stay.
+func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		DELETE FROM budget_references r
+		USING unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
+		WHERE r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $5
+			AND (r.budget_id, r.held_id) NOT IN (SELECT budget_id, id FROM unnest($3::uuid[], $4::uuid[]) AS h (budget_id, id))`,
+		f.owners, f.budgets, f.heldBudgets, f.held, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("deleting categories that budgets no longer hold: %w", err)
+	}
+	return nil
+}
+
+// deleteReservations releases settled reservations.
+func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		DELETE FROM budget_references r
+		USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s (owner_id, budget_id, reservation)
+		WHERE r.owner_id = s.owner_id AND r.budget_id = s.budget_id AND r.reservation = s.reservation AND r.reservation <> $4`,
+		f.settledOwners, f.settledBudgets, f.settled, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("releasing the reservations of budgets: %w", err)
+	}
+	return nil
+}
+
+// selectHeldCategories returns the existing category for each id that budgets hold.
+func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (map[heldCategory]uuid.UUID, error) {
+	type row struct {
+		BudgetID   uuid.UUID `db:"budget_id"`
+		HeldID     uuid.UUID `db:"held_id"`
+		CategoryID uuid.UUID `db:"category_id"`
+	}
+	f := flatten(uses)
+	rows, err := pg.All[row](ctx, q, `
+		SELECT r.budget_id, r.held_id, r.category_id
+		FROM unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
+		JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $3`,
+		f.owners, f.budgets, uuid.Nil)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the categories of budgets: %w", err)
+	}
+	held := map[heldCategory]uuid.UUID{}
+	for _, r := range rows {
+		held[heldCategory{r.BudgetID, r.HeldID}] = r.CategoryID
+	}
+	return held, nil
+}
+
+// moveReferences replaces a category of budgets by the target of its merge.
+func moveReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
+	_, err := q.Exec(ctx, `UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2`, owner, from, to)
+	if err != nil {
+		return fmt.Errorf("moving the budgets of category %s: %w", from, err)
+	}
+	return nil
+}
+
+// deleteExpiredReservations deletes the reservations of a category that were never settled.
+func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM budget_references WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
+	if err != nil {
+		return fmt.Errorf("deleting expired reservations of category %s: %w", category, err)
+	}
+	return nil
+}
+
+// expireReferences deletes reservations that were never settled, and the versions of budgets deleted long ago.
+func expireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		WITH forgotten AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)
+		DELETE FROM budget_references WHERE expires_at <= $1`, now)
+	if err != nil {
+		return fmt.Errorf("deleting expired reservations: %w", err)
+	}
+	return nil
+}

@@ -63,12 +63,14 @@ type Stack struct {
 	Certificates map[string]mtls.Config
 	// PostgresDir is where the cluster is; empty when it is somebody else's.
 	PostgresDir string
-	// Failed delivers the error of a part that ended without being asked to.
+	// Failed delivers the failures of parts, which the stack starts again itself. Failures that nobody reads are dropped.
 	Failed <-chan error
 
 	// parts are in the order of their start.
-	parts  []part
+	parts  []*supervised
 	failed chan error
+	// unsupervise stops the restarting of failed parts, and returns when none is being started.
+	unsupervise func()
 	// tidy is what is left to do when all parts have stopped, last things last.
 	tidy []func() error
 }
@@ -80,16 +82,19 @@ type part interface {
 	start(ctx context.Context) error
 	// stop returns when the part has finished what was in flight.
 	stop() error
+	// failures delivers why the part ended, or does not work, although nobody stopped it.
+	failures() <-chan error
 }
 
 // Start brings everything up and returns when all of it is ready. Errors are sentences for the person who started it;
 // whatever was started before one is stopped again.
 func Start(ctx context.Context, config Config) (*Stack, error) {
-	s := &Stack{failed: make(chan error, 8)}
+	s := &Stack{failed: make(chan error, 8), unsupervise: func() {}}
 	s.Failed = s.failed
 	if err := s.assemble(ctx, config); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
+	s.supervise(ctx)
 	return s, nil
 }
 
@@ -120,10 +125,11 @@ func StartEphemeral(ctx context.Context, server string, environment map[string]s
 
 // Stop ends everything, last started first, so that each part still has what it needs to finish.
 func (s *Stack) Stop() error {
+	s.unsupervise()
 	var failures []error
 	for _, p := range slices.Backward(s.parts) {
-		if err := p.stop(); err != nil {
-			failures = append(failures, fmt.Errorf("stopping %s: %w", p.name(), err))
+		if err := p.part.stop(); err != nil {
+			failures = append(failures, fmt.Errorf("stopping %s: %w", p.part.name(), err))
 		}
 	}
 	for _, f := range slices.Backward(s.tidy) {
@@ -133,13 +139,32 @@ func (s *Stack) Stop() error {
 	return errors.Join(failures...)
 }
 
-// Halt stops one part, by name: postgres, nats, auth, ledger, budget, ocr or gateway. The others go on without it.
+// Halt stops one part, by name: postgres, nats, auth, ledger, budget, ocr or gateway. The others continue without it, and it
+// stays stopped until Resume.
 func (s *Stack) Halt(name string) error {
+	return s.halt(name, part.stop)
+}
+
+// Kill ends postgres, or a service that is a process of its own, as a crash would. It stays dead until Resume.
+func (s *Stack) Kill(name string) error {
+	return s.halt(name, func(p part) error {
+		crash, ok := p.(interface{ kill() error })
+		if !ok {
+			return fmt.Errorf("%s cannot be killed alone", name)
+		}
+		return crash.kill()
+	})
+}
+
+func (s *Stack) halt(name string, end func(part) error) error {
 	p, err := s.part(name)
 	if err != nil {
 		return err
 	}
-	return p.stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.halted = true
+	return end(p.part)
 }
 
 // Resume starts a halted part again, where it was, and returns when it is ready.
@@ -148,24 +173,17 @@ func (s *Stack) Resume(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return p.start(ctx)
-}
-
-// Kill ends postgres, or a service that is a process of its own, as a crash would.
-func (s *Stack) Kill(name string) error {
-	p, err := s.part(name)
-	if err != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.part.start(ctx); err != nil {
 		return err
 	}
-	crash, ok := p.(interface{ kill() error })
-	if !ok {
-		return fmt.Errorf("%s cannot be killed alone", name)
-	}
-	return crash.kill()
+	p.halted = false
+	return nil
 }
 
-func (s *Stack) part(name string) (part, error) {
-	i := slices.IndexFunc(s.parts, func(p part) bool { return p.name() == name })
+func (s *Stack) part(name string) (*supervised, error) {
+	i := slices.IndexFunc(s.parts, func(p *supervised) bool { return p.part.name() == name })
 	if i < 0 {
 		return nil, fmt.Errorf("no part of this stack is called %q", name)
 	}
@@ -212,7 +230,7 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 func (s *Stack) startStores(ctx context.Context, config Config, dir string, secrets secrets) error {
 	superuser := config.server
 	if superuser == "" {
-		p := &postgres{options: pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: !config.ephemeral}, failed: s.failed}
+		p := &postgres{options: pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: !config.ephemeral}, broken: make(chan error, 1)}
 		if err := s.start(ctx, p); err != nil {
 			return err
 		}
@@ -234,7 +252,7 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"), 0o600); err != nil {
 		return fmt.Errorf("keeping the database's URL: %w", err)
 	}
-	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, certificate: s.Certificates["nats"]}
+	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, certificate: s.Certificates["nats"], broken: make(chan error, 1)}
 	if err := s.start(ctx, n); err != nil {
 		return err
 	}
@@ -244,7 +262,7 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 
 // start lists a part also when it failed half-way: Stop must find it.
 func (s *Stack) start(ctx context.Context, p part) error {
-	s.parts = append(s.parts, p)
+	s.parts = append(s.parts, &supervised{part: p})
 	if err := p.start(ctx); err != nil {
 		return fmt.Errorf("%s: %w", p.name(), err)
 	}

@@ -218,7 +218,7 @@ func TestAServiceThatEndsIsReported(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
 	s := &service{
-		title: "ledger", addr: "127.0.0.1:0", failed: failed,
+		title: "ledger", addr: "127.0.0.1:0", broken: failed,
 		serve: func(context.Context, net.Listener) error { return http.ErrServerClosed },
 		probe: (&Stack{}).healthy("ledger"),
 	}

@@ -41,7 +41,7 @@ type service struct {
 	serve func(ctx context.Context, lis net.Listener) error
 	probe func(ctx context.Context, addr string) error
 
-	failed chan<- error
+	broken chan error
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
 	// err is how it ended, and alone that nobody had asked it to; both are set once ended is closed.
@@ -50,6 +50,8 @@ type service struct {
 }
 
 func (s *service) name() string { return s.title }
+
+func (s *service) failures() <-chan error { return s.broken }
 
 // begin serves without waiting to be ready: the services wait for each other.
 func (s *service) begin(ctx context.Context) error {
@@ -69,7 +71,7 @@ func (s *service) begin(ctx context.Context) error {
 		s.err = s.serve(serving, lis)
 		if serving.Err() == nil {
 			s.alone = true
-			s.failed <- fmt.Errorf("%s ended: %w", s.title, reason(s.err))
+			report(s.broken, fmt.Errorf("%s ended: %w", s.title, reason(s.err)))
 		}
 	}(s.lis)
 	s.lis = nil
@@ -154,7 +156,7 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 			return nil, err
 		}
 		s.tidy = append(s.tidy, service.forget)
-		service.lis, service.failed, service.addr = lis, s.failed, reachable(lis.Addr())
+		service.lis, service.broken, service.addr = lis, make(chan error, 1), reachable(lis.Addr())
 		s.GRPC[service.title] = service.addr
 	}
 	s.URL = "http://" + s.GRPC["gateway"]
@@ -189,7 +191,7 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 		if config.Programs != "" {
 			service.serve = launch(filepath.Join(config.Programs, service.title), filepath.Join(config.DataDir, service.title+".log"), environment)
 		}
-		s.parts = append(s.parts, service)
+		s.parts = append(s.parts, &supervised{part: service})
 		if err := service.begin(ctx); err != nil {
 			return err
 		}

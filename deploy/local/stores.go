@@ -17,63 +17,77 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgserver"
 )
 
+// postgres is the stack's own PostgreSQL server. It keeps its port when it starts again, because the services know its URL.
 type postgres struct {
 	options pgserver.Options
 	server  *pgserver.Server
-	failed  chan<- error
-	// asked is closed before the server is stopped.
-	asked chan struct{}
+	broken  chan error
+	// stopping is closed before the server is stopped; nil while it does not run.
+	stopping chan struct{}
 }
 
 func (p *postgres) name() string { return "postgres" }
+
+func (p *postgres) failures() <-chan error { return p.broken }
 
 func (p *postgres) start(ctx context.Context) error {
 	s, err := pgserver.Start(ctx, p.options)
 	if err != nil {
 		return err
 	}
-	asked := make(chan struct{})
-	p.server, p.asked = s, asked
+	p.options.Port = s.Port
+	stopping := make(chan struct{})
+	p.server, p.stopping = s, stopping
 	go func() {
 		<-s.Done()
 		select {
-		case <-asked:
+		case <-stopping:
 		default:
-			p.failed <- fmt.Errorf("PostgreSQL ended; why is in %s/server.log", s.Dir)
+			report(p.broken, fmt.Errorf("PostgreSQL ended:%s", s.LastLog()))
 		}
 	}()
 	return nil
 }
 
 func (p *postgres) stop() error {
-	if p.asked == nil {
+	if p.stopping == nil {
 		return nil
 	}
-	close(p.asked)
-	p.asked = nil
+	close(p.stopping)
+	p.stopping = nil
 	return p.server.Stop()
 }
 
-const natsUser = "coffer"
-
 func (p *postgres) kill() error {
-	if p.asked == nil {
+	if p.stopping == nil {
 		return errors.New("it does not run")
 	}
-	close(p.asked)
-	p.asked = nil
+	close(p.stopping)
+	p.stopping = nil
 	p.server.Kill()
 	return nil
 }
+
+const (
+	natsUser = "coffer"
+	// natsMaxStore bounds the stream's files, in bytes. Without it NATS takes three quarters of the space that is free when it
+	// starts, which is too little after the disk was full.
+	natsMaxStore = 8 << 30
+)
 
 type natsServer struct {
 	addr, dir, password string
 	// certificate is shown to the services, and theirs asked for; none without MTLS.
 	certificate mtls.Config
 	server      *server.Server
+	// reports is the connection on which relays report that the server stores no events.
+	reports *outbox.Bus
+	broken  chan error
 }
 
 func (n *natsServer) name() string { return "nats" }
+
+func (n *natsServer) failures() <-chan error { return n.broken }
 
 func (n *natsServer) start(ctx context.Context) error {
 	host, portText, err := net.SplitHostPort(n.addr)
@@ -89,8 +103,8 @@ func (n *natsServer) start(ctx context.Context) error {
 	}
 	options := &server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
-		JetStream: true, StoreDir: n.dir, NoSigs: true,
-		// The outbox keeps an event for longer than that.
+		JetStream: true, StoreDir: n.dir, JetStreamMaxStore: natsMaxStore, NoSigs: true,
+		// An event stays in the outbox for longer than this.
 		SyncInterval: time.Second,
 	}
 	if n.certificate.On() {
@@ -111,18 +125,15 @@ func (n *natsServer) start(ctx context.Context) error {
 		return fmt.Errorf("NATS did not start with its data in %s", n.dir)
 	}
 	n.addr = s.Addr().String()
-	return n.ensureStream(ctx)
-}
-
-func (n *natsServer) ensureStream(ctx context.Context) error {
-	bus, err := outbox.Connect(outbox.Config{NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate}, "coffer", slog.Default())
-	if err != nil {
+	if n.reports, err = outbox.Connect(outbox.Config{NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate}, "coffer", slog.Default()); err != nil {
 		return err
 	}
-	defer bus.Close()
+	if err := n.reports.NotifyUnstored(func() { report(n.broken, errors.New("NATS stores no events")) }); err != nil {
+		return fmt.Errorf("listening for reports of relays: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return bus.EnsureStream(ctx)
+	return n.reports.EnsureStream(ctx)
 }
 
 func (n *natsServer) url() string {
@@ -131,6 +142,10 @@ func (n *natsServer) url() string {
 }
 
 func (n *natsServer) stop() error {
+	if n.reports != nil {
+		n.reports.Close()
+		n.reports = nil
+	}
 	if n.server == nil {
 		return nil
 	}

@@ -58,7 +58,8 @@ func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 			err = b.relay(ctx, pool)
 		}
 		if err != nil && ctx.Err() == nil {
-			b.log.WarnContext(ctx, "relaying events", "error", err)
+			b.log.WarnContext(ctx, "failed to relay events", "error", err)
+			b.reportUnstored(err)
 		}
 		pause(ctx, relayRetry)
 	}
@@ -266,7 +267,7 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 		case err := <-ack.Err():
 			return done, fmt.Errorf("publishing %s: %w", entries[i].Subject, err)
 		case <-ctx.Done():
-			return done, fmt.Errorf("waiting for JetStream: %w", ctx.Err())
+			return done, fmt.Errorf("publishing %s: %w", entries[i].Subject, errNotAcknowledged)
 		}
 	}
 	return done, nil

@@ -83,7 +83,9 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS: %w", err)
 	}
-	js, err := jetstream.New(conn)
+	// Without a timeout, events that NATS never acknowledges count as outstanding until the connection is renewed, and in the
+	// end no other can be published.
+	js, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(2*publishTimeout))
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("opening JetStream: %w", err)

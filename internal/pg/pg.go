@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,8 +123,8 @@ func IsUnreachable(err error) bool {
 	return ok
 }
 
-// IsUnavailable reports whether err says that Postgres cannot be reached or went away. What was asked of it may have been
-// done.
+// IsUnavailable reports whether PostgreSQL could not be reached, went away, or lacks a resource such as disk space. The statement
+// may have been executed.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
@@ -132,9 +133,10 @@ func IsUnavailable(err error) bool {
 	if IsUnreachable(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
 		return true
 	}
+	// 08: connection exceptions. 53: a full disk, no memory, too many connections. 57P: shutdown, crash, starting up. 58: failed
+	// writes and other errors of the operating system.
 	s := state(err)
-	// 08: connection exceptions; 57P: shutdown, crash, starting up; 53300: too many connections.
-	return strings.HasPrefix(s, "08") || strings.HasPrefix(s, "57P") || s == "53300" || errors.Is(err, net.ErrClosed)
+	return slices.ContainsFunc([]string{"08", "53", "57P", "58"}, func(class string) bool { return strings.HasPrefix(s, class) }) || errors.Is(err, net.ErrClosed)
 }
 
 // IsRefused reports that Postgres refused a statement for the data in it, so that nothing of it was done: data exceptions

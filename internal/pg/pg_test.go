@@ -129,6 +129,32 @@ func TestAConnectionThatEndsIsUnavailability(t *testing.T) {
 	require.False(t, pg.IsUnavailable(err), "%v", err)
 }
 
+func TestIsUnavailable(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	for state, want := range map[string]bool{
+		"08006": true,  // connection failure
+		"53100": true,  // disk full
+		"53200": true,  // out of memory
+		"53300": true,  // too many connections
+		"57P01": true,  // administrator's shutdown
+		"57P02": true,  // crash of another backend
+		"57P03": true,  // starting up
+		"58030": true,  // I/O error
+		"57014": false, // query canceled
+		"22003": false, // numeric value out of range
+		"40001": false, // serialization failure
+		"XX001": false, // data corrupted
+	} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			_, err := db.Exec(t.Context(), `DO $$ BEGIN RAISE 'x' USING ERRCODE = '`+state+`'; END $$`)
+			require.Error(t, err)
+			require.Equal(t, want, pg.IsUnavailable(fmt.Errorf("inserting: %w", err)), "%v", err)
+		})
+	}
+}
+
 func TestADeadServerIsSaidToBeAwayAtOnce(t *testing.T) {
 	t.Parallel()
 	nobody, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

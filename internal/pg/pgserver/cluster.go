@@ -214,8 +214,8 @@ func (c cluster) prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = attributes(c.runsAs)
 }
 
-// lastWords is what Postgres wrote before it gave up.
-func (c cluster) lastWords() string {
+// lastLog returns the last lines of the server's log and the log's path.
+func (c cluster) lastLog() string {
 	text, err := os.ReadFile(c.log())
 	if err != nil {
 		return ""

@@ -34,6 +34,8 @@ type Options struct {
 	Bin string
 	// Durable is whether a commit survives a power cut. Without it the server is quick, and for tests only.
 	Durable bool
+	// Port is the only port that the server may take; 0: the port that it had before, or any free one.
+	Port int
 }
 
 // Server is a running server.
@@ -42,7 +44,10 @@ type Server struct {
 	URL string
 	// Dir is where the cluster is: not Options.Dir when the server's account could not reach that.
 	Dir string
+	// Port is the one that the server listens on, at 127.0.0.1.
+	Port int
 
+	cluster cluster
 	process *process
 	// temporary is a folder that goes with the server.
 	temporary string
@@ -71,11 +76,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	// Between choosing a port and the server's taking it, another program may come first.
 	for range 3 {
-		port, err := c.port(ctx)
-		if err != nil {
-			return nil, err
+		port := o.Port
+		if port == 0 {
+			if port, err = c.port(ctx); err != nil {
+				return nil, err
+			}
 		}
-		s := &Server{URL: address(password, port), Dir: c.dir}
+		s := &Server{URL: address(password, port), Dir: c.dir, Port: port, cluster: c}
 		if s.process, err = c.serve(ctx, bin, port); err != nil {
 			return nil, err
 		}
@@ -84,8 +91,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return s, nil
 		}
 		s.process.stop()
-		if ctx.Err() != nil || isFree(ctx, port) {
-			return nil, fmt.Errorf("PostgreSQL did not start: %w%s", err, c.lastWords())
+		if ctx.Err() != nil || o.Port != 0 || isFree(ctx, port) {
+			return nil, fmt.Errorf("PostgreSQL did not start: %w%s", err, c.lastLog())
 		}
 	}
 	return nil, errors.New("PostgreSQL found no free port on 127.0.0.1 in three tries")
@@ -116,6 +123,9 @@ func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 
 // Done is closed when the server has ended, whoever ended it.
 func (s *Server) Done() <-chan struct{} { return s.process.done }
+
+// LastLog returns the last lines of the server's log, on lines of their own, and where the rest of it is.
+func (s *Server) LastLog() string { return s.cluster.lastLog() }
 
 // Stop ends all connections and the server, and returns when it is down. What was committed is on disk.
 func (s *Server) Stop() error {

@@ -94,14 +94,10 @@ func run() error {
 		return err
 	}
 	fmt.Print(banner(stack, config, time.Since(begin)))
-	select {
-	case err = <-stack.Failed:
-		err = fmt.Errorf("%w\nmore in %s", err, logFile.Name())
-	case <-stopping:
-	}
+	<-stopping
 	fmt.Println("\nStopping; Ctrl-C again to stop at once.")
 	begin = time.Now()
-	if err := errors.Join(err, stack.Stop()); err != nil {
+	if err := stack.Stop(); err != nil {
 		return err
 	}
 	fmt.Printf("Stopped in %.1f s. The data stay in %s.\n", time.Since(begin).Seconds(), config.DataDir)

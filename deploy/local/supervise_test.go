@@ -1,0 +1,221 @@
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+)
+
+// user calls the stack's REST API with a token.
+type user struct {
+	stack *Stack
+	token string
+}
+
+func register(t *testing.T, s *Stack) user {
+	t.Helper()
+	u := user{stack: s}
+	status, _ := u.post(t, "/api/v1/auth/register", map[string]any{"name": "Alma", "email": "alma@example.com", "password": "a long enough secret"})
+	require.Equal(t, http.StatusCreated, status)
+	status, body := u.post(t, "/api/v1/auth/login", map[string]any{"email": "alma@example.com", "password": "a long enough secret"})
+	require.Equal(t, http.StatusOK, status)
+	u.token = body["accessToken"].(string)
+	return u
+}
+
+// post returns the status, 0 when the gateway did not answer, and the decoded body.
+func (u user) post(t *testing.T, path string, body map[string]any) (int, map[string]any) {
+	t.Helper()
+	encoded, err := json.Marshal(body)
+	require.NoError(t, err)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.stack.URL+path, bytes.NewReader(encoded))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+u.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var decoded map[string]any
+	require.NoError(t, json.Unmarshal(text, &decoded), "%s", text)
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		require.NotEmpty(t, resp.Header.Get("Retry-After"), "%s", text)
+	}
+	return resp.StatusCode, decoded
+}
+
+// wallets creates wallets until done reports true, and returns the names of the acknowledged ones. Any other status than 201,
+// 503 and 504 fails the test.
+func (u user) wallets(t *testing.T, done func(acknowledged, unavailable int) bool) []string {
+	t.Helper()
+	var acknowledged []string
+	unavailable := 0
+	deadline := time.Now().Add(2 * time.Minute)
+	for n := 0; !done(len(acknowledged), unavailable); n++ {
+		require.True(t, time.Now().Before(deadline), "%d acknowledged, %d unavailable", len(acknowledged), unavailable)
+		name := fmt.Sprintf("wallet %d %s", n, strings.Repeat("x", 60))
+		switch status, body := u.post(t, "/api/v1/wallet", map[string]any{"name": name, "currency": "EUR", "balance": n}); status {
+		case http.StatusCreated:
+			acknowledged = append(acknowledged, name)
+		case http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			unavailable++
+		default:
+			require.Fail(t, "unexpected answer", "%d %v", status, body)
+		}
+	}
+	return acknowledged
+}
+
+// requireStored checks that all acknowledged wallets are in the database.
+func requireStored(t *testing.T, s *Stack, acknowledged []string) {
+	t.Helper()
+	var missing []string
+	rows, err := connect(t, s.Databases[""]).Query(t.Context(), `
+		SELECT name FROM unnest($1::text[]) AS a (name) WHERE NOT EXISTS (SELECT FROM ledger.wallets AS w WHERE w.name = a.name)`, acknowledged)
+	require.NoError(t, err)
+	missing, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Empty(t, missing)
+}
+
+func outboxLength(t *testing.T, s *Stack) int {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.Databases[""])
+	if err != nil {
+		return -1 // PostgreSQL may be starting.
+	}
+	defer conn.Close(t.Context())
+	var n int
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM ledger.outbox`).Scan(&n); err != nil {
+		return -1
+	}
+	return n
+}
+
+func TestStackRestartsItsPostgres(t *testing.T) {
+	t.Parallel()
+	testServer(t)
+	config := kept(t)
+	config.Environment = map[string]string{"RATE_LIMIT": "0"}
+	s, err := Start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	u := register(t, s)
+	pidFile, err := os.ReadFile(filepath.Join(s.PostgresDir, "data", "postmaster.pid"))
+	require.NoError(t, err)
+	line, _, _ := strings.Cut(string(pidFile), "\n")
+	postmaster, err := strconv.Atoi(line)
+	require.NoError(t, err)
+
+	before := u.wallets(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
+	require.NoError(t, syscall.Kill(postmaster, syscall.SIGKILL))
+	during := u.wallets(t, func(acknowledged, unavailable int) bool { return acknowledged > 20 && unavailable > 0 })
+	requireStored(t, s, append(before, during...))
+	require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, time.Minute, 100*time.Millisecond)
+	require.ErrorContains(t, <-s.Failed, "PostgreSQL ended")
+}
+
+func TestStackRecoversFromAFullDisk(t *testing.T) {
+	t.Parallel()
+	testServer(t)
+	for name, test := range map[string]struct{ folder, size, failure string }{
+		"of NATS":      {"nats", "16m", "NATS stores no events"},
+		"of all parts": {"", "180m", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := kept(t)
+			config.Environment = map[string]string{"RATE_LIMIT": "0"}
+			folder := filepath.Join(config.DataDir, test.folder)
+			require.NoError(t, os.MkdirAll(folder, 0o711))
+			if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "mode=0711,size="+test.size); err != nil {
+				require.ErrorIs(t, err, syscall.EPERM)
+				t.Skip("mounting a small file system needs root")
+			}
+			t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, syscall.MNT_DETACH)) })
+			s, err := Start(t.Context(), config)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, s.Stop()) })
+			u := register(t, s)
+			acknowledged := u.wallets(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
+
+			filler := filepath.Join(folder, "filler")
+			size := fill(t, filler)
+			acknowledged = append(acknowledged, u.wallets(t, func(_, unavailable int) bool {
+				select {
+				case err := <-s.Failed:
+					require.ErrorContains(t, err, test.failure)
+					return true
+				default:
+				}
+				// A page becomes free now and then, so that some statements succeed.
+				if unavailable > 0 && unavailable%50 == 0 {
+					size -= 4096
+					require.NoError(t, os.Truncate(filler, size))
+				}
+				return false
+			})...)
+			require.NoError(t, os.Remove(filler))
+
+			acknowledged = append(acknowledged, u.wallets(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
+			requireStored(t, s, acknowledged)
+			require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, 2*time.Minute, 100*time.Millisecond)
+			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.wallet.created.>"), len(acknowledged))
+		})
+	}
+}
+
+// streamLength returns the number of events that the stream holds with a subject.
+func streamLength(t *testing.T, s *Stack, subject string) int {
+	t.Helper()
+	conn, err := nats.Connect(s.NATS)
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	stream, err := js.Stream(t.Context(), "COFFER")
+	require.NoError(t, err)
+	info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter(subject))
+	require.NoError(t, err)
+	n := 0
+	for _, count := range info.State.Subjects {
+		n += int(count) //nolint:gosec // A test stores few events.
+	}
+	return n
+}
+
+// fill writes a file until its file system is full, and returns the file's size in bytes.
+func fill(t *testing.T, name string) int64 {
+	t.Helper()
+	f, err := os.Create(name)
+	require.NoError(t, err)
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	info, err := f.Stat()
+	require.NoError(t, err)
+	return info.Size()
+}

@@ -65,6 +65,8 @@ type field struct {
 	decimal bool
 	// nullEmpties is of a string, which null makes empty.
 	nullEmpties bool
+	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports it.
+	forwardInvalid bool
 	// fields are a message's.
 	fields fields
 	// values is the repeated field of a message that has no other: it is a bare array in JSON, which is how an empty list
@@ -77,6 +79,7 @@ func newField(d protoreflect.FieldDescriptor) *field {
 		FieldDescriptor: d,
 		decimal:         proto.GetExtension(d.Options(), restv1.E_Number).(bool),
 		nullEmpties:     proto.GetExtension(d.Options(), restv1.E_NullEmpties).(bool),
+		forwardInvalid:  proto.GetExtension(d.Options(), restv1.E_ForwardInvalid).(bool),
 	}
 	if d.Message() == nil {
 		return f
@@ -124,9 +127,9 @@ func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
 // decode fills m from a request. Its errors are apierr values that name every bad field.
 func decode(r *http.Request, route *route, m protoreflect.Message) error {
 	for _, field := range route.request.path {
-		// What is no text cannot be sent; with this it is a malformed id, which each service has a code for.
+		// Protobuf cannot carry invalid UTF-8. The replacement is a malformed id, for which each service has a code.
 		if s := m.Get(field).String(); !utf8.ValidString(s) {
-			m.Set(field, protoreflect.ValueOfString(strings.ToValidUTF8(s, "\uFFFD")))
+			m.Set(field, protoreflect.ValueOfString(strings.ToValidUTF8(s, invalidText)))
 		}
 	}
 	for _, h := range route.request.headers {

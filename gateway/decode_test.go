@@ -35,27 +35,27 @@ func TestABodyArrivesAsItWasWritten(t *testing.T) {
 func TestABadFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, field, message string }{
-		"a string for an amount":          {`{"amount":"12.30"}`, "amount", problemNumber},
-		"a boolean for an amount":         {`{"amount":true}`, "amount", problemNumber},
-		"an array for an amount":          {`{"amount":[1]}`, "amount", problemNumber},
-		"an object for an amount":         {`{"amount":{"a":1}}`, "amount", problemNumber},
+		"a string for an amount":          {`{"balance":"12.30"}`, "balance", problemNumber},
+		"a boolean for an amount":         {`{"balance":true}`, "balance", problemNumber},
+		"an array for an amount":          {`{"balance":[1]}`, "balance", problemNumber},
+		"an object for an amount":         {`{"balance":{"a":1}}`, "balance", problemNumber},
 		"a number for a string":           {`{"currency":1}`, "currency", problemString},
-		"a boolean for a string":          {`{"date":false}`, "date", problemString},
-		"an object for a string":          {`{"walletId":{"id":"x"}}`, "walletId", problemString},
-		"NUL in a string":                 {`{"description":"a\u0000b"}`, "description", problemNUL},
-		"half a surrogate pair":           {`{"description":"\ud800"}`, "description", problemUTF8},
-		"the other half alone":            {`{"description":"x\udc00"}`, "description", problemUTF8},
-		"two first halves":                {`{"description":"\ud800\ud800"}`, "description", problemUTF8},
-		"half and an escaped newline":     {`{"description":"\ud800\n0000"}`, "description", problemUTF8},
-		"a name twice":                    {`{"amount":1,"amount":2}`, "amount", problemTwice},
-		"a name twice, escaped once":      {`{"amount":1,"\u0061mount":2}`, "amount", problemTwice},
+		"a boolean for a string":          {`{"name":false}`, "name", problemString},
+		"an object for a string":          {`{"name":{"id":"x"}}`, "name", problemString},
+		"NUL in a string":                 {`{"name":"a\u0000b"}`, "name", problemNUL},
+		"half a surrogate pair":           {`{"name":"\ud800"}`, "name", problemUTF8},
+		"the other half alone":            {`{"name":"x\udc00"}`, "name", problemUTF8},
+		"two first halves":                {`{"name":"\ud800\ud800"}`, "name", problemUTF8},
+		"half and an escaped newline":     {`{"name":"\ud800\n0000"}`, "name", problemUTF8},
+		"a name twice":                    {`{"balance":1,"balance":2}`, "balance", problemTwice},
+		"a name twice, escaped once":      {`{"balance":1,"\u0062alance":2}`, "balance", problemTwice},
 		"an unknown name twice":           {`{"x":1,"x":2}`, "x", problemTwice},
 		"a name twice in what is skipped": {`{"x":[{"y":1,"y":2}]}`, "x.y", problemTwice},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, nil)
-			r := a.send("POST", transactionPath, c.body)
+			r := a.send("POST", "/api/v1/wallet", c.body)
 			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 			require.Equal(t, map[string]string{c.field: c.message}, r.details())
 			require.Zero(t, a.calls())
@@ -66,15 +66,50 @@ func TestABadFieldIsNamed(t *testing.T) {
 func TestAllProblemsAreNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
-	r := a.send("PATCH", "/api/v1/budgets/"+anID, `{"limit":"1","name":2,"categoryIds":["a",1,null,["b"]],"period":{}}`)
+	r := a.send("PATCH", "/api/v1/budgets/"+anID, `{"name":2,"categoryIds":["a",1,null,["b"]],"alertThresholds":{}}`)
 	require.Equal(t, map[string]string{
-		"limit": problemNumber, "name": problemString, "period": problemString,
+		"name": problemString, "alertThresholds": problemList,
 		"categoryIds[1]": problemString, "categoryIds[2]": problemString, "categoryIds[3]": problemString,
 	}, r.details())
 	r = a.send("POST", "/api/v1/budgets", `{"categoryIds":"a"}`)
 	require.Equal(t, map[string]string{"categoryIds": problemList}, r.details())
 	r = a.send("POST", "/api/v1/budgets", `{"categoryIds":[`+strings.Repeat("1,", 10000)+`1]}`)
 	require.Len(t, r.details(), maxProblems)
+}
+
+func TestDecodeForwardsInvalidValues(t *testing.T) {
+	t.Parallel()
+	const invalid = "\uFFFD"
+	bodies := []string{`true`, `[1]`, `{"a":[]}`, `"\u0000"`, `"\ud800"`}
+	for _, value := range append(bodies, `""`, `20261120`) {
+		t.Run("create "+value, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
+			r := a.send("POST", transactionPath, `{"date":`+value+`,"currency":`+value+`,"walletId":`+value+`,"description":"x"}`)
+			require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+			want := &ledgerv1.CreateTransactionRequest{Date: invalid, Currency: invalid, WalletId: invalid, Description: "x"}
+			require.True(t, proto.Equal(want, received[*ledgerv1.CreateTransactionRequest](a)))
+		})
+	}
+	for _, value := range append(bodies, `""`, `"12.30"`) {
+		t.Run("number "+value, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
+			r := a.send("POST", transactionPath, `{"amount":`+value+`}`)
+			require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+			require.Equal(t, invalid, received[*ledgerv1.CreateTransactionRequest](a).GetAmount())
+		})
+	}
+	t.Run("empty string with presence", func(t *testing.T) {
+		t.Parallel()
+		a := newAPI(t, map[string]any{"UpdateBudget": &budgetv1.UpdateBudgetResponse{}})
+		r := a.send("PATCH", "/api/v1/budgets/"+anID, `{"startDate":"","endDate":null,"period":7,"limit":"1"}`)
+		require.Equal(t, http.StatusOK, r.StatusCode, r.text)
+		want := &budgetv1.UpdateBudgetRequest{
+			Id: anID, StartDate: proto.String(""), EndDate: proto.String(""), Period: proto.String(invalid), Limit: proto.String(invalid),
+		}
+		require.True(t, proto.Equal(want, received[*budgetv1.UpdateBudgetRequest](a)))
+	})
 }
 
 func TestWhatIsNotAJSONObjectIsRefusedWithAFixedText(t *testing.T) {

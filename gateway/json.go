@@ -11,8 +11,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
-// maxDepth is far more than any request needs.
-const maxDepth = 64
+const (
+	// maxDepth is far more than any request needs.
+	maxDepth = 64
+	// invalidText stands for a value that the service must reject. It is not a valid date, number, id, code or enumeration value.
+	invalidText = "\uFFFD"
+)
 
 // decodeJSON fills m from a JSON object by the fields' types: a decimal takes a JSON number and keeps its digits, a
 // string takes nothing but a string. null is as good as absent, unless an option says otherwise. Unknown names are skipped. An empty body is {}.
@@ -181,7 +185,8 @@ func (w *walker) list(f *field, list protoreflect.List, at string) {
 	}
 }
 
-// scalar reads a single value, and skips over an object or array in its place.
+// scalar reads a single value, and skips an object or array in its place. A value that the service must reject is replaced by
+// invalidText.
 func (w *walker) scalar(f *field, at string) (v protoreflect.Value, ok bool) {
 	var raw []byte
 	if c := w.rest[0]; c == '{' || c == '[' {
@@ -190,6 +195,9 @@ func (w *walker) scalar(f *field, at string) (v protoreflect.Value, ok bool) {
 		raw = w.literal()
 	}
 	v, problem := parseLiteral(f, raw)
+	if f.forwardInvalid && (problem != "" || !f.HasPresence() && v.String() == "") {
+		return protoreflect.ValueOfString(invalidText), true
+	}
 	if problem != "" {
 		w.bad.add(at, problem)
 	}

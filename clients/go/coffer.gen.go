@@ -976,7 +976,7 @@ type CreateTransactionRequest struct {
 	// Currency ISO 4217, any case.
 	Currency string `json:"currency"`
 
-	// Date ISO 8601 date-time, as RFC 3339 has it, or YYYY-MM-DD, years 1900..2200; UTC without a zone.
+	// Date ISO 8601 date or date-time, extended or basic form, of the years 1900 to 2200: 2026-11-20, 2026-11-20T10:15:00+02:00, 20261120, 20261120T101500Z. UTC if there is no offset.
 	Date string `json:"date"`
 
 	// Description Up to 1000 characters.
@@ -2421,6 +2421,9 @@ type ListWalletsParams struct {
 
 	// Cursor next_cursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Archived true: only archived wallets; false: only the others; absent: all.
+	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
 }
 
 // CreateWalletParams defines parameters for CreateWallet.
@@ -3040,7 +3043,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE.
+	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4149,7 +4152,7 @@ func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransacti
 
 // CreateTransactionsFromReceiptWithBody Create transactions from receipt
 //
-// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE.
+// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6939,6 +6942,18 @@ func NewListWalletsRequest(server string, params *ListWalletsParams) (*http.Requ
 
 		}
 
+		if params.Archived != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "archived", *params.Archived, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8131,7 +8146,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE.
+	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12026,7 +12041,7 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 //
-// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE.
+// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //

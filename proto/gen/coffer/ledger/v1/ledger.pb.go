@@ -347,7 +347,9 @@ type ListWalletsRequest struct {
 	// Page size, 1..200; 50 when absent.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
-	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// true: only archived wallets; false: only the others; absent: all.
+	Archived      *bool `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -394,6 +396,13 @@ func (x *ListWalletsRequest) GetCursor() string {
 		return x.Cursor
 	}
 	return ""
+}
+
+func (x *ListWalletsRequest) GetArchived() bool {
+	if x != nil && x.Archived != nil {
+		return *x.Archived
+	}
+	return false
 }
 
 type ListWalletsResponse struct {
@@ -1649,7 +1658,8 @@ type CreateTransactionRequest struct {
 	Amount string `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Up to 1000 characters.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// ISO 8601 date-time, as RFC 3339 has it, or YYYY-MM-DD, years 1900..2200; UTC without a zone.
+	// ISO 8601 date or date-time, extended or basic form, of the years 1900 to 2200: 2026-11-20, 2026-11-20T10:15:00+02:00,
+	// 20261120, 20261120T101500Z. UTC if there is no offset.
 	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	// ISO 4217, any case.
 	Currency   string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
@@ -4166,11 +4176,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06wallet\x18\x03 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\x12\x1c\n" +
 	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x124\n" +
-	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"Q\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x7f\n" +
 	"\x12ListWalletsRequest\x12\x19\n" +
 	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
-	"\x06_limit\"\xb3\x01\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x1f\n" +
+	"\barchived\x18\x03 \x01(\bH\x01R\barchived\x88\x01\x01B\b\n" +
+	"\x06_limitB\v\n" +
+	"\t_archived\"\xb3\x01\n" +
 	"\x13ListWalletsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x122\n" +
@@ -4277,16 +4289,16 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	" \x01(\tB\x04\xf8\xb5\x18\x01R\tcreatedAt\x12#\n" +
 	"\n" +
 	"updated_at\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\tupdatedAtB\r\n" +
-	"\v_receipt_id\"\xc4\x02\n" +
-	"\x18CreateTransactionRequest\x12 \n" +
-	"\x06amount\x18\x01 \x01(\tB\bص\x18\x01\xf0\xb5\x18\x01R\x06amount\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x18\n" +
-	"\x04date\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\x04date\x12 \n" +
-	"\bcurrency\x18\x04 \x01(\tB\x04\xf0\xb5\x18\x01R\bcurrency\x12!\n" +
-	"\twallet_id\x18\x05 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
-	"\vcategory_id\x18\x06 \x01(\tB\x04\xf0\xb5\x18\x01R\n" +
-	"categoryId\x12\x17\n" +
-	"\x04type\x18\a \x01(\tH\x00R\x04type\x88\x01\x01\x12<\n" +
+	"\v_receipt_id\"\xde\x02\n" +
+	"\x18CreateTransactionRequest\x12$\n" +
+	"\x06amount\x18\x01 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1c\n" +
+	"\x04date\x18\x03 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x04date\x12$\n" +
+	"\bcurrency\x18\x04 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bcurrency\x12%\n" +
+	"\twallet_id\x18\x05 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bwalletId\x12)\n" +
+	"\vcategory_id\x18\x06 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +
+	"categoryId\x12\x1d\n" +
+	"\x04type\x18\a \x01(\tB\x04\xa8\xb6\x18\x01H\x00R\x04type\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
 	"\x05_type\"\xde\x01\n" +
 	"\x19CreateTransactionResponse\x12\x12\n" +
@@ -4342,17 +4354,17 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x90\x03\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb2\x03\n" +
 	"\x18UpdateTransactionRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
-	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01H\x00R\x06amount\x88\x01\x01\x12%\n" +
-	"\vdescription\x18\x03 \x01(\tH\x01R\vdescription\x88\x01\x01\x12\x17\n" +
-	"\x04date\x18\x04 \x01(\tH\x02R\x04date\x88\x01\x01\x12\x1f\n" +
-	"\bcurrency\x18\x05 \x01(\tH\x03R\bcurrency\x88\x01\x01\x12 \n" +
-	"\twallet_id\x18\x06 \x01(\tH\x04R\bwalletId\x88\x01\x01\x12$\n" +
-	"\vcategory_id\x18\a \x01(\tH\x05R\n" +
-	"categoryId\x88\x01\x01\x12\x17\n" +
-	"\x04type\x18\b \x01(\tH\x06R\x04type\x88\x01\x01\x12'\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\x06amount\x18\x02 \x01(\tB\bص\x18\x01\xa8\xb6\x18\x01H\x00R\x06amount\x88\x01\x01\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tH\x01R\vdescription\x88\x01\x01\x12\x1d\n" +
+	"\x04date\x18\x04 \x01(\tB\x04\xa8\xb6\x18\x01H\x02R\x04date\x88\x01\x01\x12%\n" +
+	"\bcurrency\x18\x05 \x01(\tB\x04\xa8\xb6\x18\x01H\x03R\bcurrency\x88\x01\x01\x12&\n" +
+	"\twallet_id\x18\x06 \x01(\tB\x04\xa8\xb6\x18\x01H\x04R\bwalletId\x88\x01\x01\x12*\n" +
+	"\vcategory_id\x18\a \x01(\tB\x04\xa8\xb6\x18\x01H\x05R\n" +
+	"categoryId\x88\x01\x01\x12\x1d\n" +
+	"\x04type\x18\b \x01(\tB\x04\xa8\xb6\x18\x01H\x06R\x04type\x88\x01\x01\x12'\n" +
 	"\bif_match\x18\t \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\t\n" +
 	"\a_amountB\x0e\n" +
 	"\f_descriptionB\a\n" +

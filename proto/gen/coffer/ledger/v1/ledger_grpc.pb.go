@@ -92,7 +92,8 @@ type LedgerServiceClient interface {
 	// As GetTransaction.
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
 	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE,
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE,
+	// RECEIPT_CURRENCY_MISMATCH.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
 	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
@@ -395,7 +396,8 @@ type LedgerServiceServer interface {
 	// As GetTransaction.
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
 	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE,
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE,
+	// RECEIPT_CURRENCY_MISMATCH.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
 	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)

@@ -301,6 +301,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50017,opt,name=null_empties",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50021,
+		Name:          "coffer.rest.v1.forward_invalid",
+		Tag:           "varint,50021,opt,name=forward_invalid",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -355,6 +363,12 @@ var (
 	//
 	// optional bool null_empties = 50017;
 	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[11]
+	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches the
+	// service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and together with the
+	// other problems of the request. An empty string stays empty if the field has presence.
+	//
+	// optional bool forward_invalid = 50021;
+	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[12]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -389,7 +403,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\n" +
 	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18߆\x03 \x01(\bR\tomitEmpty:3\n" +
 	"\x04file\x12\x1d.google.protobuf.FieldOptions\x18\xe0\x86\x03 \x01(\tR\x04file:B\n" +
-	"\fnull_empties\x12\x1d.google.protobuf.FieldOptions\x18\xe1\x86\x03 \x01(\bR\vnullEmptiesBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\fnull_empties\x12\x1d.google.protobuf.FieldOptions\x18\xe1\x86\x03 \x01(\bR\vnullEmpties:H\n" +
+	"\x0fforward_invalid\x12\x1d.google.protobuf.FieldOptions\x18\xe5\x86\x03 \x01(\bR\x0eforwardInvalidBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -425,12 +440,13 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 9: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
 	4,  // 10: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
 	4,  // 11: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	1,  // 12: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 13: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	12, // [12:14] is the sub-list for extension type_name
-	0,  // [0:12] is the sub-list for extension extendee
+	4,  // 12: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	1,  // 13: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 14: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	13, // [13:15] is the sub-list for extension type_name
+	0,  // [0:13] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -446,7 +462,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 12,
+			NumExtensions: 13,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

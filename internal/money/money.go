@@ -9,8 +9,8 @@ import (
 
 // Problems that Parse reports.
 var (
-	ErrSyntax   = errors.New("must be a decimal number")
-	ErrDecimals = errors.New("has more decimals than the currency")
+	ErrSyntax   = errors.New("must be a number")
+	ErrDecimals = errors.New("must not have more decimals than the currency")
 	ErrRange    = errors.New("must be between -999999999999.99 and 999999999999.99")
 )
 

@@ -112,6 +112,46 @@ func TestABatchIsBookedAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestCreateTransactionsNamesAllProblems(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	unknown := s.newID().String()
+	for name, c := range problemCases(unknown) {
+		t.Run(name, func(t *testing.T) {
+			req := p.books(p.spends("1"), p.spends("2"))
+			c.change(req.GetTransactions()[1])
+			e := s.refuses(t, c.code, c.reason, func() error {
+				_, err := s.CreateTransactions(p.ctx, req)
+				return err
+			})
+			var fields []string
+			for _, field := range c.fields {
+				fields = append(fields, "transactions[1]."+field)
+			}
+			require.Equal(t, fields, fieldNames(e))
+		})
+	}
+	t.Run("items with different problems", func(t *testing.T) {
+		req := p.books(p.spends("1"), p.spends("2"), p.spends("3"), p.spends("0"))
+		req.Transactions[0].WalletId, req.Transactions[2].CategoryId = unknown, unknown
+		e := s.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := s.CreateTransactions(p.ctx, req)
+			return err
+		})
+		require.ElementsMatch(t, []string{"transactions[0].walletId", "transactions[2].categoryId", "transactions[3].amount"}, fieldNames(e))
+	})
+	t.Run("unknown references of all items", func(t *testing.T) {
+		req := p.books(p.spends("1"), p.spends("2"), p.spends("3"))
+		req.Transactions[0].WalletId, req.Transactions[2].CategoryId = unknown, unknown
+		e := s.refuses(t, codes.NotFound, "WALLET_NOT_FOUND", func() error {
+			_, err := s.CreateTransactions(p.ctx, req)
+			return err
+		})
+		require.Equal(t, []string{"transactions[0].walletId", "transactions[2].categoryId"}, fieldNames(e))
+	})
+}
+
 func TestAnAnswerToABadBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))

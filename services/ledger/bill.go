@@ -9,8 +9,9 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// parseBill reads a receipt's amounts. A text that is no number at all is nonsense of the recogniser; a total that is
-// missing or that money cannot hold cannot be booked; the same of a line only spoils the split.
+// parseBill parses a receipt's amounts. It returns errOCRResponse if a text is not a number, money.ErrDecimals if the total has
+// more decimals than the currency, and errOCRParse if the total is missing or out of range. A line with one of the latter two
+// problems only prevents the split into items.
 func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	var nonsense bool
 	b := bill{merchant: describe(r.GetMerchant(), "Receipt")}
@@ -34,12 +35,16 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 		parse(l.GetUnitPrice())
 	}
 	parse(r.GetSubtotal())
-	total, ok := parse(r.GetTotal())
-	b.total = total
-	switch {
-	case nonsense:
+	parse(r.GetTotal())
+	if nonsense {
 		return bill{}, errOCRResponse
-	case !ok:
+	}
+	var err error
+	b.total, err = currency.Parse(r.GetTotal())
+	switch {
+	case errors.Is(err, money.ErrDecimals):
+		return bill{}, err
+	case err != nil:
 		return bill{}, errOCRParse
 	}
 	return b, nil

@@ -11,50 +11,50 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// changes are the fields of a transaction that a request sets, checked as far as each can be on its own; nil: not set, or
-// bad and among the problems.
+// changes are the fields of a transaction that a request sets, validated as far as possible without the other fields. A field
+// is nil if the request does not set it, or if it is invalid and among the problems.
 type changes struct {
-	amount      *string
-	description *string
-	date        *time.Time
-	currency    *money.Currency
-	wallet      *uuid.UUID
-	category    *uuid.UUID
-	kind        *string
+	amount *string
+	// invalidAmount prevents a second problem of the amount when the currency changes, too.
+	invalidAmount bool
+	description   *string
+	date          *time.Time
+	currency      *money.Currency
+	wallet        *uuid.UUID
+	category      *uuid.UUID
+	kind          *string
 }
 
-// parseTransaction returns the transaction that a request asks for, but for what the server adds.
-func parseTransaction(req *ledgerv1.CreateTransactionRequest) (transaction, error) {
+// parseTransaction returns the fields of the transaction that a request creates.
+func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
 	var c changes
-	var p apierr.Problems
 	required := func(field, value string, set func(*apierr.Problems, string)) {
 		if value == "" {
 			p.Field(&apierr.Field{Name: field, Message: "is required"})
 			return
 		}
-		set(&p, value)
+		set(p, value)
 	}
 	required("amount", req.GetAmount(), c.setAmount)
-	c.setDescription(&p, req.GetDescription())
+	c.setDescription(p, req.GetDescription())
 	required("date", req.GetDate(), c.setDate)
 	required("currency", req.GetCurrency(), c.setCurrency)
 	required("walletId", req.GetWalletId(), c.setWallet)
 	required("categoryId", req.GetCategoryId(), c.setCategory)
 	if req.Type != nil {
-		c.setKind(&p, req.GetType())
+		c.setKind(p, req.GetType())
 	}
-	t := c.apply(&p, transaction{})
-	return t, p.Err()
+	return c
 }
 
-func parseTransactionUpdate(req *ledgerv1.UpdateTransactionRequest) (changes, error) {
+// parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest) (changes, error) {
 	var c changes
-	var p apierr.Problems
 	some := false
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
 			some = true
-			set(&p, *value)
+			set(p, *value)
 		}
 	}
 	optional(req.Amount, c.setAmount)
@@ -67,13 +67,14 @@ func parseTransactionUpdate(req *ledgerv1.UpdateTransactionRequest) (changes, er
 	if !some {
 		return changes{}, apierr.EmptyUpdate
 	}
-	return c, p.Err()
+	return c, nil
 }
 
-// setAmount leaves the number as it is: which decimals it may have depends on the currency, which may be the old one.
+// setAmount keeps the number as text, because its permitted decimals depend on the currency, which may be the old one.
 func (c *changes) setAmount(p *apierr.Problems, s string) {
 	if problem := amountProblem(money.ParseDecimal(s, mostDecimals)); problem != "" {
 		p.Field(&apierr.Field{Name: "amount", Message: problem})
+		c.invalidAmount = true
 		return
 	}
 	c.amount = &s
@@ -88,7 +89,8 @@ func (c *changes) setDescription(p *apierr.Problems, s string) {
 func (c *changes) setDate(p *apierr.Problems, s string) {
 	date, _, ok := parseTime(s)
 	if !ok {
-		p.Add(errInvalidTransactionDate.With("date", wrongDate))
+		p.Add(errInvalidTransactionDate.With("date", invalidDate))
+		return
 	}
 	c.date = &date
 }
@@ -100,11 +102,11 @@ func (c *changes) setCurrency(p *apierr.Problems, s string) {
 }
 
 func (c *changes) setWallet(p *apierr.Problems, s string) {
-	c.wallet = new(parseID(p, "walletId", s, errInvalidWalletID))
+	c.wallet = parseReference(p, "walletId", s, errInvalidWalletID)
 }
 
 func (c *changes) setCategory(p *apierr.Problems, s string) {
-	c.category = new(parseID(p, "categoryId", s, errInvalidCategoryID))
+	c.category = parseReference(p, "categoryId", s, errInvalidCategoryID)
 }
 
 func (c *changes) setKind(p *apierr.Problems, s string) {
@@ -114,8 +116,8 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 	c.kind = &s
 }
 
-// apply returns the transaction with the changes made, and adds what is wrong with the result as a whole. The sign follows
-// the resulting type: that of the request, else the one that t had, else income.
+// apply returns t with the changes made, and adds the problems of the combined fields. The sign follows the resulting type:
+// that of the request, otherwise that of t, otherwise income.
 func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 	old, negative := currencyOf(t.Currency), t.AmountMinor < 0
 	if c.description != nil {
@@ -134,8 +136,8 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 		t.Currency = c.currency.Code()
 	}
 	amount := c.amount
-	if amount == nil && t.AmountMinor != 0 && t.Currency != old.Code() {
-		// The amount stays what it was in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
+	if amount == nil && !c.invalidAmount && t.AmountMinor != 0 && t.Currency != old.Code() {
+		// The amount keeps its value in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
 		amount = new(old.Format(max(t.AmountMinor, -t.AmountMinor)))
 	}
 	if amount != nil && t.Currency != "" {
@@ -155,7 +157,7 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 	return t
 }
 
-// amountProblem judges what a client gave as an amount; empty: nothing is wrong.
+// amountProblem returns the problem of an amount in a request, or "" if it is valid.
 func amountProblem(n int64, err error) string {
 	switch {
 	case err != nil:

@@ -48,7 +48,13 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 	// The rows are the owner's, and so are the wallets and categories that they name.
 	wallets := missing(l.wallets, rows, func(t transaction) uuid.UUID { return t.WalletID })
 	categories := missing(l.categories, rows, func(t transaction) uuid.UUID { return t.CategoryID })
-	if err := checkAll(ctx, s.db, l.owner, wallets, categories); err != nil {
+	own, err := selectOwn(ctx, s.db, l.owner, wallets, categories)
+	if err != nil {
+		return nil, err
+	}
+	var p apierr.Problems
+	own.checkLists(&p, "walletId", wallets, "categoryId", categories)
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	rows, pagination, err := page.Cut(s.cursors, scope, rows, limit, l.position)

@@ -104,14 +104,18 @@ func TestAListThatIsAskedForWronglyIsRefused(t *testing.T) {
 		reason string
 		fields []string
 	}{
-		"a limit of zero":         {&list{Limit: new(int32(0))}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"limit"}},
-		"an unknown order":        {&list{Sort: new("description")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"sort"}},
-		"an empty order":          {&list{Sort: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"sort"}},
-		"a malformed wallet":      {&list{WalletId: []string{p.wallet.String(), "x"}}, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
-		"an unknown wallet":       {&list{WalletId: []string{p.wallet.String(), s.newID().String()}}, codes.NotFound, "WALLET_NOT_FOUND", nil},
-		"another user's wallet":   {&list{WalletId: []string{stranger.wallet.String()}}, codes.NotFound, "WALLET_NOT_FOUND", nil},
+		"a limit of zero":       {&list{Limit: new(int32(0))}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"limit"}},
+		"an unknown order":      {&list{Sort: new("description")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"sort"}},
+		"an empty order":        {&list{Sort: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"sort"}},
+		"a malformed wallet":    {&list{WalletId: []string{p.wallet.String(), "x"}}, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"an unknown wallet":     {&list{WalletId: []string{p.wallet.String(), s.newID().String()}}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"another user's wallet": {&list{WalletId: []string{stranger.wallet.String()}}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"unknown wallet and category": {
+			&list{WalletId: []string{stranger.wallet.String()}, CategoryId: []string{stranger.category.String()}},
+			codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId", "categoryId"},
+		},
 		"a malformed category":    {&list{CategoryId: []string{""}}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
-		"another user's category": {&list{CategoryId: []string{stranger.category.String()}}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", nil},
+		"another user's category": {&list{CategoryId: []string{stranger.category.String()}}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
 		"too many wallets":        {&list{WalletId: slices.Repeat([]string{p.wallet.String()}, 101)}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"walletId"}},
 		"a type that is none":     {&list{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
 		"a currency that is none": {&list{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},

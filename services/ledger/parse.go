@@ -24,11 +24,17 @@ const (
 	mostDecimals = 4
 )
 
-// wrongDate says what a date may be.
-const wrongDate = "must be an ISO 8601 date-time or YYYY-MM-DD, of the years 1900 to 2200"
+// invalidDate is the detail of an invalid transaction date: the specification's message and the accepted values.
+const invalidDate = "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"
 
-// dateTime is ISO 8601's extended form: RFC 3339, of which seconds and zone may be left out.
-var dateTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d)(:\d\d(?:\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?$`)
+// ISO 8601's extended and basic forms of a calendar date with an optional time of day. Seconds and the offset may be omitted.
+var (
+	extendedTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
+	basicTime    = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)(?:[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
+)
+
+// offset matches Z, +02:00, +0200 or +02. Its groups are the sign with the hours, and the minutes.
+const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 
 // currencyOf is for codes that were checked before.
 func currencyOf(code string) money.Currency {
@@ -43,25 +49,33 @@ func formatTime(t time.Time) string {
 	return string(append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'))
 }
 
-// parseTime reads an ISO 8601 date-time or YYYY-MM-DD, to the millisecond; bare tells the latter. Both are UTC unless the
-// zone is given.
+// parseTime parses an ISO 8601 date or date-time, and truncates it to milliseconds. The zone is UTC unless an offset is given.
+// It reports as bare whether s has no time of day.
 func parseTime(s string) (t time.Time, bare, ok bool) {
-	t, err := time.Parse(dateLayout, s)
-	bare = err == nil
-	if part := dateTime.FindStringSubmatch(s); part != nil {
-		t, err = time.Parse(time.RFC3339, part[1]+"T"+part[2]+cmp.Or(part[3], ":00")+cmp.Or(strings.ToUpper(part[4]), "Z"))
+	part := extendedTime.FindStringSubmatch(s)
+	if part == nil {
+		part = basicTime.FindStringSubmatch(s)
 	}
+	if part == nil {
+		return time.Time{}, false, false
+	}
+	zone := "Z"
+	if part[8] != "" {
+		zone = part[8] + ":" + cmp.Or(part[9], "00")
+	}
+	t, err := time.Parse(time.RFC3339, part[1]+"-"+part[2]+"-"+part[3]+
+		"T"+cmp.Or(part[4], "00")+":"+cmp.Or(part[5], "00")+":"+cmp.Or(part[6], "00")+"."+cmp.Or(part[7], "0")+zone)
 	t = t.UTC().Truncate(time.Millisecond)
-	return t, bare, err == nil && t.Year() >= minYear && t.Year() <= maxYear
+	return t, part[4] == "", err == nil && t.Year() >= minYear && t.Year() <= maxYear
 }
 
-// parseBound reads an end of a window. As its last moment it returns the first one after it, so that a bare date is a
-// whole day.
+// parseBound parses a bound of a window. For the last moment it returns the first moment after the window, so that a bare
+// date includes its whole day.
 func parseBound(p *apierr.Problems, field, s string, last bool) time.Time {
 	t, bare, ok := parseTime(s)
 	switch {
 	case !ok:
-		p.Add(errInvalidTransactionDate.With(field, wrongDate))
+		p.Add(errInvalidTransactionDate.With(field, invalidDate))
 	case last && bare:
 		return t.AddDate(0, 0, 1)
 	case last:
@@ -74,7 +88,7 @@ func parseBound(p *apierr.Problems, field, s string, last bool) time.Time {
 func parseCurrency(p *apierr.Problems, field, s string) money.Currency {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
-		p.Add(errUnsupportedCurrency.With(field, "must be an ISO 4217 code"))
+		p.Add(errUnsupportedCurrency.With(field, "must be an active ISO 4217 code, such as EUR"))
 		return money.Currency{}
 	}
 	return currency
@@ -96,20 +110,30 @@ func parseAmount(currency money.Currency, s string) (int64, error) {
 	return currency.Parse(s)
 }
 
-// parseID reads the id of what a path or a filter names.
+// parseID parses an id in a filter.
 func parseID(p *apierr.Problems, field, s string, malformed *apierr.Error) uuid.UUID {
 	id, ok := text.ID(s)
 	if !ok {
-		p.Add(malformed.With(field, "must be an id"))
+		p.Add(malformed.With(field, "must be a UUID"))
 	}
 	return id
 }
 
-// parseReference reads the id of what a body must name.
-func parseReference(p *apierr.Problems, field, s string, malformed *apierr.Error) uuid.UUID {
+// parseReference parses the id of a wallet or category in a body. It returns nil and adds a problem if the id is malformed.
+func parseReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
+	id, ok := text.ID(s)
+	if !ok {
+		p.Add(malformed.With(field, "must be a UUID"))
+		return nil
+	}
+	return &id
+}
+
+// requireReference is parseReference with a problem of its own for an absent id.
+func requireReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
 	if strings.TrimSpace(s) == "" {
 		p.Field(&apierr.Field{Name: field, Message: "is required"})
-		return uuid.Nil
+		return nil
 	}
-	return parseID(p, field, s, malformed)
+	return parseReference(p, field, s, malformed)
 }

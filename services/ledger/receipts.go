@@ -30,16 +30,10 @@ const (
 	writeReserve = time.Second
 )
 
-// CreateTransactionsFromReceipt reads a receipt and creates its transactions, all or none; with dry_run it only tells
-// what it would create. Nothing is recognised for a request that must fail anyway, and no recognition runs inside a
-// database transaction.
+// CreateTransactionsFromReceipt reads a receipt and creates its transactions, all or none. With dry_run it returns them and
+// creates nothing. A request that must fail anyway is not recognized, and no recognition runs inside a database transaction.
 func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
-	u, err := parseUpload(req)
-	if err != nil {
-		return nil, err
-	}
-	u.owner = caller.ID(ctx)
-	call := idem.Call{Scope: u.owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
 	if !req.GetDryRun() {
 		if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
@@ -47,7 +41,7 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 			return resp, err
 		}
 	}
-	currency, err := s.admit(ctx, u)
+	u, err := s.admit(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +49,7 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.readReceipt(recognized, u, currency)
+	r, err := s.readReceipt(recognized, u)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +92,12 @@ type reading struct {
 	transactions []transaction
 }
 
-// readReceipt completes what was recognised from what is known otherwise, and splits it.
-func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, walletCurrency string) (reading, error) {
+// readReceipt fills in the currency and the date if the receipt has none, and splits the receipt into transactions.
+func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (reading, error) {
 	now, r := s.now(), recognized.GetReceipt()
-	currency, ok := money.ParseCurrency(r.GetCurrency())
-	if !ok {
-		currency = currencyOf(walletCurrency)
+	currency, printed := money.ParseCurrency(r.GetCurrency())
+	if !printed {
+		currency = u.currency
 		warn(r, "CURRENCY_ASSUMED", "The currency was not found; the wallet's is used")
 	}
 	r.Currency = currency.Code()
@@ -115,7 +109,10 @@ func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, wall
 	r.Date = date.Format(dateLayout)
 
 	b, err := parseBill(r, currency)
-	if err != nil {
+	switch {
+	case errors.Is(err, money.ErrDecimals):
+		return reading{}, unfitCurrency(r, currency, printed)
+	case err != nil:
 		return reading{}, err
 	}
 	shares, ok := b.split(u.mode)
@@ -134,6 +131,16 @@ func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, wall
 		})
 	}
 	return out, nil
+}
+
+// unfitCurrency returns the problem of a total with more decimals than its currency, which is the wallet's unless one is printed.
+func unfitCurrency(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
+	if printed {
+		return errReceiptCurrencyMismatch.With("receipt", fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
+	}
+	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf(
+		"must be a wallet in the receipt's currency: no currency is printed, the total is %s, and the wallet's currency %s permits %d decimals",
+		r.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
 // unsplittable says why a mode could not be followed: the client's wish, or a receipt that asks for no money.

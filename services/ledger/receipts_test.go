@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -305,7 +306,6 @@ func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
 	}{
 		"no total":                            {func(r *ocrv1.Receipt) { r.Total = "" }, "OCR_PARSE_FAILED"},
 		"a total of zero without lines":       {func(r *ocrv1.Receipt) { r.Total, r.Lines = "0.00", nil }, "OCR_PARSE_FAILED"},
-		"a total finer than the currency":     {func(r *ocrv1.Receipt) { r.Currency = "JPY" }, "OCR_PARSE_FAILED"},
 		"a total beyond all money":            {func(r *ocrv1.Receipt) { r.Total = "1000000000000.00" }, "OCR_PARSE_FAILED"},
 		"a total that is no number":           {func(r *ocrv1.Receipt) { r.Total = "4,90" }, "OCR_RESPONSE_FAILED"},
 		"a line's amount that is no number":   {func(r *ocrv1.Receipt) { r.Lines[0].Amount = "NaN" }, "OCR_RESPONSE_FAILED"},
@@ -333,6 +333,80 @@ func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
 		p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 		require.Len(t, p.upload(t, asItIs).GetTransactions(), 5)
 	})
+}
+
+func TestCreateTransactionsFromReceiptNeedsACurrencyThatFitsTheTotal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wallet, printed, total string
+		message                string
+		field                  string
+	}{
+		"no currency into a yen wallet": {
+			"JPY", "", "5.60",
+			"must be a wallet in the receipt's currency: no currency is printed, the total is 5.60, and the wallet's currency JPY permits 0 decimals", "walletId",
+		},
+		"unknown currency into a euro wallet": {
+			"EUR", "XXX", "5.605",
+			"must be a wallet in the receipt's currency: no currency is printed, the total is 5.605, and the wallet's currency EUR permits 2 decimals", "walletId",
+		},
+		"printed currency": {"EUR", "JPY", "5.60", "has the total 5.60, and JPY permits 0 decimals", "receipt"},
+		"fits":             {"JPY", "", "560.00", "", ""},
+	} {
+		for _, dryRun := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", dry run ", dryRun), func(t *testing.T) {
+				t.Parallel()
+				p := newShopper(t)
+				p.fake.receipt.Currency, p.fake.receipt.Total, p.fake.receipt.Lines, p.fake.receipt.Tax = c.printed, c.total, nil, ""
+				req := p.request()
+				req.WalletId, req.DryRun = p.makeWallet(p.ctx, t, "Other", c.wallet).String(), dryRun
+				if c.field == "" {
+					_, err := p.CreateTransactionsFromReceipt(p.ctx, req)
+					require.NoError(t, err)
+					return
+				}
+				e := p.refusesUpload(t, req, codes.InvalidArgument, "RECEIPT_CURRENCY_MISMATCH")
+				require.Equal(t, []apierr.Field{{Name: c.field, Message: c.message}}, e.Fields)
+			})
+		}
+	}
+}
+
+func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	unknown := p.newID().String()
+	for name, c := range map[string]struct {
+		change func(*ledgerv1.CreateTransactionsFromReceiptRequest)
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"unknown wallet and category": {
+			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId, r.CategoryId = unknown, unknown },
+			codes.NotFound, "WALLET_NOT_FOUND",
+			[]string{"walletId", "categoryId"},
+		},
+		"no file, unknown wallet, malformed category": {
+			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) {
+				r.Receipt, r.WalletId, r.CategoryId = nil, unknown, "x"
+			},
+			codes.InvalidArgument, "RECEIPT_FILE_REQUIRED",
+			[]string{"receipt", "categoryId", "walletId"},
+		},
+		"bad mode and unknown category": {
+			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Mode, r.CategoryId = new("x"), unknown },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"mode", "categoryId"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := p.request()
+			c.change(req)
+			require.Equal(t, c.fields, fieldNames(p.refusesUpload(t, req, c.code, c.reason)))
+		})
+	}
+	require.Zero(t, p.fake.calls.Load())
 }
 
 func TestLinesThatMoneyCannotHoldSpoilOnlyTheSplit(t *testing.T) {

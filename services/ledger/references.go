@@ -12,8 +12,14 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// CheckReferences returns an error unless a user owns a wallet and categories. For a budget it also reserves the categories:
-// a foreign key keeps them until SyncReferences settles the reservation, or until it expires.
+// references are the wallet and the category that a request names. Either is nil if the request does not name it, or if its id
+// is malformed.
+type references struct{ wallet, category *uuid.UUID }
+
+func (c changes) references() references { return references{c.wallet, c.category} }
+
+// CheckReferences returns one error that names the wallet and the categories that do not belong to a user. For a budget it also
+// reserves the categories: a foreign key keeps them until SyncReferences settles the reservation, or until it expires.
 func (s *server) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
 	owner := parseServiceID(&p, "ownerId", req.GetOwnerId())
@@ -30,14 +36,19 @@ func (s *server) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferen
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	if err := checkAll(ctx, s.db, owner, wallets, categories); err != nil {
+	o, err := selectOwn(ctx, s.db, owner, wallets, categories)
+	if err != nil {
+		return nil, err
+	}
+	o.checkLists(&p, "walletId", wallets, "categoryIds", categories)
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	if reservation != uuid.Nil && len(categories) > 0 {
 		// A category that was deleted since the check violates the foreign key, and nothing is reserved.
 		err := reserveCategories(ctx, s.db, owner, budget, reservation, categories, s.now().Add(reservationLife))
 		if pg.IsViolation(err, categoryKey) {
-			return nil, errCategoryNotFound
+			return nil, errCategoryNotFound.With("categoryIds", "names an unknown category")
 		}
 		if err != nil {
 			return nil, err
@@ -46,38 +57,52 @@ func (s *server) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferen
 	return &ledgerv1.CheckReferencesResponse{}, nil
 }
 
-// checkOwn returns the wallet's currency, or the error for a wallet or category that is not the owner's.
-func checkOwn(ctx context.Context, q pg.Querier, owner, wallet, category uuid.UUID) (currency string, err error) {
-	own, err := selectOwn(ctx, q, owner, []uuid.UUID{wallet}, []uuid.UUID{category})
-	switch {
-	case err != nil:
-		return "", err
-	case own.Wallets == 0:
-		return "", errWalletNotFound.With("walletId", "is unknown")
-	case own.Categories == 0:
-		return "", errCategoryNotFound.With("categoryId", "is unknown")
-	}
-	return own.Currency, nil
-}
-
-// checkAll returns the error for a wallet or category that is not the owner's.
-func checkAll(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets, categories []uuid.UUID) error {
-	if len(wallets)+len(categories) == 0 {
-		return nil
-	}
-	own, err := selectOwn(ctx, q, owner, wallets, categories)
-	switch {
-	case err != nil:
+// ownProblems returns the problems of a request, and adds to them the wallets and categories among the references that do not
+// belong to the owner.
+func ownProblems(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, named references) error {
+	o, err := selectReferences(ctx, q, owner, named)
+	if err != nil {
 		return err
-	case own.Wallets < len(wallets):
-		return errWalletNotFound
-	case own.Categories < len(categories):
-		return errCategoryNotFound
 	}
-	return nil
+	o.check(&p, named)
+	return p.Err()
 }
 
-// parseIDs drops repeats.
+// selectReferences returns the references that belong to the owner.
+func selectReferences(ctx context.Context, q pg.Querier, owner uuid.UUID, named ...references) (own, error) {
+	var wallets, categories []uuid.UUID
+	for _, r := range named {
+		if r.wallet != nil && !slices.Contains(wallets, *r.wallet) {
+			wallets = append(wallets, *r.wallet)
+		}
+		if r.category != nil && !slices.Contains(categories, *r.category) {
+			categories = append(categories, *r.category)
+		}
+	}
+	return selectOwn(ctx, q, owner, wallets, categories)
+}
+
+// check adds a problem for each reference that does not belong to the owner.
+func (o own) check(p *apierr.Problems, named references) {
+	if named.wallet != nil && !slices.Contains(o.Wallets, *named.wallet) {
+		p.Add(errWalletNotFound.With("walletId", "is unknown"))
+	}
+	if named.category != nil && !slices.Contains(o.Categories, *named.category) {
+		p.Add(errCategoryNotFound.With("categoryId", "is unknown"))
+	}
+}
+
+// checkLists adds one problem per field whose ids do not all belong to the owner. The ids of a list must be distinct.
+func (o own) checkLists(p *apierr.Problems, walletField string, wallets []uuid.UUID, categoryField string, categories []uuid.UUID) {
+	if len(o.Wallets) < len(wallets) {
+		p.Add(errWalletNotFound.With(walletField, "names an unknown wallet"))
+	}
+	if len(o.Categories) < len(categories) {
+		p.Add(errCategoryNotFound.With(categoryField, "names an unknown category"))
+	}
+}
+
+// parseIDs returns the distinct ids of a list.
 func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
 	var ids []uuid.UUID
 	for _, s := range ss {

@@ -9,18 +9,23 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// own counts how many of some wallets and categories are an owner's. Currency is that of the one wallet asked for.
+// own is the subset of some wallets and categories that belongs to an owner. Currency is the currency of a single wallet.
 type own struct {
-	Wallets    int
-	Categories int
+	Wallets    []uuid.UUID
+	Categories []uuid.UUID
 	Currency   string
 }
 
+// selectOwn returns the wallets and categories among the given ones that belong to the owner. It queries nothing if none is
+// given.
 func selectOwn(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets, categories []uuid.UUID) (own, error) {
+	if len(wallets)+len(categories) == 0 {
+		return own{}, nil
+	}
 	o, err := pg.One[own](ctx, q, `
 		SELECT w.wallets, w.currency, c.categories
-		FROM (SELECT count(*) AS wallets, coalesce(max(currency), '') AS currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)) AS w,
-			(SELECT count(*) AS categories FROM categories WHERE owner_id = $1 AND id = ANY($3)) AS c`, owner, wallets, categories)
+		FROM (SELECT array_agg(id) AS wallets, coalesce(max(currency), '') AS currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)) AS w,
+			(SELECT array_agg(id) AS categories FROM categories WHERE owner_id = $1 AND id = ANY($3)) AS c`, owner, wallets, categories)
 	if err != nil {
 		return own{}, fmt.Errorf("selecting an owner's wallets and categories: %w", err)
 	}

@@ -62,12 +62,13 @@ func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (walle
 	return w, nil
 }
 
-// selectWallets returns an owner's wallets older than before, newest first.
-func selectWallets(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]wallet, error) {
+// selectWallets returns an owner's wallets older than before, newest first: the archived ones, the others, or all if archived
+// is nil.
+func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, before uuid.UUID, limit int) ([]wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
-		WHERE w.owner_id = $1 AND w.id < $2
+		WHERE w.owner_id = $1 AND w.id < $2 AND ($3::boolean IS NULL OR w.archived = $3)
 		ORDER BY w.id DESC
-		LIMIT $3`, owner, before, limit)
+		LIMIT $4`, owner, before, archived, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting wallets: %w", err)
 	}

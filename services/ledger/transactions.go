@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,13 +24,15 @@ const (
 	income  = "income"
 )
 
-// CreateTransaction books an amount. It shares its statement and commit with others.
+// CreateTransaction inserts a transaction. Simultaneous creates share a statement and a commit.
 func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
-	t, err := parseTransaction(req)
-	if err != nil {
-		return nil, err
+	var p apierr.Problems
+	owner, c := caller.ID(ctx), parseTransaction(&p, req)
+	t := c.apply(&p, transaction{})
+	if p.Err() != nil {
+		return nil, ownProblems(ctx, s.db, p, owner, c.references())
 	}
-	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.newID(), caller.ID(ctx), 1, s.now()
+	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.newID(), owner, 1, s.now()
 	t.UpdatedAt = t.CreatedAt
 	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.proto(), Etag: etag.Format(t.Version)}
 	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
@@ -53,14 +56,16 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	return resp, nil
 }
 
-// unwritten is why a transaction's wallet and category did not let it be written.
+// unwritten returns the reason why a transaction was not inserted: its wallet or category does not belong to the owner.
 func (s *server) unwritten(ctx context.Context, q pg.Querier, t transaction) error {
-	if _, err := checkOwn(ctx, q, t.OwnerID, t.WalletID, t.CategoryID); err != nil {
+	if err := ownProblems(ctx, q, apierr.Problems{}, t.OwnerID, t.references()); err != nil {
 		return err
 	}
-	// They have come into being in between.
+	// They were created in the meantime.
 	return apierr.Unavailable
 }
+
+func (t transaction) references() references { return references{&t.WalletID, &t.CategoryID} }
 
 func (s *server) created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction) outbox.Event {
 	return s.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
@@ -101,13 +106,14 @@ func (s *server) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTran
 	if !ok {
 		return nil, errInvalidTransactionID
 	}
-	c, err := parseTransactionUpdate(req)
+	var p apierr.Problems
+	c, err := parseTransactionUpdate(&p, req)
 	if err != nil {
 		return nil, err
 	}
 	resp := &ledgerv1.UpdateTransactionResponse{}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		t, err := s.changeTransaction(ctx, tx, id, req.GetIfMatch(), c)
+		t, err := s.changeTransaction(ctx, tx, id, req.GetIfMatch(), c, p)
 		if err != nil {
 			return err
 		}
@@ -120,20 +126,16 @@ func (s *server) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTran
 	return resp, nil
 }
 
-func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes) (transaction, error) {
+// changeTransaction writes the next version of a transaction. The problems p of the request take precedence over a transaction
+// that does not exist, belongs to another user, or has another version.
+func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (transaction, error) {
 	before, err := basedTransaction(ctx, tx, id, ifMatch)
 	if err != nil {
-		return transaction{}, err
+		return transaction{}, cmp.Or(p.Err(), err)
 	}
-	var p apierr.Problems
 	after := c.apply(&p, before)
-	if err := p.Err(); err != nil {
+	if err := ownProblems(ctx, tx, p, after.OwnerID, c.references()); err != nil {
 		return transaction{}, err
-	}
-	if c.wallet != nil || c.category != nil {
-		if _, err := checkOwn(ctx, tx, after.OwnerID, after.WalletID, after.CategoryID); err != nil {
-			return transaction{}, err
-		}
 	}
 	after.Version++
 	after.UpdatedAt = s.now()

@@ -110,9 +110,113 @@ func TestATransactionThatIsWrongIsRefused(t *testing.T) {
 	}
 }
 
-func TestABadDateIsToldInTheSpecifiedWords(t *testing.T) {
+// problemCases are the combinations of problems that a create, an item of a batch and an update report together.
+func problemCases(unknown string) map[string]struct {
+	change func(*ledgerv1.CreateTransactionRequest)
+	code   codes.Code
+	reason string
+	fields []string
+} {
+	type request = *ledgerv1.CreateTransactionRequest
+	return map[string]struct {
+		change func(request)
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"unknown wallet and category": {
+			func(r request) { r.WalletId, r.CategoryId = unknown, unknown },
+			codes.NotFound, "WALLET_NOT_FOUND",
+			[]string{"walletId", "categoryId"},
+		},
+		"unknown wallet beside a bad amount": {
+			func(r request) { r.WalletId, r.Amount = unknown, "0" },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount", "walletId"},
+		},
+		"unknown category beside a malformed wallet": {
+			func(r request) { r.WalletId, r.CategoryId = "x", unknown },
+			codes.InvalidArgument, "WALLET_NOT_FOUND",
+			[]string{"walletId", "categoryId"},
+		},
+		"nil UUIDs beside a bad date": {
+			func(r request) { r.Date, r.WalletId, r.CategoryId = "x", uuid.Nil.String(), uuid.Nil.String() },
+			codes.InvalidArgument, "INVALID_TRANSACTION_DATE",
+			[]string{"date", "walletId", "categoryId"},
+		},
+		"everything": {
+			func(r request) {
+				r.Amount, r.Date, r.Currency, r.WalletId, r.CategoryId, r.Type = "x", "x", "x", unknown, unknown, new("x")
+				r.Description = strings.Repeat("x", 1001)
+			},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount", "description", "date", "currency", "type", "walletId", "categoryId"},
+		},
+		"bad amount beside another currency": {
+			func(r request) { r.Amount, r.Currency = "0", "JPY" },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+	}
+}
+
+func TestCreateTransactionNamesAllProblems(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "Invalid transaction date", errInvalidTransactionDate.Message)
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	for name, c := range problemCases(s.newID().String()) {
+		t.Run(name, func(t *testing.T) {
+			req := p.spends("5")
+			c.change(req)
+			e := s.refuses(t, c.code, c.reason, func() error {
+				_, err := s.CreateTransaction(p.ctx, req)
+				return err
+			})
+			require.Equal(t, c.fields, fieldNames(e))
+		})
+	}
+}
+
+func TestUpdateTransactionNamesAllProblems(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	id := p.create(t, p.spends("5.25")).GetId()
+	for name, c := range problemCases(s.newID().String()) {
+		t.Run(name, func(t *testing.T) {
+			before, after := p.spends("5.25"), p.spends("5.25")
+			c.change(after)
+			changed := func(before, after string) *string {
+				if before == after {
+					return nil
+				}
+				return &after
+			}
+			req := &ledgerv1.UpdateTransactionRequest{
+				Id: id, Amount: changed(before.GetAmount(), after.GetAmount()), Description: changed(before.GetDescription(), after.GetDescription()),
+				Date: changed(before.GetDate(), after.GetDate()), Currency: changed(before.GetCurrency(), after.GetCurrency()),
+				WalletId: changed(before.GetWalletId(), after.GetWalletId()), CategoryId: changed(before.GetCategoryId(), after.GetCategoryId()),
+				Type: changed(before.GetType(), after.GetType()),
+			}
+			e := s.refuses(t, c.code, c.reason, func() error {
+				_, err := s.UpdateTransaction(p.ctx, req)
+				return err
+			})
+			require.Equal(t, c.fields, fieldNames(e))
+		})
+	}
+}
+
+func TestInvalidTransactionDateHasTheSpecifiedMessage(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	req := p.spends("5")
+	req.Date = "x"
+	_, err := p.CreateTransaction(p.ctx, req)
+	require.Equal(t, "Invalid transaction date", apierr.From(err).Message)
+	req.Amount = "0"
+	_, err = p.CreateTransaction(p.ctx, req)
+	require.Equal(t, apierr.Field{Name: "date", Message: "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"}, apierr.From(err).Fields[1])
 }
 
 func TestAWalletHoldsNoMoreThanItCan(t *testing.T) {

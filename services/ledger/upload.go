@@ -10,37 +10,40 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 const maxReceiptFile = 10 << 20
 
-// upload is a checked request to read a receipt.
+// upload is a valid request to read a receipt.
 type upload struct {
 	owner, wallet, category uuid.UUID
-	file                    []byte
-	hash                    []byte
-	mode                    string
-	rejectDuplicate         bool
-	keepImage               bool
+	// currency is the wallet's.
+	currency        money.Currency
+	file            []byte
+	hash            []byte
+	mode            string
+	rejectDuplicate bool
+	keepImage       bool
 }
 
-func parseUpload(req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
-	var p apierr.Problems
+// parseUpload returns a request with the references that are well-formed. wallet and category are set if there is no problem.
+func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, references) {
 	u := upload{
 		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
-		// A preview keeps nothing.
+		// A preview stores nothing.
 		keepImage: req.GetKeepImage() && !req.GetDryRun(),
 	}
-	switch size := len(u.file); {
-	case size > maxReceiptFile:
-		return upload{}, apierr.PayloadTooLarge
-	case size == 0:
+	if len(u.file) == 0 {
 		p.Add(errReceiptFileRequired.With("receipt", "is required"))
 	}
-	u.wallet = parseReference(&p, "walletId", req.GetWalletId(), errInvalidWalletID)
-	u.category = parseReference(&p, "categoryId", req.GetCategoryId(), errInvalidCategoryID)
+	named := references{
+		wallet:   requireReference(p, "walletId", req.GetWalletId(), errInvalidWalletID),
+		category: requireReference(p, "categoryId", req.GetCategoryId(), errInvalidCategoryID),
+	}
 	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
 		p.Field(&apierr.Field{Name: "mode", Message: "must be items or single"})
 	}
@@ -49,17 +52,31 @@ func parseUpload(req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, er
 	}
 	hash := sha256.Sum256(u.file)
 	u.hash = hash[:]
-	return u, p.Err()
+	return u, named
 }
 
-// admit refuses what must fail whatever the receipt says, and returns the wallet's currency.
-func (s *server) admit(ctx context.Context, u upload) (string, error) {
-	currency, err := checkOwn(ctx, s.db, u.owner, u.wallet, u.category)
-	if err != nil || !u.rejectDuplicate {
-		return currency, err
+// admit rejects an upload that must fail whatever the receipt contains. It returns the upload with its wallet, the wallet's
+// currency and its category.
+func (s *server) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
+	if len(req.GetReceipt()) > maxReceiptFile {
+		return upload{}, apierr.PayloadTooLarge
 	}
-	_, err = earlierReceipt(ctx, s.db, u)
-	return currency, err
+	var p apierr.Problems
+	u, named := parseUpload(&p, req)
+	u.owner = caller.ID(ctx)
+	own, err := selectReferences(ctx, s.db, u.owner, named)
+	if err != nil {
+		return upload{}, err
+	}
+	own.check(&p, named)
+	if err := p.Err(); err != nil {
+		return upload{}, err
+	}
+	u.wallet, u.category, u.currency = *named.wallet, *named.category, currencyOf(own.Currency)
+	if u.rejectDuplicate {
+		_, err = earlierReceipt(ctx, s.db, u)
+	}
+	return u, err
 }
 
 // earlierReceipt is the newest receipt that the owner has uploaded the same file for, nil without one; an error when the

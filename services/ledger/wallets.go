@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -39,15 +40,18 @@ func (s *server) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletReq
 	return resp, nil
 }
 
-// ListWallets answers newest first.
+// ListWallets returns a page of the caller's wallets, newest first. A cursor is valid for the same filter only.
 func (s *server) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
 	owner, before := caller.ID(ctx), uuid.Max
 	scope := "wallets " + owner.String()
+	if req.Archived != nil {
+		scope += " archived " + strconv.FormatBool(req.GetArchived())
+	}
 	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
 	if err != nil {
 		return nil, err
 	}
-	wallets, err := selectWallets(ctx, s.db, owner, before, limit+1)
+	wallets, err := selectWallets(ctx, s.db, owner, req.Archived, before, limit+1)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -128,6 +129,42 @@ func TestWalletsAreListedNewestFirst(t *testing.T) {
 	requireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
 	_, err = s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(0))})
 	requireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+}
+
+func TestListWalletsFiltersByArchived(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	ids := map[bool][]string{}
+	for i := range 6 {
+		id, archived := s.makeWallet(ctx, t, "Cash", "EUR").String(), i%2 == 0
+		if archived {
+			_, err := s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: id, Archived: &archived})
+			require.NoError(t, err)
+		}
+		ids[archived] = append([]string{id}, ids[archived]...)
+	}
+	list := func(req *ledgerv1.ListWalletsRequest) (got []string, next string) {
+		resp, err := s.ListWallets(ctx, req)
+		require.NoError(t, err)
+		for _, w := range resp.GetWallets() {
+			got = append(got, w.GetId())
+		}
+		return got, resp.GetPagination().GetNextCursor()
+	}
+	all, _ := list(&ledgerv1.ListWalletsRequest{})
+	require.Len(t, all, 6)
+	for archived, want := range ids {
+		req := &ledgerv1.ListWalletsRequest{Archived: &archived, Limit: new(int32(2))}
+		first, next := list(req)
+		req.Cursor = next
+		second, _ := list(req)
+		require.Equal(t, want, append(first, second...))
+		for name, other := range map[string]*bool{"without the filter": nil, "with the other value": new(!archived)} {
+			_, err := s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Archived: other, Cursor: next})
+			require.ErrorIs(t, err, apierr.InvalidCursor, name)
+		}
+	}
 }
 
 func TestAWalletIsRenamedAndArchived(t *testing.T) {

@@ -211,15 +211,7 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 		requireCheap(t, plans.take(t), 500, 500)
 	})
 	t.Run("the spending of fifty budgets", func(t *testing.T) {
-		req := &ledgerv1.SumSpendingRequest{}
-		for i := range 50 {
-			from := time.Date(2024, 1, 15+i, 0, 0, 0, 0, time.UTC)
-			req.Windows = append(req.Windows, &ledgerv1.SpendingWindow{
-				OwnerId: p.id.String(), WalletId: wallet[0], CategoryIds: category,
-				From: from.Format(dateLayout), To: from.AddDate(1, 0, 0).Format(dateLayout),
-			})
-		}
-		_, err := p.SumSpending(p.ctx, req)
+		_, err := p.SumSpending(p.ctx, p.fiftyBudgets())
 		require.NoError(t, err)
 		requireCheap(t, plans.take(t), 50*1000, 50*500)
 	})
@@ -261,4 +253,46 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 		// Postgres tries it five times before it compares.
 		require.EqualValues(t, 5, r.Anew)
 	})
+}
+
+// fiftyBudgets asks for windows of a year that begin and end within a month.
+func (p person) fiftyBudgets() *ledgerv1.SumSpendingRequest {
+	req := &ledgerv1.SumSpendingRequest{}
+	for i := range 50 {
+		from := time.Date(2024, 1, 15+i, 0, 0, 0, 0, time.UTC)
+		req.Windows = append(req.Windows, &ledgerv1.SpendingWindow{
+			OwnerId: p.id.String(), WalletId: p.wallet.String(), CategoryIds: []string{p.category.String()},
+			From: from.Format(dateLayout), To: from.AddDate(1, 0, 0).Format(dateLayout),
+		})
+	}
+	return req
+}
+
+// TestSumSpendingPlan creates the indexes again, because PostgreSQL chooses the newest of those that it expects to cost the same.
+func TestSumSpendingPlan(t *testing.T) {
+	t.Parallel()
+	p := rich(t, setup(t))
+	db := p.db
+	var plans *plans
+	p.server, plans = explained(t, p.server)
+	type index struct{ Name, Definition string }
+	indexes, err := pg.All[index](t.Context(), db, `
+		SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
+		FROM pg_index
+		WHERE indrelid = 'transactions'::regclass AND indexrelid::regclass::text ~ '_date$'
+		ORDER BY name`)
+	require.NoError(t, err)
+	require.Len(t, indexes, 3)
+	for _, newest := range indexes {
+		t.Run("with "+newest.Name+" as the newest index", func(t *testing.T) {
+			_, err := db.Exec(t.Context(), "DROP INDEX "+newest.Name+"; "+newest.Definition, pgx.QueryExecModeSimpleProtocol)
+			require.NoError(t, err)
+			// PostgreSQL uses a plan for all values from the sixth execution on.
+			for range 6 {
+				_, err := p.SumSpending(p.ctx, p.fiftyBudgets())
+				require.NoError(t, err)
+				requireCheap(t, plans.take(t), 50*1000, 50*500)
+			}
+		})
+	}
 }

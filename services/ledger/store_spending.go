@@ -22,8 +22,12 @@ type spent struct {
 // mostSpent is told of sums that are larger: one that no bigint holds must not keep the other windows from their answers.
 const mostSpent = 9_000_000_000_000_000_000
 
-// selectSpending has rows for the windows whose wallet exists, by currency within each. As in a summary, whole months come
-// from the kept totals.
+// selectSpending returns rows for the windows whose wallet exists, by currency within each window. As in a summary, whole
+// months come from the monthly totals.
+//
+// Transactions are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports:
+// with "=", PostgreSQL expects one row from the index by wallet as well as from the one by category, and takes the newer
+// index, although a wallet usually has more rows in a month than a category.
 func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
 	rows, err := pg.All[spent](ctx, q, `
 		WITH asked AS (
@@ -49,12 +53,12 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 				UNION ALL
 				SELECT currency, -amount_minor
 				FROM transactions t
-				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id AND t.category_id = c.category_id
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.head_from AND t.date < a.head_end
 				UNION ALL
 				SELECT currency, -amount_minor
 				FROM transactions t
-				WHERE t.owner_id = a.owner_id AND t.wallet_id = a.wallet_id AND t.category_id = c.category_id
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.tail_from AND t.date < a.tail_end
 			) AS m
 			WHERE c.position = a.position

@@ -67,13 +67,15 @@ func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner)
 	return nil
 }
 
-// dropIndexes returns what makes them again: that is ten times as quick as keeping them up to date.
+// dropIndexes returns the statements that create the indexes again, in the order of their creation: between indexes of equal
+// cost, PostgreSQL chooses the newest. Creating them afterwards is ten times as fast as updating them row by row.
 func dropIndexes(ctx context.Context, tx pgx.Tx) (create []string, err error) {
 	type index struct{ Name, Definition string }
 	rows, err := tx.Query(ctx, `
 		SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
 		FROM pg_index
-		WHERE indrelid = 'transactions'::regclass AND NOT indisprimary`)
+		WHERE indrelid = 'transactions'::regclass AND NOT indisprimary
+		ORDER BY indexrelid`)
 	if err != nil {
 		return nil, err
 	}

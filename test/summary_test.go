@@ -51,7 +51,7 @@ func TestTheDashboardAddsUp(t *testing.T) {
 		"from": "2026-03-01", "to": "2026-03-31", "totals.0.currency": "EUR", "totals.0.income": "1000.00", "totals.0.expense": "20.00",
 		"totals.0.net": "980.00", "totals.0.balance": "1021.00", "totals.0.transactionCount": "3", "byCategory.0.name": "Food",
 		"byCategory.0.expense": "20.00", "byCategory.0.percentage": "100", "byWallet.0.walletId": wallet, "byWallet.0.net": "980.00",
-		"previous.0.expense": "9.00", "trend.11.month": "2026-03", "trend.10.expense": "9.00", "largestExpenses.0.amount": "-12.50",
+		"previous.0.expense": "9.00", "previous.0.balance": "41.00", "trend.11.month": "2026-03", "trend.10.expense": "9.00", "largestExpenses.0.amount": "-12.50",
 	} {
 		require.Equal(t, want, a.text("summary."+path), path)
 	}

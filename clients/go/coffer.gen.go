@@ -1851,13 +1851,16 @@ type ShareBudgetResponseCode string
 
 // Summary Summary of a user's money in a window. Income and expense are positive; net = income - expense.
 type Summary struct {
+	// ByCategory At most 2000 rows: beyond that, each currency has an equal share of them for the categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
-	ByWallet   []WalletTotals   `json:"byWallet"`
+
+	// ByWallet At most 2000 rows, those in the wallets' own currencies first. A row in another currency needs a balance or movements.
+	ByWallet []WalletTotals `json:"byWallet"`
 
 	// From First day, YYYY-MM-DD.
 	From string `json:"from"`
 
-	// LargestExpenses The window's five largest expenses.
+	// LargestExpenses The window's five largest expenses in each currency, by currency.
 	LargestExpenses []Transaction `json:"largestExpenses"`
 
 	// Previous The window of the same length just before; of whole calendar months as many months before.
@@ -1876,7 +1879,7 @@ type Summary struct {
 
 // Totals Totals in one currency.
 type Totals struct {
-	// Balance Sum of the balances of the user's wallets in this currency, at the time of the answer.
+	// Balance Sum of the balances of the user's wallets in this currency at the end of the window; in previous, at the end of the previous window.
 	Balance          json.Number `json:"balance"`
 	Currency         string      `json:"currency"`
 	Expense          json.Number `json:"expense"`
@@ -2103,7 +2106,7 @@ type Wallet struct {
 
 // WalletTotals WalletTotals in one wallet and currency.
 type WalletTotals struct {
-	// Balance At the time of the answer.
+	// Balance At the end of the window.
 	Balance  json.Number `json:"balance"`
 	Currency string      `json:"currency"`
 	Expense  json.Number `json:"expense"`

@@ -171,6 +171,48 @@ func TestAWalletWithoutMovementIsShown(t *testing.T) {
 	require.Len(t, resp.GetSummary().GetTrend(), 12)
 }
 
+func TestGetSummaryOfThePast(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := actAs(t.Context(), s.newID())
+	resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("100")})
+	require.NoError(t, err)
+	wallet, category := uuid.MustParse(resp.GetWallet().GetId()), s.makeCategory(ctx, t, "Food")
+	entry := func(day, currency string, amount int64) transaction {
+		return transaction{WalletID: wallet, CategoryID: category, AmountMinor: amount, Currency: currency, Date: at(day)}
+	}
+	s.record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200), entry("2026-02-20", "EUR", -30),
+		entry("2026-03-10", "EUR", -4), entry("2026-01-15", "JPY", -9000), entry("2026-02-15", "JPY", 9000))
+	balances := func(of []*ledgerv1.Totals) map[string]string {
+		byCurrency := map[string]string{}
+		for _, m := range of {
+			byCurrency[m.GetCurrency()] = m.GetBalance()
+		}
+		return byCurrency
+	}
+	for name, c := range map[string]struct {
+		from, to         string
+		totals, previous map[string]string
+	}{
+		"a whole month":            {"2026-01-01", "2026-01-31", map[string]string{"EUR": "88.00", "JPY": "-9000"}, map[string]string{"EUR": "100.00", "JPY": "0"}},
+		"a window within a month":  {"2026-01-15", "2026-01-19", map[string]string{"EUR": "90.00", "JPY": "-9000"}, map[string]string{"EUR": "90.00", "JPY": "0"}},
+		"a window over two months": {"2026-01-20", "2026-02-17", map[string]string{"EUR": "88.00", "JPY": "0"}, map[string]string{"EUR": "90.00", "JPY": "-9000"}},
+		"the current month":        {"2026-03-01", "2026-03-31", map[string]string{"EUR": "87.66"}, map[string]string{"EUR": "87.70", "JPY": "0"}},
+		"before all transactions":  {"2020-01-01", "2020-12-31", map[string]string{"EUR": "100.00"}, map[string]string{"EUR": "100.00"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resp, err := s.GetSummary(ctx, ask(c.from, c.to))
+			require.NoError(t, err)
+			require.Equal(t, c.totals, balances(resp.GetSummary().GetTotals()))
+			require.Equal(t, c.previous, balances(resp.GetSummary().GetPrevious()))
+			for _, w := range resp.GetSummary().GetByWallet() {
+				require.Equal(t, c.totals[w.GetCurrency()], w.GetBalance())
+			}
+		})
+	}
+}
+
 func TestCategoriesHaveTheirShareOfTheExpenses(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -223,9 +265,9 @@ func requireSame[T proto.Message](t require.TestingT, want, got []T) {
 	}
 }
 
-// TestTheSummaryEqualsARecomputation compares with a plain walk over all transactions of random histories, in windows
-// that start and end anywhere.
-func TestTheSummaryEqualsARecomputation(t *testing.T) {
+// TestGetSummaryEqualsRecomputation compares summaries of random histories with a computation from all their transactions, in
+// windows that start and end anywhere in a month.
+func TestGetSummaryEqualsRecomputation(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -251,7 +293,7 @@ func TestTheSummaryEqualsARecomputation(t *testing.T) {
 	})
 }
 
-// history is what a user has, by plain lists.
+// history is the data of a user as plain lists.
 type history struct {
 	wallets      []wallet
 	categories   map[uuid.UUID]string
@@ -262,8 +304,17 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	h := history{categories: map[uuid.UUID]string{}}
 	currencies := []string{"EUR", "JPY", "BHD"}
 	for i := range rapid.IntRange(1, 3).Draw(r, "wallets") {
-		name := string(rune('A' + i))
-		h.wallets = append(h.wallets, wallet{ID: s.makeWallet(ctx, r, name, currencies[i]), Name: name, Currency: currencies[i]})
+		w := wallet{Name: string(rune('A' + i)), Currency: currencies[i], InitialMinor: rapid.Int64Range(-300, 300).Draw(r, "opening balance")}
+		resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+			Name: w.Name, Currency: w.Currency, Balance: new(currencyOf(w.Currency).Format(w.InitialMinor)),
+		})
+		require.NoError(r, err)
+		w.ID = uuid.MustParse(resp.GetWallet().GetId())
+		if rapid.Bool().Draw(r, "archived") {
+			_, err := s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: w.ID.String(), Archived: new(true)})
+			require.NoError(r, err)
+		}
+		h.wallets = append(h.wallets, w)
 	}
 	var categories []uuid.UUID
 	for i := range rapid.IntRange(1, 3).Draw(r, "categories") {
@@ -307,62 +358,82 @@ func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
 	return req
 }
 
-// summary walks over everything once for each figure.
+// summary computes each figure from all transactions.
 func (h history) summary(q summaryQuestion) *ledgerv1.Summary {
 	out := &ledgerv1.Summary{From: q.window.from.Format(dateLayout), To: q.window.end.Add(-time.Microsecond).Format(dateLayout)}
-	balance := func(wallet uuid.UUID, currency string) (sum int64, held bool) {
-		for _, w := range h.wallets {
-			held = held || (w.ID == wallet || wallet == uuid.Nil) && w.Currency == currency
-		}
-		for _, t := range h.transactions {
-			if (t.WalletID == wallet || wallet == uuid.Nil) && t.Currency == currency {
-				sum, held = sum+t.AmountMinor, true
-			}
-		}
-		return sum, held
-	}
+	all := func(transaction) bool { return true }
 	for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
 		if q.currency != "" && q.currency != code {
 			continue
 		}
 		c := currencyOf(code)
-		total, _ := balance(uuid.Nil, code)
-		_, held := balance(uuid.Nil, code)
-		if !held && q.currency == "" {
-			continue
-		}
-		for _, part := range []struct {
-			window window
-			into   *[]*ledgerv1.Totals
-		}{{q.window, &out.Totals}, {q.window.previous(), &out.Previous}} {
-			income, expense, count := h.moved(part.window, code, func(transaction) bool { return true })
-			*part.into = append(*part.into, &ledgerv1.Totals{
-				Currency: code, Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
-				Balance: c.Format(total), TransactionCount: count,
-			})
-		}
-		out.ByCategory = append(out.ByCategory, h.categoryTotals(q.window, code)...)
-		for _, w := range h.wallets {
-			if b, held := balance(w.ID, code); held {
-				income, expense, _ := h.moved(q.window, code, func(t transaction) bool { return t.WalletID == w.ID })
-				out.ByWallet = append(out.ByWallet, &ledgerv1.WalletTotals{
-					WalletId: w.ID.String(), Name: w.Name, Currency: code,
-					Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense), Balance: c.Format(b),
-				})
+		wallets := h.walletTotals(q.window, code)
+		out.ByWallet = append(out.ByWallet, wallets...)
+		held := len(wallets) > 0 || q.currency == code
+		total := func(w window) []*ledgerv1.Totals {
+			income, expense, count := h.moved(w, code, all)
+			if !held && count == 0 {
+				return nil
 			}
+			var balance int64
+			for _, of := range h.wallets {
+				balance += h.balance(of, code, w.end)
+			}
+			return []*ledgerv1.Totals{{
+				Currency: code, Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
+				Balance: c.Format(balance), TransactionCount: count,
+			}}
 		}
+		out.Totals = append(out.Totals, total(q.window)...)
+		out.Previous = append(out.Previous, total(q.window.previous())...)
+		out.ByCategory = append(out.ByCategory, h.categoryTotals(q.window, code)...)
+		var trend []*ledgerv1.MonthTotals
 		for i := range 12 {
 			month := at(q.window.lastDay().Format("2006-01")+"-01").AddDate(0, i-11, 0)
-			income, expense, _ := h.moved(window{month, month.AddDate(0, 1, 0)}, code, func(transaction) bool { return true })
-			out.Trend = append(out.Trend, &ledgerv1.MonthTotals{
+			income, expense, count := h.moved(window{month, month.AddDate(0, 1, 0)}, code, all)
+			held = held || count > 0
+			trend = append(trend, &ledgerv1.MonthTotals{
 				Month: month.Format("2006-01"), Currency: code,
 				Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
 			})
+		}
+		if held {
+			out.Trend = append(out.Trend, trend...)
 		}
 	}
 	slices.SortStableFunc(out.ByWallet, func(a, b *ledgerv1.WalletTotals) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	slices.SortStableFunc(out.Trend, func(a, b *ledgerv1.MonthTotals) int { return cmp.Compare(a.GetMonth(), b.GetMonth()) })
 	h.list(q, out)
+	return out
+}
+
+// balance is what a wallet held in a currency at a moment.
+func (h history) balance(w wallet, currency string, at time.Time) (sum int64) {
+	if w.Currency == currency {
+		sum = w.InitialMinor
+	}
+	for _, t := range h.transactions {
+		if t.WalletID == w.ID && t.Currency == currency && t.Date.Before(at) {
+			sum += t.AmountMinor
+		}
+	}
+	return sum
+}
+
+// walletTotals has a row for a wallet's own currency, and for others with a balance or movements.
+func (h history) walletTotals(w window, currency string) (out []*ledgerv1.WalletTotals) {
+	c := currencyOf(currency)
+	for _, of := range h.wallets {
+		income, expense, count := h.moved(w, currency, func(t transaction) bool { return t.WalletID == of.ID })
+		balance := h.balance(of, currency, w.end)
+		if of.Currency != currency && balance == 0 && count == 0 {
+			continue
+		}
+		out = append(out, &ledgerv1.WalletTotals{
+			WalletId: of.ID.String(), Name: of.Name, Currency: currency,
+			Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense), Balance: c.Format(balance),
+		})
+	}
 	return out
 }
 
@@ -415,10 +486,14 @@ func (h history) list(q summaryQuestion, out *ledgerv1.Summary) {
 		return cmp.Or(b.Date.Compare(a.Date), cmp.Compare(b.ID.String(), a.ID.String()))
 	}
 	slices.SortFunc(all, newest)
-	scale := map[string]int64{"JPY": 1000, "EUR": 10, "CHF": 10, "BHD": 1}
 	slices.SortFunc(expenses, func(a, b transaction) int {
-		return cmp.Or(cmp.Compare(a.AmountMinor*scale[a.Currency], b.AmountMinor*scale[b.Currency]), newest(a, b))
+		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.AmountMinor, b.AmountMinor), newest(a, b))
+	})
+	shown := map[string]int{}
+	expenses = slices.DeleteFunc(expenses, func(t transaction) bool {
+		shown[t.Currency]++
+		return shown[t.Currency] > 5
 	})
 	out.RecentTransactions = transactionsProto(all[:min(5, len(all))])
-	out.LargestExpenses = transactionsProto(expenses[:min(5, len(expenses))])
+	out.LargestExpenses = transactionsProto(expenses)
 }

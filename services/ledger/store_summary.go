@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they agree.
+// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they agree with each other.
 func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuestion) (figures, error) {
 	var f figures
 	batch := &pgx.Batch{}
@@ -46,11 +46,12 @@ const movementsOf = `(
 // args name the bounds of a window of the question.
 func (q summaryQuestion) args(w window) pgx.NamedArgs {
 	head, months, tail := w.parts()
-	touched := w.touchedMonths()
+	touched, later := w.touchedMonths(), w.laterMonths()
 	return pgx.NamedArgs{
 		"owner": q.owner, "currency": q.currency, "from": w.from, "end": w.end,
 		"head_from": head.from, "head_end": head.end, "tail_from": tail.from, "tail_end": tail.end,
 		"months_from": months.from, "months_end": months.end, "touched_from": touched.from, "touched_end": touched.end,
+		"later_from": later, "later_months": later,
 	}
 }
 
@@ -107,39 +108,56 @@ func queueTrend(batch *pgx.Batch, q summaryQuestion, into *[]movement) {
 		HAVING sum(transaction_count) > 0`, q.args(q.window.trend())).Query(collect(into))
 }
 
-// queueBalances leaves out what a wallet has no transaction in any more, unless it is its own currency.
+// queueBalances reads the balances at the end of the window: those of now, less the movements since then. The movements are
+// the totals of whole months and the transactions in the rest of the window's last month, so that the default window, behind
+// which there is nothing, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {
 	batch.Queue(`
-		SELECT w.id AS wallet_id, w.name, b.currency, b.amount_minor AS balance,
-			(sum(b.amount_minor) OVER (PARTITION BY b.currency))::bigint AS together
+		SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own,
+			(b.amount_minor - coalesce(later.net, 0))::bigint AS balance,
+			(sum(b.amount_minor - coalesce(later.net, 0)) OVER (PARTITION BY b.currency))::bigint AS total
 		FROM wallets w
 		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
-		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)
-			AND (b.currency = w.currency OR b.amount_minor <> 0 OR EXISTS (
-				SELECT FROM monthly_totals m
-				WHERE m.owner_id = b.owner_id AND m.wallet_id = b.wallet_id AND m.currency = b.currency AND m.transaction_count > 0
-			))`, q.args(q.window)).Query(collect(into))
+		LEFT JOIN (
+			SELECT wallet_id, currency, sum(net) AS net
+			FROM (
+				SELECT wallet_id, currency, income_minor - expense_minor AS net
+				FROM monthly_totals
+				WHERE owner_id = @owner AND month >= @later_months
+				UNION ALL
+				SELECT wallet_id, currency, amount_minor
+				FROM transactions
+				WHERE owner_id = @owner AND date >= @end AND date < @later_from
+			) AS m
+			GROUP BY wallet_id, currency
+		) AS later ON later.wallet_id = b.wallet_id AND later.currency = b.currency
+		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`, q.args(q.window)).Query(collect(into))
 }
 
-// queueLargest takes the largest expenses of each currency and month; currencies can only be compared once their decimals are
-// known. The interval keeps the planner, which does not know whose months are long, from the index by date.
+// queueLargest selects the largest expenses of each currency among the largest of each of its months. The interval keeps the
+// planner, which does not know which users have long months, from the index by date.
 func queueLargest(batch *pgx.Batch, q summaryQuestion, into *[]transaction) {
 	batch.Queue(`
-		SELECT t.*
+		SELECT `+transactionColumns+`
 		FROM (
-			SELECT DISTINCT month::timestamp AS month, currency
-			FROM monthly_totals
-			WHERE owner_id = @owner AND month >= @touched_from AND month < @touched_end AND expense_minor > 0
-				AND (@currency = '' OR currency = @currency)
-		) AS m
-		CROSS JOIN LATERAL (
-			SELECT `+transactionColumns+`
-			FROM transactions t
-			WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
-				AND t.date + interval '0' >= @from AND t.date + interval '0' < @end AND t.amount_minor < 0
-			ORDER BY t.amount_minor, t.date DESC, t.id DESC
-			LIMIT 5
-		) AS t`, q.args(q.window)).Query(collect(into))
+			SELECT t.*, row_number() OVER (PARTITION BY t.currency ORDER BY t.amount_minor, t.date DESC, t.id DESC) AS place
+			FROM (
+				SELECT DISTINCT month::timestamp AS month, currency
+				FROM monthly_totals
+				WHERE owner_id = @owner AND month >= @touched_from AND month < @touched_end AND expense_minor > 0
+					AND (@currency = '' OR currency = @currency)
+			) AS m
+			CROSS JOIN LATERAL (
+				SELECT `+transactionColumns+`
+				FROM transactions t
+				WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
+					AND t.date + interval '0' >= @from AND t.date + interval '0' < @end AND t.amount_minor < 0
+				ORDER BY t.amount_minor, t.date DESC, t.id DESC
+				LIMIT 5
+			) AS t
+		) AS t
+		WHERE t.place <= 5
+		ORDER BY t.currency, t.place`, q.args(q.window)).Query(collect(into))
 }
 
 func queueRecent(batch *pgx.Batch, q summaryQuestion, into *[]transaction) {

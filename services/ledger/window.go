@@ -55,6 +55,15 @@ func (w window) touchedMonths() window {
 	return window{from: monthOf(w.from), end: monthOf(w.lastDay()).AddDate(0, 1, 0)}
 }
 
+// laterMonths is the start of the first calendar month that begins at the window's end or after it.
+func (w window) laterMonths() time.Time {
+	month := monthOf(w.end)
+	if month.Before(w.end) {
+		month = month.AddDate(0, 1, 0)
+	}
+	return month
+}
+
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)

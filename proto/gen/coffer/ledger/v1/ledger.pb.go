@@ -3080,15 +3080,17 @@ type Summary struct {
 	// First day, YYYY-MM-DD.
 	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
 	// Last day, YYYY-MM-DD.
-	To         string            `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	Totals     []*Totals         `protobuf:"bytes,3,rep,name=totals,proto3" json:"totals,omitempty"`
+	To     string    `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	Totals []*Totals `protobuf:"bytes,3,rep,name=totals,proto3" json:"totals,omitempty"`
+	// At most 2000 rows: beyond that, each currency has an equal share of them for the categories with the largest expenses.
 	ByCategory []*CategoryTotals `protobuf:"bytes,4,rep,name=by_category,json=byCategory,proto3" json:"by_category,omitempty"`
-	ByWallet   []*WalletTotals   `protobuf:"bytes,5,rep,name=by_wallet,json=byWallet,proto3" json:"by_wallet,omitempty"`
+	// At most 2000 rows, those in the wallets' own currencies first. A row in another currency needs a balance or movements.
+	ByWallet []*WalletTotals `protobuf:"bytes,5,rep,name=by_wallet,json=byWallet,proto3" json:"by_wallet,omitempty"`
 	// The twelve months that end with the window's last one, oldest first; a month without movement is a zero.
 	Trend []*MonthTotals `protobuf:"bytes,6,rep,name=trend,proto3" json:"trend,omitempty"`
 	// The window of the same length just before; of whole calendar months as many months before.
 	Previous []*Totals `protobuf:"bytes,7,rep,name=previous,proto3" json:"previous,omitempty"`
-	// The window's five largest expenses.
+	// The window's five largest expenses in each currency, by currency.
 	LargestExpenses []*Transaction `protobuf:"bytes,8,rep,name=largest_expenses,json=largestExpenses,proto3" json:"largest_expenses,omitempty"`
 	// The window's five newest transactions.
 	RecentTransactions []*Transaction `protobuf:"bytes,9,rep,name=recent_transactions,json=recentTransactions,proto3" json:"recent_transactions,omitempty"`
@@ -3196,7 +3198,8 @@ type Totals struct {
 	Income   string                 `protobuf:"bytes,2,opt,name=income,proto3" json:"income,omitempty"`
 	Expense  string                 `protobuf:"bytes,3,opt,name=expense,proto3" json:"expense,omitempty"`
 	Net      string                 `protobuf:"bytes,4,opt,name=net,proto3" json:"net,omitempty"`
-	// Sum of the balances of the user's wallets in this currency, at the time of the answer.
+	// Sum of the balances of the user's wallets in this currency at the end of the window; in previous, at the end of the
+	// previous window.
 	Balance          string `protobuf:"bytes,5,opt,name=balance,proto3" json:"balance,omitempty"`
 	TransactionCount int32  `protobuf:"varint,6,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -3370,7 +3373,7 @@ type WalletTotals struct {
 	Income   string                 `protobuf:"bytes,4,opt,name=income,proto3" json:"income,omitempty"`
 	Expense  string                 `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
 	Net      string                 `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`
-	// At the time of the answer.
+	// At the end of the window.
 	Balance       string `protobuf:"bytes,7,opt,name=balance,proto3" json:"balance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

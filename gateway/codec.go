@@ -28,12 +28,17 @@ const (
 	problemNUL     = "must not contain NUL"
 )
 
-// problems collects what is wrong with a request's fields.
+// maxFieldLength limits the name of a field in an error response, in bytes.
+const maxFieldLength = 100
+
+// problems collects the problems of a request's fields: at most maxProblems, each with a name of limited length.
 type problems struct{ fields []apierr.Field }
 
+func (p *problems) full() bool { return len(p.fields) >= maxProblems }
+
 func (p *problems) add(field, message string) {
-	if len(p.fields) < maxProblems {
-		p.fields = append(p.fields, apierr.Field{Name: field, Message: message})
+	if !p.full() {
+		p.fields = append(p.fields, apierr.Field{Name: shorten(field), Message: message})
 	}
 }
 
@@ -81,11 +86,10 @@ func textProblem(text string) string {
 	return ""
 }
 
-// shorten keeps names that the caller made up from filling the answer.
+// shorten cuts a name that the client chose to maxFieldLength.
 func shorten(name string) string {
-	const most = 100
-	if len(name) <= most {
+	if len(name) <= maxFieldLength {
 		return name
 	}
-	return strings.ToValidUTF8(name[:most], "") + "..."
+	return strings.ToValidUTF8(name[:maxFieldLength], "") + "..."
 }

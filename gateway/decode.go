@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,8 +21,11 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// maxProblems bounds an error answer: a body of a megabyte can be wrong in many places.
+// maxProblems limits an error response: a body of a megabyte can have a problem in many places.
 const maxProblems = 50
+
+// maxParameters limits the parameters of a query string, repeated ones included.
+const maxParameters = 1000
 
 // decoding is a connection whose calls fill the request message from the HTTP request that the context belongs to.
 // grpc-gateway has set the path's fields by then, and nothing else touches those. The reply stays encoded, in the exchange:
@@ -161,7 +166,7 @@ func decodeBody(r *http.Request, route *route, m protoreflect.Message, bad *prob
 	if err != nil {
 		return unread(err)
 	}
-	return decodeJSON(body, route.request.body, m, bad)
+	return decodeJSON(r.Context(), body, route.request.body, m, bad)
 }
 
 // unread says why a body could not be read to its end.
@@ -178,10 +183,14 @@ func unread(err error) error {
 	return errBodyInterrupted
 }
 
-// decodeQuery sets the fields that are in the query. Unknown parameters are ignored.
+// decodeQuery sets the fields that are in the query. An unknown parameter is a problem: a client that misspells a filter must
+// not get the unfiltered list.
 func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problems) error {
 	if raw == "" {
 		return nil
+	}
+	if strings.Count(raw, "&") >= maxParameters {
+		return errTooManyParameters
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -206,8 +215,22 @@ func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problem
 			setText(m, field, name, given[0], bad)
 		}
 	}
+	problem := fields.unknownParameter()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if fields[name] == nil {
+			bad.add(name, problem)
+		}
+	}
 	bad.sort()
 	return nil
+}
+
+// unknownParameter returns the problem of a query parameter that is not one of these fields.
+func (f fields) unknownParameter() string {
+	if len(f) == 0 {
+		return "is unknown: this operation has no query parameters"
+	}
+	return "is unknown: the query parameters of this operation are " + strings.Join(slices.Sorted(maps.Keys(f)), ", ")
 }
 
 func setText(m protoreflect.Message, field *field, name, text string, bad *problems) {

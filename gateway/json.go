@@ -2,27 +2,37 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
+// Limits of a JSON body. Every legitimate request is far below them. They keep the cost of decoding a hostile body close
+// to the cost of checking its syntax.
 const (
-	// maxDepth is far more than any request needs.
 	maxDepth = 64
-	// invalidText stands for a value that the service must reject. It is not a valid date, number, id, code or enumeration value.
-	invalidText = "\uFFFD"
+	// maxValues limits members and elements together. The largest request, 500 transactions, has about 5,000.
+	maxValues = 20_000
+	// maxNameLength limits the name of a member, in bytes as written, including the quotes.
+	maxNameLength = 256
+	// interruptEvery is the number of values between two checks of the request's context.
+	interruptEvery = 256
 )
 
-// decodeJSON fills m from a JSON object by the fields' types: a decimal takes a JSON number and keeps its digits, a
-// string takes nothing but a string. null is as good as absent, unless an option says otherwise. Unknown names are skipped. An empty body is {}.
-func decodeJSON(body []byte, fields fields, m protoreflect.Message, bad *problems) error {
+// invalidText stands for a value that the service must reject. It is not a valid date, number, id, code or enumeration value.
+const invalidText = "\uFFFD"
+
+// decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number and keeps its digits, a
+// string takes only a string. null means absent, unless an option says otherwise. Unknown names are skipped. An empty
+// body means {}. Decoding stops with the error of ctx when ctx ends.
+func decodeJSON(ctx context.Context, body []byte, fields fields, m protoreflect.Message, bad *problems) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case len(trimmed) == 0:
 		return nil
 	case !utf8.Valid(body):
@@ -32,249 +42,209 @@ func decodeJSON(body []byte, fields fields, m protoreflect.Message, bad *problem
 	case trimmed[0] != '{':
 		return errNotAnObject
 	}
-	w := &walker{rest: trimmed, bad: bad}
-	w.object(fields, m, "")
-	if w.tooDeep {
-		return errTooDeep
+	d := &jsonDecoder{rest: trimmed, bad: bad, interrupted: ctx.Err}
+	d.object(fields, m)
+	return d.err
+}
+
+// jsonDecoder reads a body that is known to be valid JSON. encoding/json cannot report the problem of each value or keep
+// the digits of numbers, and its token API takes longer than the rest of a request's decoding. Every method except next
+// starts at the first byte of a value and stops behind its last one.
+type jsonDecoder struct {
+	rest []byte
+	bad  *problems
+	// path leads to the current value. It becomes text only for a problem that is reported.
+	path   []segment
+	depth  int
+	values int
+	// interrupted returns the error of a request that has ended.
+	interrupted func() error
+	// err is the reason why decoding stopped before the end of the body.
+	err error
+}
+
+// segment is a step from a value into one of its members or elements.
+type segment struct {
+	name  string
+	index int
+}
+
+// problem reports what is wrong with the current value.
+func (d *jsonDecoder) problem(message string) {
+	if d.bad.full() {
+		return
 	}
-	return nil
+	var at []byte
+	for i, s := range d.path {
+		switch {
+		case len(at) > maxFieldLength:
+			// The rest would be cut off.
+		case s.name == "" && s.index >= 0:
+			at = append(strconv.AppendInt(append(at, '['), int64(s.index), 10), ']')
+		case i == 0:
+			at = append(at, s.name...)
+		default:
+			at = append(append(at, '.'), s.name...)
+		}
+	}
+	d.bad.add(string(at), message)
 }
 
-// walker walks over a body that is known to be valid JSON: what is to be told of each value, and the digits of numbers, is
-// more than encoding/json keeps, and its tokens take longer than all the rest of a request's decoding. Every method but next
-// begins where a value does, and ends behind it.
-type walker struct {
-	rest    []byte
-	bad     *problems
-	depth   int
-	tooDeep bool
-}
-
-// next is the first byte of the next value, or of the closing delimiter.
-func (w *walker) next() byte {
+// next returns the first byte of the next value, or the closing delimiter.
+func (d *jsonDecoder) next() byte {
 	i := 0
-	for w.rest[i] <= ' ' || w.rest[i] == ',' || w.rest[i] == ':' {
+	for d.rest[i] <= ' ' || d.rest[i] == ',' || d.rest[i] == ':' {
 		i++
 	}
-	w.rest = w.rest[i:]
-	return w.rest[0]
+	d.rest = d.rest[i:]
+	return d.rest[0]
 }
 
 // enter reads an opening delimiter.
-func (w *walker) enter() {
-	w.rest = w.rest[1:]
-	w.depth++
-	w.tooDeep = w.tooDeep || w.depth > maxDepth
+func (d *jsonDecoder) enter() {
+	d.rest = d.rest[1:]
+	d.depth++
+	if d.depth > maxDepth {
+		d.err = errTooDeep
+	}
 }
 
-// more tells whether the object or array goes on, and reads its closing delimiter when it does not. A body that is nested too
-// deeply is not read any further.
-func (w *walker) more() bool {
-	if w.tooDeep {
+// more reports whether another member or element follows. If not, it consumes the closing delimiter. It also ends every
+// loop after decoding has stopped.
+func (d *jsonDecoder) more() bool {
+	if d.err != nil {
 		return false
 	}
-	if c := w.next(); c != '}' && c != ']' {
-		return true
+	if c := d.next(); c == '}' || c == ']' {
+		d.rest = d.rest[1:]
+		d.depth--
+		return false
 	}
-	w.rest = w.rest[1:]
-	w.depth--
-	return false
-}
-
-// literal reads a value that is neither object nor array, as it is written.
-func (w *walker) literal() []byte {
-	n := 1
-	if w.rest[0] == '"' {
-		for ; w.rest[n] != '"'; n++ {
-			if w.rest[n] == '\\' {
-				n++
-			}
-		}
-		n++
-	} else {
-		for n < len(w.rest) && bytes.IndexByte(behindLiterals, w.rest[n]) < 0 {
-			n++
-		}
-	}
-	raw := w.rest[:n]
-	w.rest = w.rest[n:]
-	return raw
-}
-
-var behindLiterals = []byte(" \t\r\n,]}")
-
-// unquote is what a string literal says.
-func unquote(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
-	}
-	var s string
-	// It is valid, so it can be read.
-	_ = json.Unmarshal(raw, &s)
-	return s
-}
-
-// object reads the fields of an object. Without fields and message it skips it, names and all.
-func (w *walker) object(fields fields, m protoreflect.Message, path string) {
-	w.enter()
-	seen := make(map[string]bool, len(fields))
-	for w.more() {
-		name := unquote(w.literal())
-		at := name
-		if path != "" {
-			at = path + "." + name
-		}
-		w.next()
-		if seen[name] {
-			w.bad.add(shorten(at), problemTwice)
-			w.skip(at)
-			continue
-		}
-		seen[name] = true
-		if f := fields[name]; f != nil {
-			w.field(f, m, at)
-		} else {
-			w.skip(at)
-		}
-	}
-}
-
-func (w *walker) field(f *field, m protoreflect.Message, at string) {
+	d.values++
 	switch {
-	case w.rest[0] == 'n':
-		w.literal()
+	case d.values > maxValues:
+		d.err = errTooManyValues
+	case d.values%interruptEvery == 0:
+		d.err = d.interrupted()
+	}
+	return d.err == nil
+}
+
+// name reads the name of a member.
+func (d *jsonDecoder) name() (name string, ok bool) {
+	raw := d.literal()
+	if len(raw) > maxNameLength {
+		d.err = errNameTooLong
+		return "", false
+	}
+	d.next()
+	return unquote(raw), true
+}
+
+// object reads the fields of an object. Without fields and a message it skips the object.
+func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
+	d.enter()
+	var seen map[string]bool
+	for d.more() {
+		name, ok := d.name()
+		if !ok {
+			return
+		}
+		if seen == nil {
+			seen = make(map[string]bool, len(fields))
+		}
+		d.path = append(d.path, segment{name: name, index: -1})
+		switch f := fields[name]; {
+		case seen[name]:
+			d.problem(problemTwice)
+			d.skip()
+		case f != nil:
+			d.field(f, m)
+		default:
+			d.skip()
+		}
+		d.path = d.path[:len(d.path)-1]
+		seen[name] = true
+	}
+}
+
+func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
+	switch {
+	case d.rest[0] == 'n':
+		d.literal()
 		if f.nullEmpties {
 			m.Set(f.FieldDescriptor, protoreflect.ValueOfString(""))
 		}
 	case f.IsList():
-		w.list(f, m.Mutable(f.FieldDescriptor).List(), at)
+		d.list(f, m.Mutable(f.FieldDescriptor).List())
 	case f.values != nil:
-		w.list(f.values, m.Mutable(f.FieldDescriptor).Message().Mutable(f.values.FieldDescriptor).List(), at)
-	case f.Kind() == protoreflect.MessageKind && w.rest[0] == '{':
-		w.object(f.fields, m.Mutable(f.FieldDescriptor).Message(), at)
+		d.list(f.values, m.Mutable(f.FieldDescriptor).Message().Mutable(f.values.FieldDescriptor).List())
+	case f.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
+		d.object(f.fields, m.Mutable(f.FieldDescriptor).Message())
 	case f.Kind() == protoreflect.MessageKind:
-		w.bad.add(at, problemObject)
-		w.skip(at)
+		d.problem(problemObject)
+		d.skip()
 	default:
-		if v, ok := w.scalar(f, at); ok {
+		if v, ok := d.scalar(f); ok {
 			m.Set(f.FieldDescriptor, v)
 		}
 	}
 }
 
-func (w *walker) list(f *field, list protoreflect.List, at string) {
-	if w.rest[0] != '[' {
-		w.bad.add(at, problemList)
-		w.skip(at)
+func (d *jsonDecoder) list(f *field, list protoreflect.List) {
+	if d.rest[0] != '[' {
+		d.problem(problemList)
+		d.skip()
 		return
 	}
-	w.enter()
-	for i := 0; w.more(); i++ {
-		item := at + "[" + strconv.Itoa(i) + "]"
+	d.enter()
+	for i := 0; d.more(); i++ {
+		d.path = append(d.path, segment{index: i})
 		switch {
-		case f.Kind() == protoreflect.MessageKind && w.rest[0] == '{':
-			w.object(f.fields, list.AppendMutable().Message(), item)
+		case f.Kind() == protoreflect.MessageKind && d.rest[0] == '{':
+			d.object(f.fields, list.AppendMutable().Message())
 		case f.Kind() == protoreflect.MessageKind:
-			w.bad.add(item, problemObject)
-			w.skip(item)
+			d.problem(problemObject)
+			d.skip()
 		default:
-			if v, ok := w.scalar(f, item); ok {
+			if v, ok := d.scalar(f); ok {
 				list.Append(v)
 			}
 		}
+		d.path = d.path[:len(d.path)-1]
 	}
 }
 
 // scalar reads a single value, and skips an object or array in its place. A value that the service must reject is replaced by
 // invalidText.
-func (w *walker) scalar(f *field, at string) (v protoreflect.Value, ok bool) {
+func (d *jsonDecoder) scalar(f *field) (v protoreflect.Value, ok bool) {
 	var raw []byte
-	if c := w.rest[0]; c == '{' || c == '[' {
-		w.skip(at)
+	if c := d.rest[0]; c == '{' || c == '[' {
+		d.skip()
 	} else {
-		raw = w.literal()
+		raw = d.literal()
 	}
 	v, problem := parseLiteral(f, raw)
 	if f.forwardInvalid && (problem != "" || !f.HasPresence() && v.String() == "") {
 		return protoreflect.ValueOfString(invalidText), true
 	}
 	if problem != "" {
-		w.bad.add(at, problem)
+		d.problem(problem)
 	}
 	return v, problem == ""
 }
 
-// parseLiteral reads a value as it is written; nothing is what no field can be.
-func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
-	isText := len(raw) > 0 && raw[0] == '"'
-	switch {
-	case f.Kind() == protoreflect.StringKind && !f.decimal:
-		if !isText {
-			return v, problemString
-		}
-		if loneSurrogate(raw) {
-			return v, problemUTF8
-		}
-		text := unquote(raw)
-		return protoreflect.ValueOfString(text), textProblem(text)
-	case f.Kind() == protoreflect.BoolKind:
-		is := string(raw) == "true"
-		if !is && string(raw) != "false" {
-			return v, problemBool
-		}
-		return protoreflect.ValueOfBool(is), ""
-	case !restjson.IsNumber(string(raw)):
-		return v, problemNumber
-	case f.decimal:
-		return protoreflect.ValueOfString(string(raw)), ""
-	}
-	return parseNumber(f, string(raw))
-}
-
-// skip reads to the end of a value. Names may not repeat in what is ignored either.
-func (w *walker) skip(at string) {
-	switch w.rest[0] {
+// skip reads to the end of a value. Repeated names are reported in ignored objects, too.
+func (d *jsonDecoder) skip() {
+	switch d.rest[0] {
 	case '{':
-		w.object(nil, nil, at)
+		d.object(nil, nil)
 	case '[':
-		w.enter()
-		for w.more() {
-			w.skip(at)
+		d.enter()
+		for d.more() {
+			d.skip()
 		}
 	default:
-		w.literal()
+		d.literal()
 	}
-}
-
-// loneSurrogate tells whether a JSON string escapes half of a surrogate pair, which encoding/json would quietly turn
-// into U+FFFD.
-func loneSurrogate(raw []byte) bool {
-	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		i++
-		if raw[i] != 'u' {
-			continue
-		}
-		unit := codeUnit(raw[i+1:])
-		i += 4
-		switch {
-		case unit < 0xd800 || unit > 0xdfff:
-		case unit >= 0xdc00 || !bytes.HasPrefix(raw[i+1:], []byte(`\u`)):
-			return true
-		default:
-			if low := codeUnit(raw[i+3:]); low < 0xdc00 || low > 0xdfff {
-				return true
-			}
-			i += 6
-		}
-	}
-	return false
-}
-
-// codeUnit reads the four hexadecimal digits of an escape; the body was found to be valid JSON.
-func codeUnit(hex []byte) uint64 {
-	unit, _ := strconv.ParseUint(string(hex[:min(4, len(hex))]), 16, 16)
-	return unit
 }

@@ -183,7 +183,7 @@ func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 				f.log.WarnContext(ctx, "extending the time to read", "error", err)
 			}
 		}
-		x.request = r
+		x.request = r.WithContext(ctx)
 		x.success = &statusWriter{ResponseWriter: w}
 		next(x.success, f.forwarded(ctx, r, x.route), params)
 		x.release()

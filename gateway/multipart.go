@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net/http"
 
@@ -11,17 +12,25 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// maxFormText bounds a text field of a form.
-const maxFormText = 4 << 10
+const (
+	// maxFormText limits a text field of a form, in bytes.
+	maxFormText = 4 << 10
+	// maxParts limits the parts of a form: mime/multipart spends kilobytes on each, even on an empty one.
+	maxParts = 32
+	// maxBoundary is the limit of RFC 2046. mime/multipart accepts longer boundaries and searches for them.
+	maxBoundary = 70
+)
 
 // decodeMultipart fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly
-// one file that is not empty is wanted for each. Unknown parts are ignored, and so is in the query what belongs into the form.
+// one non-empty file is required for each. Unknown parts are ignored.
 func decodeMultipart(r *http.Request, plan *requestPlan, m protoreflect.Message, bad *problems) error {
 	if r.ContentLength == 0 {
 		return errReceiptFileRequired
 	}
+	// limitBody has accepted the media type.
+	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	parts, err := r.MultipartReader()
-	if err != nil {
+	if err != nil || len(params["boundary"]) > maxBoundary {
 		return errInvalidMultipart
 	}
 	form := &form{fields: plan.body, message: m, seen: map[string]int{}, bad: bad}
@@ -29,14 +38,19 @@ func decodeMultipart(r *http.Request, plan *requestPlan, m protoreflect.Message,
 	for name := range plan.query {
 		form.seen[name] = len(query[name])
 	}
-	for {
+	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		// A form that ends before its last boundary comes as a wrapped io.EOF, and is an error.
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return malformed(err)
+		case n == maxParts:
+			return errTooManyParts
+		case r.Context().Err() != nil:
+			return r.Context().Err()
 		}
 		if err := form.read(part); err != nil {
 			return err

@@ -56,7 +56,7 @@ func TestAReceiptArrivesWhateverTheOrderOfItsParts(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
 	content := strings.Repeat("\x00\xff\r\n--", 1<<20)
-	r := a.upload("?onDuplicate=reject&walletId=ignored", text("categoryId", "c"), text("unknown", "x"),
+	r := a.upload("?onDuplicate=reject", text("categoryId", "c"), text("unknown", "x"),
 		file("receipt", "r.jpg", content), text("walletId", "w"))
 	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
 	require.Equal(t, "RECEIPT_TRANSACTIONS_CREATED", r.code())

@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
+)
+
+// maxNumberLength limits the digits of a number. Amounts have at most 15, and longer numbers are only work for the services.
+const maxNumberLength = 1000
+
+// literal reads a value that is neither an object nor an array, as written.
+func (d *jsonDecoder) literal() []byte {
+	n := 1
+	if d.rest[0] == '"' {
+		for ; d.rest[n] != '"'; n++ {
+			if d.rest[n] == '\\' {
+				n++
+			}
+		}
+		n++
+	} else {
+		for n < len(d.rest) && bytes.IndexByte(literalEnd, d.rest[n]) < 0 {
+			n++
+		}
+	}
+	raw := d.rest[:n]
+	d.rest = d.rest[n:]
+	return raw
+}
+
+var literalEnd = []byte(" \t\r\n,]}")
+
+// unquote returns the text of a string literal.
+func unquote(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var s string
+	// The literal is valid, so this cannot fail.
+	_ = json.Unmarshal(raw, &s)
+	return s
+}
+
+// parseLiteral reads a value as written. An empty raw stands for an object or array, which no scalar field accepts.
+func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
+	isText := len(raw) > 0 && raw[0] == '"'
+	switch {
+	case f.Kind() == protoreflect.StringKind && !f.decimal:
+		if !isText {
+			return v, problemString
+		}
+		if loneSurrogate(raw) {
+			return v, problemUTF8
+		}
+		text := unquote(raw)
+		return protoreflect.ValueOfString(text), textProblem(text)
+	case f.Kind() == protoreflect.BoolKind:
+		is := string(raw) == "true"
+		if !is && string(raw) != "false" {
+			return v, problemBool
+		}
+		return protoreflect.ValueOfBool(is), ""
+	case isText || len(raw) == 0:
+		return v, problemNumber
+	case len(raw) > maxNumberLength:
+		return v, problemRange
+	case !restjson.IsNumber(string(raw)):
+		return v, problemNumber
+	case f.decimal:
+		return protoreflect.ValueOfString(string(raw)), ""
+	}
+	return parseNumber(f, string(raw))
+}
+
+// loneSurrogate reports whether a JSON string escapes half of a surrogate pair. encoding/json would replace it with U+FFFD
+// without an error.
+func loneSurrogate(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++
+		if raw[i] != 'u' {
+			continue
+		}
+		unit := codeUnit(raw[i+1:])
+		i += 4
+		switch {
+		case unit < 0xd800 || unit > 0xdfff:
+		case unit >= 0xdc00 || !bytes.HasPrefix(raw[i+1:], []byte(`\u`)):
+			return true
+		default:
+			if low := codeUnit(raw[i+3:]); low < 0xdc00 || low > 0xdfff {
+				return true
+			}
+			i += 6
+		}
+	}
+	return false
+}
+
+// codeUnit reads the four hexadecimal digits of an escape in a body that is valid JSON.
+func codeUnit(hex []byte) uint64 {
+	unit, _ := strconv.ParseUint(string(hex[:min(4, len(hex))]), 16, 16)
+	return unit
+}

@@ -2192,7 +2192,7 @@ type WebhookDelivery struct {
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2223,7 +2223,7 @@ type RegisterParams struct {
 
 // ListSessionsParams defines parameters for ListSessions.
 type ListSessionsParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2238,7 +2238,7 @@ type ListBudgetsParams struct {
 	// At Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
 	At *string `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2252,7 +2252,7 @@ type CreateBudgetParams struct {
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2282,7 +2282,7 @@ type UpdateBudgetParams struct {
 
 // ListCategoriesParams defines parameters for ListCategories.
 type ListCategoriesParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2326,7 +2326,7 @@ type StreamEventsParams struct {
 
 // ListInvitationsParams defines parameters for ListInvitations.
 type ListInvitationsParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2335,7 +2335,7 @@ type ListInvitationsParams struct {
 
 // ListNotificationsParams defines parameters for ListNotifications.
 type ListNotificationsParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2374,7 +2374,7 @@ type ListTransactionsParams struct {
 	// Sort -date (default), date, -amount, amount.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before; only with the same filters and sort.
@@ -2419,7 +2419,7 @@ type UpdateTransactionParams struct {
 
 // ListWalletsParams defines parameters for ListWallets.
 type ListWalletsParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2447,7 +2447,7 @@ type UpdateWalletParams struct {
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.
@@ -2479,7 +2479,7 @@ type ListWebhookDeliveriesParams struct {
 	// Status pending, delivered or failed; all when absent.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit Page size, 1..200; 50 when absent.
+	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor next_cursor of the page before.

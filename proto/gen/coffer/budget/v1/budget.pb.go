@@ -1011,7 +1011,7 @@ type ListBudgetsRequest struct {
 	Include *string `protobuf:"bytes,1,opt,name=include,proto3,oneof" json:"include,omitempty"`
 	// Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
 	At *string `protobuf:"bytes,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
-	// Page size, 1..200; 50 when absent.
+	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
@@ -1766,7 +1766,7 @@ func (x *ShareBudgetResponse) GetReplayed() bool {
 type ListMembersRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Page size, 1..200; 50 when absent.
+	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
@@ -2137,7 +2137,7 @@ func (x *RemoveMemberResponse) GetId() string {
 
 type ListInvitationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, 1..200; 50 when absent.
+	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`

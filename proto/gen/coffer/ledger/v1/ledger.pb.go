@@ -344,7 +344,7 @@ func (x *CreateWalletResponse) GetReplayed() bool {
 
 type ListWalletsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, 1..200; 50 when absent.
+	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
@@ -1038,7 +1038,7 @@ func (x *CreateCategoryResponse) GetReplayed() bool {
 
 type ListCategoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, 1..200; 50 when absent.
+	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
@@ -1975,7 +1975,7 @@ type ListTransactionsRequest struct {
 	Q *string `protobuf:"bytes,9,opt,name=q,proto3,oneof" json:"q,omitempty"`
 	// -date (default), date, -amount, amount.
 	Sort *string `protobuf:"bytes,10,opt,name=sort,proto3,oneof" json:"sort,omitempty"`
-	// Page size, 1..200; 50 when absent.
+	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,11,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before; only with the same filters and sort.
 	Cursor        string `protobuf:"bytes,12,opt,name=cursor,proto3" json:"cursor,omitempty"`

@@ -43,10 +43,9 @@ func TestLimitsOfABodyAreNamed(t *testing.T) {
 		body string
 		want *apierr.Error
 	}{
-		"too many values":   {many(maxValues + 1), errTooManyValues},
-		"too long a name":   {`{"` + strings.Repeat("x", maxNameLength-1) + `":1}`, errNameTooLong},
-		"a nested one":      {`{"x":{"` + strings.Repeat("x", maxNameLength-1) + `":1}}`, errNameTooLong},
-		"a number too long": {`{"amount":` + strings.Repeat("1", maxNumberLength+1) + `}`, apierr.Validation([]apierr.Field{{Name: "amount"}})},
+		"too many values": {many(maxValues + 1), errTooManyValues},
+		"too long a name": {`{"` + strings.Repeat("x", maxNameLength-1) + `":1}`, errNameTooLong},
+		"a nested one":    {`{"x":{"` + strings.Repeat("x", maxNameLength-1) + `":1}}`, errNameTooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,6 +65,11 @@ func TestLimitsOfABodyAreNamed(t *testing.T) {
 			require.Equal(t, http.StatusCreated, a.send("POST", transactionPath, body).StatusCode)
 		})
 	}
+	amount := fieldsOf((&ledgerv1.CreateTransactionRequest{}).ProtoReflect().Descriptor())["amount"]
+	_, problem := parseLiteral(amount, []byte(strings.Repeat("1", maxNumberLength)))
+	require.Empty(t, problem)
+	_, problem = parseLiteral(amount, []byte(strings.Repeat("1", maxNumberLength+1)))
+	require.Equal(t, problemRange, problem)
 	require.Contains(t, errTooManyValues.Message, fmt.Sprint(maxValues))
 	require.Contains(t, errNameTooLong.Message, fmt.Sprint(maxNameLength-len(`""`)))
 	require.Contains(t, errTooManyParameters.Message, fmt.Sprint(maxParameters))
@@ -75,9 +79,9 @@ func TestLimitsOfABodyAreNamed(t *testing.T) {
 func TestAProblemNamesThePathToIt(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
-	r := a.send("POST", transactionPath+"/batch", `{"transactions":[{},{"amount":"1","x":{"y":[{"z":1,"z":2}]}},3,{"":1,"":2}]}`)
+	r := a.send("POST", transactionPath+"/batch", `{"transactions":[{},{"description":1,"x":{"y":[{"z":1,"z":2}]}},3,{"":1,"":2}]}`)
 	require.Equal(t, map[string]string{
-		"transactions[1].amount": problemNumber, "transactions[1].x.y.z": problemTwice, "transactions[2]": problemObject, "transactions[3].": problemTwice,
+		"transactions[1].description": problemString, "transactions[1].x.y.z": problemTwice, "transactions[2]": problemObject, "transactions[3].": problemTwice,
 	}, r.details(), r.text)
 	deep := strings.Repeat(`{"`+strings.Repeat("n", 30)+`":`, 50)
 	r = a.send("POST", transactionPath, deep+`{"x":1,"x":2}`+strings.Repeat("}", 50))

@@ -1,0 +1,3 @@
+module github.com/coffer-budget/coffer/tools/prose
+
+go 1.26.0

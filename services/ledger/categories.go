@@ -123,6 +123,9 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		owner := caller.ID(ctx)
+		if err := lockOwner(ctx, tx, owner); err != nil {
+			return err
+		}
 		locked, err := lockCategories(ctx, tx, owner, id, heir)
 		if err != nil {
 			return err
@@ -135,10 +138,7 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 			if _, ok := locked[heir]; !ok {
 				return errCategoryNotFound.With("reassignTo", "is unknown")
 			}
-			if err := reassignCategory(ctx, tx, owner, id, heir, s.now()); err != nil {
-				if pg.IsViolation(err, "monthly_totals_amount_range") {
-					return errCategoryOverflow
-				}
+			if err := s.merge(ctx, tx, owner, id, heir); err != nil {
 				return err
 			}
 			if err := moveReferences(ctx, tx, owner, id, heir); err != nil {
@@ -161,6 +161,19 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 		return nil, err
 	}
 	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
+}
+
+// merge reassigns the transactions of a category to another one, and adds its totals to the other's. The caller holds the
+// owner's lock.
+func (s *server) merge(ctx context.Context, tx pgx.Tx, owner, from, to uuid.UUID) error {
+	if err := reassignTransactions(ctx, tx, owner, from, to, s.now()); err != nil {
+		return err
+	}
+	err := mergeTotals(ctx, tx, owner, from, to)
+	if pg.IsViolation(err, "monthly_totals_amount_range") {
+		return errCategoryOverflow
+	}
+	return err
 }
 
 // based returns a category in the version that the change is based on.

@@ -13,10 +13,16 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// requireConsistent compares what is kept with a recomputation from the transactions.
-func (s *server) requireConsistent(t require.TestingT) {
-	type row struct{ Difference string }
-	differences, err := pg.All[row](context.Background(), s.db, `
+// requireConsistent requires that balances and totals equal a recomputation.
+func (s *server) requireConsistent(t require.TestingT) { require.Empty(t, s.differences(t)) }
+
+// differences compares the stored balances and totals of each owner with a recomputation from the transactions.
+func (s *server) differences(t require.TestingT) map[uuid.UUID][]string {
+	type row struct {
+		Owner      uuid.UUID
+		Difference string
+	}
+	rows, err := pg.All[row](context.Background(), s.db, `
 		WITH computed AS (
 			SELECT owner_id, wallet_id, currency, sum(amount)::bigint AS amount_minor
 			FROM (
@@ -26,12 +32,12 @@ func (s *server) requireConsistent(t require.TestingT) {
 			) AS m
 			GROUP BY owner_id, wallet_id, currency
 		)
-		SELECT format('balance of %s in %s: kept %s, computed %s', wallet_id, currency, b.amount_minor, c.amount_minor) AS difference
+		SELECT owner_id AS owner, format('balance of %s in %s: kept %s, computed %s', wallet_id, currency, b.amount_minor, c.amount_minor) AS difference
 		FROM wallet_balances b
 		FULL JOIN computed c USING (owner_id, wallet_id, currency)
 		WHERE coalesce(b.amount_minor, 0) <> coalesce(c.amount_minor, 0)
 		UNION ALL
-		SELECT format('totals of %s in %s: kept %s, computed %s', category_id, month, m, c)
+		SELECT owner_id, format('totals of %s in %s: kept %s, computed %s', category_id, month, m, c)
 		FROM monthly_totals m
 		FULL JOIN (
 			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
@@ -41,9 +47,19 @@ func (s *server) requireConsistent(t require.TestingT) {
 			GROUP BY 1, 2, 3, 4, 5
 		) AS c USING (owner_id, month, wallet_id, category_id, currency)
 		WHERE (coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0), coalesce(m.transaction_count, 0))
-			<> (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0))`)
+			<> (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0))
+		UNION ALL
+		SELECT owner_id, format('totals of %s in wallet %s, of which one does not exist', category_id, wallet_id)
+		FROM monthly_totals m
+		WHERE NOT (
+			EXISTS (SELECT FROM wallets w WHERE w.owner_id = m.owner_id AND w.id = m.wallet_id)
+			AND EXISTS (SELECT FROM categories c WHERE c.owner_id = m.owner_id AND c.id = m.category_id))`)
 	require.NoError(t, err)
-	require.Empty(t, differences)
+	differences := map[uuid.UUID][]string{}
+	for _, r := range rows {
+		differences[r.Owner] = append(differences[r.Owner], r.Difference)
+	}
+	return differences
 }
 
 // TestBalancesAndTotalsFollowEveryWrite does random writes, most of them sound, and recomputes.

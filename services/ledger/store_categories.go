@@ -87,29 +87,43 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// reassignCategory moves the transactions of one category to another, and what was added up of them.
-func reassignCategory(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
+// reassignTransactions moves the transactions of one category to another. It waits for transactions that are being changed
+// by a release that does not share the owner's lock. So mergeTotals must be another statement, with a later snapshot.
+func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
-		WITH moved AS (
-			UPDATE transactions
-			SET category_id = $3, version = version + 1, updated_at = $4
-			WHERE owner_id = $1 AND category_id = $2
-		)
-		INSERT INTO monthly_totals AS m
-			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-		SELECT owner_id, month, wallet_id, $3::uuid, currency, income_minor, expense_minor, transaction_count
-		FROM monthly_totals
-		WHERE owner_id = $1 AND category_id = $2
-		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
-		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
-			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, owner, from, to, at)
+		UPDATE transactions
+		SET category_id = $3, version = version + 1, updated_at = $4
+		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
 	if err != nil {
 		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
 	}
 	return nil
 }
 
-// deleteCategory deletes a category with its totals. It violates categoryKey while a transaction or a budget uses the category.
+// mergeTotals adds the monthly totals of one category to those of another, and deletes them.
+func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH merged AS (
+			DELETE FROM monthly_totals
+			WHERE owner_id = $1 AND category_id = $2
+			RETURNING owner_id, month, wallet_id, currency, income_minor, expense_minor, transaction_count
+		)
+		INSERT INTO monthly_totals AS m
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+		SELECT owner_id, month, wallet_id, $3::uuid, currency, income_minor, expense_minor, transaction_count
+		FROM merged
+		ORDER BY month, wallet_id, currency
+		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, owner, from, to)
+	if err != nil {
+		return fmt.Errorf("merging the totals of category %s: %w", from, err)
+	}
+	return nil
+}
+
+// deleteCategory deletes a category and its totals, which are zero. It violates categoryKey if a transaction or a budget uses
+// the category.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)

@@ -79,10 +79,13 @@ const booking = `balance AS (
 				transaction_count = m.transaction_count + EXCLUDED.transaction_count
 		)`
 
-// insertTransactions writes those whose wallet and category are their owner's, with all that belongs to them, in one
-// statement, and returns their ids. events and the records of idempotency keys stand beside ts; one whose key was used before
-// is not written. Of several with one key, one is: its record has the answer that it brought. It waits for others' locks for
-// as long as patience, 0 for no bound, each.
+// insertTransactions inserts the transactions whose wallet and category belong to their owner, with balances, totals, events
+// and idempotency records, in one statement, and returns their ids. events and records are parallel to ts. A transaction
+// whose key was used before is not inserted; of several with the same key, only the first one is.
+//
+// patience is the lock timeout for each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
+// then shares those of the owners (see ownerLock), each in the order of their keys. Its snapshot is older than these locks:
+// a wallet or category that was deleted meanwhile violates a foreign key.
 func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, `
@@ -106,10 +109,16 @@ func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duratio
 			SET request_mac = EXCLUDED.request_mac, response = EXCLUDED.response, created_at = now()
 			WHERE k.created_at < now() - interval '24 hours'
 			RETURNING response
-		), item AS MATERIALIZED (
+		), accepted AS MATERIALIZED (
 			SELECT *
 			FROM own
 			WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)
+		), locked AS MATERIALIZED (
+			SELECT pg_advisory_xact_lock_shared(key)
+			FROM (SELECT DISTINCT `+ownerLock+` AS key FROM accepted ORDER BY key) AS o
+		), item AS MATERIALIZED (
+			SELECT accepted.*
+			FROM accepted, (SELECT count(*) FROM locked) AS l
 		), move AS (
 			SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, 1 AS sign
 			FROM item

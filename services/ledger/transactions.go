@@ -179,8 +179,12 @@ func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTran
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
 }
 
-// basedTransaction returns the caller's transaction, locked, in the version that the change is based on.
+// basedTransaction locks the caller's transaction and returns it if it has the version that the change is based on. It
+// shares the owner's lock first, as each transaction that writes totals must.
 func basedTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (transaction, error) {
+	if err := shareOwner(ctx, tx, caller.ID(ctx)); err != nil {
+		return transaction{}, err
+	}
 	t, err := ownTransaction(ctx, tx, id, lockTransaction)
 	if err != nil {
 		return transaction{}, err

@@ -111,13 +111,17 @@ func (s *server) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletReq
 	return resp, nil
 }
 
-// DeleteWallet deletes a wallet that no transaction uses.
+// DeleteWallet deletes a wallet that no transaction uses. The owner's lock keeps transactions from being created in it
+// meanwhile.
 func (s *server) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidWalletID
 	}
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		if err := lockOwner(ctx, tx, caller.ID(ctx)); err != nil {
+			return err
+		}
 		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
 			return err

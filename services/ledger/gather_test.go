@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -176,19 +175,22 @@ func TestARequestThatGaveUpBeforeItsTurnIsNotWritten(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
+// TestCreateTransactionQueueLimit fills a queue that no writer empties. The contexts have ended, so that a request that is
+// queued returns, too.
+func TestCreateTransactionQueueLimit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	p.gatherer = newGatherer(s.db, func() {})
-	gone, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(p.ctx)
 	cancel()
-	for range maxQueued {
-		_, _, err := p.book(gone, -5)
-		require.ErrorIs(t, err, context.Canceled)
+	for i := range 4096 {
+		_, err := p.CreateTransaction(ended, p.spends("5"))
+		require.ErrorIs(t, err, context.Canceled, "request %d is queued", i+1)
 	}
-	_, _, err := p.book(t.Context(), -5)
-	require.ErrorIs(t, err, apierr.Unavailable)
+	_, err := p.CreateTransaction(ended, p.spends("5"))
+	requireReason(t, err, codes.Unavailable, "SERVICE_UNAVAILABLE")
+	require.Equal(t, 4096, p.gatherer.length())
 }
 
 // What was acknowledged before, while and after Postgres ends connections is there once; what was not, whole or not at all.

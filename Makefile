@@ -136,8 +136,11 @@ breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail when protos or REST API break
 	$(BIN)/oasdiff breaking --fail-on ERR .cache/base/gateway/openapi.json gateway/openapi.json
 
 .PHONY: clients
-clients: ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
+clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
 	@deploy/local/install.sh
+	@# With oapi-codegen's default names, in a folder of the Go client's module, which has the dependencies.
+	@mkdir -p clients/go/defaults && trap 'rm -r clients/go/defaults' EXIT && \
+		$(BIN)/oapi-codegen -package defaults -generate types,client -o clients/go/defaults/client.go gateway/openapi.json && go vet ./clients/go/defaults
 	npm --prefix clients/typescript ci --no-fund --no-audit
 	npm --prefix clients/typescript run lint
 	npm --prefix clients/typescript run generate

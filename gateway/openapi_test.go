@@ -94,13 +94,54 @@ func TestTheDocumentTellsTheTruth(t *testing.T) {
 	}
 }
 
+func TestDocumentSchemaNames(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	for _, item := range doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			name := strings.ToUpper(operation.OperationID[:1]) + operation.OperationID[1:]
+			// oapi-codegen declares these types for each operation.
+			for _, suffix := range []string{"Response", "Params", "Body", "JSONBody", "JSONRequestBody", "MultipartBody", "MultipartRequestBody"} {
+				require.NotContains(t, doc.Components.Schemas, name+suffix)
+			}
+		}
+	}
+}
+
+func TestDocumentNumbersHaveAFormat(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	for name, schema := range doc.Components.Schemas {
+		for property, ref := range schema.Value.Properties {
+			if ref.Value.Type.Is("number") {
+				require.Equal(t, "double", ref.Value.Format, "%s.%s", name, property)
+			}
+		}
+	}
+	require.Equal(t, "double", doc.Paths.Value("/api/v1/transaction").Get.Parameters.GetByInAndName("query", "minAmount").Schema.Value.Format)
+}
+
+func TestDocumentReceiptPreview(t *testing.T) {
+	t.Parallel()
+	schemas := document(t).Components.Schemas
+	assigned := []string{"id", "createdAt", "updatedAt"}
+	require.Subset(t, schemas["Transaction"].Value.Required, assigned)
+	for _, field := range append(assigned, "receiptId") {
+		require.Contains(t, schemas["Transaction"].Value.Properties, field)
+		require.NotContains(t, schemas["TransactionPreview"].Value.Properties, field)
+	}
+	require.Contains(t, schemas["Receipt"].Value.Required, "id")
+	require.NotContains(t, schemas["ReceiptPreview"].Value.Properties, "id")
+	require.Contains(t, schemas["CreateTransactionsFromReceiptRequest"].Value.Properties, "mode")
+}
+
 // requireDescribed asserts that an answer has no field that its schema does not have.
 func requireDescribed(t *testing.T, doc *openapi3.T, body map[string]any, d protoreflect.MessageDescriptor) {
 	t.Helper()
 	if body == nil || body["error"] != nil {
 		return
 	}
-	schema := doc.Components.Schemas[string(d.Name())].Value
+	schema := doc.Components.Schemas[strings.Replace(string(d.Name()), "Response", "Result", 1)].Value
 	for name := range body {
 		require.Contains(t, schema.Properties, name)
 	}
@@ -150,7 +191,7 @@ func filledValue(t *testing.T, field protoreflect.FieldDescriptor, depth int) pr
 	return protoreflect.ValueOfString("12.30")
 }
 
-// sparse returns the least that a service may answer: the resource, with nothing in it but its numbers.
+// sparse returns the smallest valid answer: the resource with only its numbers and its assigned fields.
 func sparse(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
 	m := newMessage(t, d)
@@ -160,6 +201,8 @@ func sparse(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 		switch {
 		case number && !field.HasPresence():
 			m.Set(field, protoreflect.ValueOfString("0"))
+		case proto.GetExtension(field.Options(), restv1.E_Assigned).(bool) && !field.HasPresence():
+			m.Set(field, filledValue(t, field, 0))
 		case field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap() && strings.HasSuffix(string(d.Name()), "Response"):
 			m.Set(field, protoreflect.ValueOfMessage(sparse(t, field.Message()).ProtoReflect()))
 		}

@@ -17,13 +17,13 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
-// Defines values for ChangePasswordResponseCode.
+// Defines values for ChangePasswordResultCode.
 const (
-	PASSWORDCHANGED ChangePasswordResponseCode = "PASSWORD_CHANGED"
+	PASSWORDCHANGED ChangePasswordResultCode = "PASSWORD_CHANGED"
 )
 
-// Valid indicates whether the value is a known member of the ChangePasswordResponseCode enum.
-func (e ChangePasswordResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ChangePasswordResultCode enum.
+func (e ChangePasswordResultCode) Valid() bool {
 	switch e {
 	case PASSWORDCHANGED:
 		return true
@@ -32,13 +32,13 @@ func (e ChangePasswordResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateBudgetResponseCode.
+// Defines values for CreateBudgetResultCode.
 const (
-	BUDGETCREATED CreateBudgetResponseCode = "BUDGET_CREATED"
+	BUDGETCREATED CreateBudgetResultCode = "BUDGET_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the CreateBudgetResponseCode enum.
-func (e CreateBudgetResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateBudgetResultCode enum.
+func (e CreateBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETCREATED:
 		return true
@@ -47,13 +47,13 @@ func (e CreateBudgetResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateCategoryResponseCode.
+// Defines values for CreateCategoryResultCode.
 const (
-	CATEGORYCREATED CreateCategoryResponseCode = "CATEGORY_CREATED"
+	CATEGORYCREATED CreateCategoryResultCode = "CATEGORY_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the CreateCategoryResponseCode enum.
-func (e CreateCategoryResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateCategoryResultCode enum.
+func (e CreateCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYCREATED:
 		return true
@@ -62,13 +62,13 @@ func (e CreateCategoryResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateTransactionResponseCode.
+// Defines values for CreateTransactionResultCode.
 const (
-	TRANSACTIONCREATED CreateTransactionResponseCode = "TRANSACTION_CREATED"
+	TRANSACTIONCREATED CreateTransactionResultCode = "TRANSACTION_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the CreateTransactionResponseCode enum.
-func (e CreateTransactionResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateTransactionResultCode enum.
+func (e CreateTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONCREATED:
 		return true
@@ -77,17 +77,14 @@ func (e CreateTransactionResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateTransactionsFromReceiptResponseCode.
+// Defines values for CreateTransactionsFromReceiptResultCode.
 const (
-	RECEIPTRECOGNIZED          CreateTransactionsFromReceiptResponseCode = "RECEIPT_RECOGNIZED"
-	RECEIPTTRANSACTIONSCREATED CreateTransactionsFromReceiptResponseCode = "RECEIPT_TRANSACTIONS_CREATED"
+	RECEIPTTRANSACTIONSCREATED CreateTransactionsFromReceiptResultCode = "RECEIPT_TRANSACTIONS_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptResponseCode enum.
-func (e CreateTransactionsFromReceiptResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptResultCode enum.
+func (e CreateTransactionsFromReceiptResultCode) Valid() bool {
 	switch e {
-	case RECEIPTRECOGNIZED:
-		return true
 	case RECEIPTTRANSACTIONSCREATED:
 		return true
 	default:
@@ -95,13 +92,28 @@ func (e CreateTransactionsFromReceiptResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateTransactionsResponseCode.
+// Defines values for CreateTransactionsFromReceiptResultPreviewCode.
 const (
-	TRANSACTIONSCREATED CreateTransactionsResponseCode = "TRANSACTIONS_CREATED"
+	RECEIPTRECOGNIZED CreateTransactionsFromReceiptResultPreviewCode = "RECEIPT_RECOGNIZED"
 )
 
-// Valid indicates whether the value is a known member of the CreateTransactionsResponseCode enum.
-func (e CreateTransactionsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptResultPreviewCode enum.
+func (e CreateTransactionsFromReceiptResultPreviewCode) Valid() bool {
+	switch e {
+	case RECEIPTRECOGNIZED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateTransactionsResultCode.
+const (
+	TRANSACTIONSCREATED CreateTransactionsResultCode = "TRANSACTIONS_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionsResultCode enum.
+func (e CreateTransactionsResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONSCREATED:
 		return true
@@ -110,13 +122,13 @@ func (e CreateTransactionsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateWalletResponseCode.
+// Defines values for CreateWalletResultCode.
 const (
-	WALLETCREATED CreateWalletResponseCode = "WALLET_CREATED"
+	WALLETCREATED CreateWalletResultCode = "WALLET_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the CreateWalletResponseCode enum.
-func (e CreateWalletResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateWalletResultCode enum.
+func (e CreateWalletResultCode) Valid() bool {
 	switch e {
 	case WALLETCREATED:
 		return true
@@ -125,13 +137,13 @@ func (e CreateWalletResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for CreateWebhookResponseCode.
+// Defines values for CreateWebhookResultCode.
 const (
-	WEBHOOKCREATED CreateWebhookResponseCode = "WEBHOOK_CREATED"
+	WEBHOOKCREATED CreateWebhookResultCode = "WEBHOOK_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the CreateWebhookResponseCode enum.
-func (e CreateWebhookResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the CreateWebhookResultCode enum.
+func (e CreateWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKCREATED:
 		return true
@@ -140,13 +152,13 @@ func (e CreateWebhookResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for DeleteBudgetResponseCode.
+// Defines values for DeleteBudgetResultCode.
 const (
-	BUDGETDELETED DeleteBudgetResponseCode = "BUDGET_DELETED"
+	BUDGETDELETED DeleteBudgetResultCode = "BUDGET_DELETED"
 )
 
-// Valid indicates whether the value is a known member of the DeleteBudgetResponseCode enum.
-func (e DeleteBudgetResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the DeleteBudgetResultCode enum.
+func (e DeleteBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETDELETED:
 		return true
@@ -155,13 +167,13 @@ func (e DeleteBudgetResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for DeleteCategoryResponseCode.
+// Defines values for DeleteCategoryResultCode.
 const (
-	CATEGORYDELETED DeleteCategoryResponseCode = "CATEGORY_DELETED"
+	CATEGORYDELETED DeleteCategoryResultCode = "CATEGORY_DELETED"
 )
 
-// Valid indicates whether the value is a known member of the DeleteCategoryResponseCode enum.
-func (e DeleteCategoryResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the DeleteCategoryResultCode enum.
+func (e DeleteCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYDELETED:
 		return true
@@ -170,13 +182,13 @@ func (e DeleteCategoryResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for DeleteTransactionResponseCode.
+// Defines values for DeleteTransactionResultCode.
 const (
-	TRANSACTIONDELETED DeleteTransactionResponseCode = "TRANSACTION_DELETED"
+	TRANSACTIONDELETED DeleteTransactionResultCode = "TRANSACTION_DELETED"
 )
 
-// Valid indicates whether the value is a known member of the DeleteTransactionResponseCode enum.
-func (e DeleteTransactionResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the DeleteTransactionResultCode enum.
+func (e DeleteTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONDELETED:
 		return true
@@ -185,13 +197,13 @@ func (e DeleteTransactionResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for DeleteWalletResponseCode.
+// Defines values for DeleteWalletResultCode.
 const (
-	WALLETDELETED DeleteWalletResponseCode = "WALLET_DELETED"
+	WALLETDELETED DeleteWalletResultCode = "WALLET_DELETED"
 )
 
-// Valid indicates whether the value is a known member of the DeleteWalletResponseCode enum.
-func (e DeleteWalletResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the DeleteWalletResultCode enum.
+func (e DeleteWalletResultCode) Valid() bool {
 	switch e {
 	case WALLETDELETED:
 		return true
@@ -200,13 +212,13 @@ func (e DeleteWalletResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for DeleteWebhookResponseCode.
+// Defines values for DeleteWebhookResultCode.
 const (
-	WEBHOOKDELETED DeleteWebhookResponseCode = "WEBHOOK_DELETED"
+	WEBHOOKDELETED DeleteWebhookResultCode = "WEBHOOK_DELETED"
 )
 
-// Valid indicates whether the value is a known member of the DeleteWebhookResponseCode enum.
-func (e DeleteWebhookResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the DeleteWebhookResultCode enum.
+func (e DeleteWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKDELETED:
 		return true
@@ -215,13 +227,13 @@ func (e DeleteWebhookResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetBudgetResponseCode.
+// Defines values for GetBudgetResultCode.
 const (
-	BUDGETFETCHED GetBudgetResponseCode = "BUDGET_FETCHED"
+	BUDGETFETCHED GetBudgetResultCode = "BUDGET_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetBudgetResponseCode enum.
-func (e GetBudgetResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetBudgetResultCode enum.
+func (e GetBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETFETCHED:
 		return true
@@ -230,13 +242,13 @@ func (e GetBudgetResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetCategoryResponseCode.
+// Defines values for GetCategoryResultCode.
 const (
-	CATEGORYFETCHED GetCategoryResponseCode = "CATEGORY_FETCHED"
+	CATEGORYFETCHED GetCategoryResultCode = "CATEGORY_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetCategoryResponseCode enum.
-func (e GetCategoryResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetCategoryResultCode enum.
+func (e GetCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYFETCHED:
 		return true
@@ -245,13 +257,13 @@ func (e GetCategoryResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetMeResponseCode.
+// Defines values for GetMeResultCode.
 const (
-	USERFETCHED GetMeResponseCode = "USER_FETCHED"
+	USERFETCHED GetMeResultCode = "USER_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetMeResponseCode enum.
-func (e GetMeResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetMeResultCode enum.
+func (e GetMeResultCode) Valid() bool {
 	switch e {
 	case USERFETCHED:
 		return true
@@ -260,13 +272,13 @@ func (e GetMeResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetReceiptResponseCode.
+// Defines values for GetReceiptResultCode.
 const (
-	RECEIPTFETCHED GetReceiptResponseCode = "RECEIPT_FETCHED"
+	RECEIPTFETCHED GetReceiptResultCode = "RECEIPT_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetReceiptResponseCode enum.
-func (e GetReceiptResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetReceiptResultCode enum.
+func (e GetReceiptResultCode) Valid() bool {
 	switch e {
 	case RECEIPTFETCHED:
 		return true
@@ -275,13 +287,13 @@ func (e GetReceiptResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetSummaryResponseCode.
+// Defines values for GetSummaryResultCode.
 const (
-	DASHBOARDSUMMARYFETCHED GetSummaryResponseCode = "DASHBOARD_SUMMARY_FETCHED"
+	DASHBOARDSUMMARYFETCHED GetSummaryResultCode = "DASHBOARD_SUMMARY_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetSummaryResponseCode enum.
-func (e GetSummaryResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetSummaryResultCode enum.
+func (e GetSummaryResultCode) Valid() bool {
 	switch e {
 	case DASHBOARDSUMMARYFETCHED:
 		return true
@@ -290,13 +302,13 @@ func (e GetSummaryResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetTransactionResponseCode.
+// Defines values for GetTransactionResultCode.
 const (
-	TRANSACTIONFETCHED GetTransactionResponseCode = "TRANSACTION_FETCHED"
+	TRANSACTIONFETCHED GetTransactionResultCode = "TRANSACTION_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetTransactionResponseCode enum.
-func (e GetTransactionResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetTransactionResultCode enum.
+func (e GetTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONFETCHED:
 		return true
@@ -305,13 +317,13 @@ func (e GetTransactionResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetWalletResponseCode.
+// Defines values for GetWalletResultCode.
 const (
-	WALLETFETCHED GetWalletResponseCode = "WALLET_FETCHED"
+	WALLETFETCHED GetWalletResultCode = "WALLET_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetWalletResponseCode enum.
-func (e GetWalletResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetWalletResultCode enum.
+func (e GetWalletResultCode) Valid() bool {
 	switch e {
 	case WALLETFETCHED:
 		return true
@@ -320,13 +332,13 @@ func (e GetWalletResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for GetWebhookResponseCode.
+// Defines values for GetWebhookResultCode.
 const (
-	WEBHOOKFETCHED GetWebhookResponseCode = "WEBHOOK_FETCHED"
+	WEBHOOKFETCHED GetWebhookResultCode = "WEBHOOK_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the GetWebhookResponseCode enum.
-func (e GetWebhookResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the GetWebhookResultCode enum.
+func (e GetWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKFETCHED:
 		return true
@@ -335,13 +347,13 @@ func (e GetWebhookResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListAuditResponseCode.
+// Defines values for ListAuditResultCode.
 const (
-	AUDITFETCHED ListAuditResponseCode = "AUDIT_FETCHED"
+	AUDITFETCHED ListAuditResultCode = "AUDIT_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListAuditResponseCode enum.
-func (e ListAuditResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListAuditResultCode enum.
+func (e ListAuditResultCode) Valid() bool {
 	switch e {
 	case AUDITFETCHED:
 		return true
@@ -350,13 +362,13 @@ func (e ListAuditResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListBudgetsResponseCode.
+// Defines values for ListBudgetsResultCode.
 const (
-	BUDGETSFETCHED ListBudgetsResponseCode = "BUDGETS_FETCHED"
+	BUDGETSFETCHED ListBudgetsResultCode = "BUDGETS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListBudgetsResponseCode enum.
-func (e ListBudgetsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListBudgetsResultCode enum.
+func (e ListBudgetsResultCode) Valid() bool {
 	switch e {
 	case BUDGETSFETCHED:
 		return true
@@ -365,13 +377,13 @@ func (e ListBudgetsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListCategoriesResponseCode.
+// Defines values for ListCategoriesResultCode.
 const (
-	CATEGORIESFETCHED ListCategoriesResponseCode = "CATEGORIES_FETCHED"
+	CATEGORIESFETCHED ListCategoriesResultCode = "CATEGORIES_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListCategoriesResponseCode enum.
-func (e ListCategoriesResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListCategoriesResultCode enum.
+func (e ListCategoriesResultCode) Valid() bool {
 	switch e {
 	case CATEGORIESFETCHED:
 		return true
@@ -380,13 +392,13 @@ func (e ListCategoriesResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListInvitationsResponseCode.
+// Defines values for ListInvitationsResultCode.
 const (
-	INVITATIONSFETCHED ListInvitationsResponseCode = "INVITATIONS_FETCHED"
+	INVITATIONSFETCHED ListInvitationsResultCode = "INVITATIONS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListInvitationsResponseCode enum.
-func (e ListInvitationsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListInvitationsResultCode enum.
+func (e ListInvitationsResultCode) Valid() bool {
 	switch e {
 	case INVITATIONSFETCHED:
 		return true
@@ -395,13 +407,13 @@ func (e ListInvitationsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListMembersResponseCode.
+// Defines values for ListMembersResultCode.
 const (
-	BUDGETMEMBERSFETCHED ListMembersResponseCode = "BUDGET_MEMBERS_FETCHED"
+	BUDGETMEMBERSFETCHED ListMembersResultCode = "BUDGET_MEMBERS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListMembersResponseCode enum.
-func (e ListMembersResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListMembersResultCode enum.
+func (e ListMembersResultCode) Valid() bool {
 	switch e {
 	case BUDGETMEMBERSFETCHED:
 		return true
@@ -410,13 +422,13 @@ func (e ListMembersResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListNotificationsResponseCode.
+// Defines values for ListNotificationsResultCode.
 const (
-	NOTIFICATIONSFETCHED ListNotificationsResponseCode = "NOTIFICATIONS_FETCHED"
+	NOTIFICATIONSFETCHED ListNotificationsResultCode = "NOTIFICATIONS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListNotificationsResponseCode enum.
-func (e ListNotificationsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListNotificationsResultCode enum.
+func (e ListNotificationsResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONSFETCHED:
 		return true
@@ -425,13 +437,13 @@ func (e ListNotificationsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListSessionsResponseCode.
+// Defines values for ListSessionsResultCode.
 const (
-	SESSIONSFETCHED ListSessionsResponseCode = "SESSIONS_FETCHED"
+	SESSIONSFETCHED ListSessionsResultCode = "SESSIONS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListSessionsResponseCode enum.
-func (e ListSessionsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListSessionsResultCode enum.
+func (e ListSessionsResultCode) Valid() bool {
 	switch e {
 	case SESSIONSFETCHED:
 		return true
@@ -440,13 +452,13 @@ func (e ListSessionsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListTransactionsResponseCode.
+// Defines values for ListTransactionsResultCode.
 const (
-	TRANSACTIONSFETCHED ListTransactionsResponseCode = "TRANSACTIONS_FETCHED"
+	TRANSACTIONSFETCHED ListTransactionsResultCode = "TRANSACTIONS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListTransactionsResponseCode enum.
-func (e ListTransactionsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListTransactionsResultCode enum.
+func (e ListTransactionsResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONSFETCHED:
 		return true
@@ -455,13 +467,13 @@ func (e ListTransactionsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListWalletsResponseCode.
+// Defines values for ListWalletsResultCode.
 const (
-	WALLETSFETCHED ListWalletsResponseCode = "WALLETS_FETCHED"
+	WALLETSFETCHED ListWalletsResultCode = "WALLETS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListWalletsResponseCode enum.
-func (e ListWalletsResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListWalletsResultCode enum.
+func (e ListWalletsResultCode) Valid() bool {
 	switch e {
 	case WALLETSFETCHED:
 		return true
@@ -470,13 +482,13 @@ func (e ListWalletsResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListWebhookDeliveriesResponseCode.
+// Defines values for ListWebhookDeliveriesResultCode.
 const (
-	WEBHOOKDELIVERIESFETCHED ListWebhookDeliveriesResponseCode = "WEBHOOK_DELIVERIES_FETCHED"
+	WEBHOOKDELIVERIESFETCHED ListWebhookDeliveriesResultCode = "WEBHOOK_DELIVERIES_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListWebhookDeliveriesResponseCode enum.
-func (e ListWebhookDeliveriesResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListWebhookDeliveriesResultCode enum.
+func (e ListWebhookDeliveriesResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKDELIVERIESFETCHED:
 		return true
@@ -485,13 +497,13 @@ func (e ListWebhookDeliveriesResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ListWebhooksResponseCode.
+// Defines values for ListWebhooksResultCode.
 const (
-	WEBHOOKSFETCHED ListWebhooksResponseCode = "WEBHOOKS_FETCHED"
+	WEBHOOKSFETCHED ListWebhooksResultCode = "WEBHOOKS_FETCHED"
 )
 
-// Valid indicates whether the value is a known member of the ListWebhooksResponseCode enum.
-func (e ListWebhooksResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ListWebhooksResultCode enum.
+func (e ListWebhooksResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKSFETCHED:
 		return true
@@ -500,13 +512,13 @@ func (e ListWebhooksResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for LoginResponseCode.
+// Defines values for LoginResultCode.
 const (
-	LOGINSUCCESS LoginResponseCode = "LOGIN_SUCCESS"
+	LOGINSUCCESS LoginResultCode = "LOGIN_SUCCESS"
 )
 
-// Valid indicates whether the value is a known member of the LoginResponseCode enum.
-func (e LoginResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the LoginResultCode enum.
+func (e LoginResultCode) Valid() bool {
 	switch e {
 	case LOGINSUCCESS:
 		return true
@@ -515,13 +527,13 @@ func (e LoginResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for LogoutResponseCode.
+// Defines values for LogoutResultCode.
 const (
-	LOGOUTSUCCESS LogoutResponseCode = "LOGOUT_SUCCESS"
+	LOGOUTSUCCESS LogoutResultCode = "LOGOUT_SUCCESS"
 )
 
-// Valid indicates whether the value is a known member of the LogoutResponseCode enum.
-func (e LogoutResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the LogoutResultCode enum.
+func (e LogoutResultCode) Valid() bool {
 	switch e {
 	case LOGOUTSUCCESS:
 		return true
@@ -530,13 +542,13 @@ func (e LogoutResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RedeliverWebhookEventResponseCode.
+// Defines values for RedeliverWebhookEventResultCode.
 const (
-	WEBHOOKREDELIVERYCREATED RedeliverWebhookEventResponseCode = "WEBHOOK_REDELIVERY_CREATED"
+	WEBHOOKREDELIVERYCREATED RedeliverWebhookEventResultCode = "WEBHOOK_REDELIVERY_CREATED"
 )
 
-// Valid indicates whether the value is a known member of the RedeliverWebhookEventResponseCode enum.
-func (e RedeliverWebhookEventResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RedeliverWebhookEventResultCode enum.
+func (e RedeliverWebhookEventResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKREDELIVERYCREATED:
 		return true
@@ -545,13 +557,13 @@ func (e RedeliverWebhookEventResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RefreshResponseCode.
+// Defines values for RefreshResultCode.
 const (
-	TOKENREFRESHED RefreshResponseCode = "TOKEN_REFRESHED"
+	TOKENREFRESHED RefreshResultCode = "TOKEN_REFRESHED"
 )
 
-// Valid indicates whether the value is a known member of the RefreshResponseCode enum.
-func (e RefreshResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RefreshResultCode enum.
+func (e RefreshResultCode) Valid() bool {
 	switch e {
 	case TOKENREFRESHED:
 		return true
@@ -560,13 +572,13 @@ func (e RefreshResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RegisterResponseCode.
+// Defines values for RegisterResultCode.
 const (
-	USERREGISTERED RegisterResponseCode = "USER_REGISTERED"
+	USERREGISTERED RegisterResultCode = "USER_REGISTERED"
 )
 
-// Valid indicates whether the value is a known member of the RegisterResponseCode enum.
-func (e RegisterResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RegisterResultCode enum.
+func (e RegisterResultCode) Valid() bool {
 	switch e {
 	case USERREGISTERED:
 		return true
@@ -575,13 +587,13 @@ func (e RegisterResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RemoveMemberResponseCode.
+// Defines values for RemoveMemberResultCode.
 const (
-	BUDGETMEMBERREMOVED RemoveMemberResponseCode = "BUDGET_MEMBER_REMOVED"
+	BUDGETMEMBERREMOVED RemoveMemberResultCode = "BUDGET_MEMBER_REMOVED"
 )
 
-// Valid indicates whether the value is a known member of the RemoveMemberResponseCode enum.
-func (e RemoveMemberResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RemoveMemberResultCode enum.
+func (e RemoveMemberResultCode) Valid() bool {
 	switch e {
 	case BUDGETMEMBERREMOVED:
 		return true
@@ -590,13 +602,13 @@ func (e RemoveMemberResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RespondToInvitationResponseCode.
+// Defines values for RespondToInvitationResultCode.
 const (
-	BUDGETMEMBERUPDATED RespondToInvitationResponseCode = "BUDGET_MEMBER_UPDATED"
+	BUDGETMEMBERUPDATED RespondToInvitationResultCode = "BUDGET_MEMBER_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the RespondToInvitationResponseCode enum.
-func (e RespondToInvitationResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RespondToInvitationResultCode enum.
+func (e RespondToInvitationResultCode) Valid() bool {
 	switch e {
 	case BUDGETMEMBERUPDATED:
 		return true
@@ -605,13 +617,13 @@ func (e RespondToInvitationResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RevokeSessionResponseCode.
+// Defines values for RevokeSessionResultCode.
 const (
-	SESSIONREVOKED RevokeSessionResponseCode = "SESSION_REVOKED"
+	SESSIONREVOKED RevokeSessionResultCode = "SESSION_REVOKED"
 )
 
-// Valid indicates whether the value is a known member of the RevokeSessionResponseCode enum.
-func (e RevokeSessionResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RevokeSessionResultCode enum.
+func (e RevokeSessionResultCode) Valid() bool {
 	switch e {
 	case SESSIONREVOKED:
 		return true
@@ -620,13 +632,13 @@ func (e RevokeSessionResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for RotateWebhookSecretResponseCode.
+// Defines values for RotateWebhookSecretResultCode.
 const (
-	WEBHOOKSECRETROTATED RotateWebhookSecretResponseCode = "WEBHOOK_SECRET_ROTATED"
+	WEBHOOKSECRETROTATED RotateWebhookSecretResultCode = "WEBHOOK_SECRET_ROTATED"
 )
 
-// Valid indicates whether the value is a known member of the RotateWebhookSecretResponseCode enum.
-func (e RotateWebhookSecretResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the RotateWebhookSecretResultCode enum.
+func (e RotateWebhookSecretResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKSECRETROTATED:
 		return true
@@ -635,13 +647,13 @@ func (e RotateWebhookSecretResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for ShareBudgetResponseCode.
+// Defines values for ShareBudgetResultCode.
 const (
-	BUDGETSHARED ShareBudgetResponseCode = "BUDGET_SHARED"
+	BUDGETSHARED ShareBudgetResultCode = "BUDGET_SHARED"
 )
 
-// Valid indicates whether the value is a known member of the ShareBudgetResponseCode enum.
-func (e ShareBudgetResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the ShareBudgetResultCode enum.
+func (e ShareBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETSHARED:
 		return true
@@ -650,13 +662,13 @@ func (e ShareBudgetResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateBudgetResponseCode.
+// Defines values for UpdateBudgetResultCode.
 const (
-	BUDGETUPDATED UpdateBudgetResponseCode = "BUDGET_UPDATED"
+	BUDGETUPDATED UpdateBudgetResultCode = "BUDGET_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateBudgetResponseCode enum.
-func (e UpdateBudgetResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateBudgetResultCode enum.
+func (e UpdateBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETUPDATED:
 		return true
@@ -665,13 +677,13 @@ func (e UpdateBudgetResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateCategoryResponseCode.
+// Defines values for UpdateCategoryResultCode.
 const (
-	CATEGORYUPDATED UpdateCategoryResponseCode = "CATEGORY_UPDATED"
+	CATEGORYUPDATED UpdateCategoryResultCode = "CATEGORY_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateCategoryResponseCode enum.
-func (e UpdateCategoryResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateCategoryResultCode enum.
+func (e UpdateCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYUPDATED:
 		return true
@@ -680,13 +692,13 @@ func (e UpdateCategoryResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateMeResponseCode.
+// Defines values for UpdateMeResultCode.
 const (
-	USERUPDATED UpdateMeResponseCode = "USER_UPDATED"
+	USERUPDATED UpdateMeResultCode = "USER_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateMeResponseCode enum.
-func (e UpdateMeResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateMeResultCode enum.
+func (e UpdateMeResultCode) Valid() bool {
 	switch e {
 	case USERUPDATED:
 		return true
@@ -695,13 +707,13 @@ func (e UpdateMeResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateNotificationResponseCode.
+// Defines values for UpdateNotificationResultCode.
 const (
-	NOTIFICATIONUPDATED UpdateNotificationResponseCode = "NOTIFICATION_UPDATED"
+	NOTIFICATIONUPDATED UpdateNotificationResultCode = "NOTIFICATION_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateNotificationResponseCode enum.
-func (e UpdateNotificationResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateNotificationResultCode enum.
+func (e UpdateNotificationResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONUPDATED:
 		return true
@@ -710,13 +722,13 @@ func (e UpdateNotificationResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateTransactionResponseCode.
+// Defines values for UpdateTransactionResultCode.
 const (
-	TRANSACTIONUPDATED UpdateTransactionResponseCode = "TRANSACTION_UPDATED"
+	TRANSACTIONUPDATED UpdateTransactionResultCode = "TRANSACTION_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateTransactionResponseCode enum.
-func (e UpdateTransactionResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateTransactionResultCode enum.
+func (e UpdateTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONUPDATED:
 		return true
@@ -725,13 +737,13 @@ func (e UpdateTransactionResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateWalletResponseCode.
+// Defines values for UpdateWalletResultCode.
 const (
-	WALLETUPDATED UpdateWalletResponseCode = "WALLET_UPDATED"
+	WALLETUPDATED UpdateWalletResultCode = "WALLET_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateWalletResponseCode enum.
-func (e UpdateWalletResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateWalletResultCode enum.
+func (e UpdateWalletResultCode) Valid() bool {
 	switch e {
 	case WALLETUPDATED:
 		return true
@@ -740,13 +752,13 @@ func (e UpdateWalletResponseCode) Valid() bool {
 	}
 }
 
-// Defines values for UpdateWebhookResponseCode.
+// Defines values for UpdateWebhookResultCode.
 const (
-	WEBHOOKUPDATED UpdateWebhookResponseCode = "WEBHOOK_UPDATED"
+	WEBHOOKUPDATED UpdateWebhookResultCode = "WEBHOOK_UPDATED"
 )
 
-// Valid indicates whether the value is a known member of the UpdateWebhookResponseCode enum.
-func (e UpdateWebhookResponseCode) Valid() bool {
+// Valid indicates whether the value is a known member of the UpdateWebhookResultCode enum.
+func (e UpdateWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKUPDATED:
 		return true
@@ -895,7 +907,7 @@ type CategoryTotals struct {
 	Name       string      `json:"name"`
 
 	// Percentage Share of the window's expense in this currency, 0..100, two decimals.
-	Percentage float64 `json:"percentage"`
+	Percentage json.Number `json:"percentage"`
 }
 
 // ChangePasswordRequest defines model for ChangePasswordRequest.
@@ -904,14 +916,14 @@ type ChangePasswordRequest struct {
 	NewPassword     string `json:"newPassword"`
 }
 
-// ChangePasswordResponse defines model for ChangePasswordResponse.
-type ChangePasswordResponse struct {
-	Code    ChangePasswordResponseCode `json:"code"`
-	Message string                     `json:"message"`
+// ChangePasswordResult defines model for ChangePasswordResult.
+type ChangePasswordResult struct {
+	Code    ChangePasswordResultCode `json:"code"`
+	Message string                   `json:"message"`
 }
 
-// ChangePasswordResponseCode defines model for ChangePasswordResponse.Code.
-type ChangePasswordResponseCode string
+// ChangePasswordResultCode defines model for ChangePasswordResult.Code.
+type ChangePasswordResultCode string
 
 // CreateBudgetRequest defines model for CreateBudgetRequest.
 type CreateBudgetRequest struct {
@@ -939,16 +951,16 @@ type CreateBudgetRequest struct {
 	WalletId  string `json:"walletId"`
 }
 
-// CreateBudgetResponse defines model for CreateBudgetResponse.
-type CreateBudgetResponse struct {
+// CreateBudgetResult defines model for CreateBudgetResult.
+type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending, renewed in every window of its period.
-	Budget  Budget                   `json:"budget"`
-	Code    CreateBudgetResponseCode `json:"code"`
-	Message string                   `json:"message"`
+	Budget  Budget                 `json:"budget"`
+	Code    CreateBudgetResultCode `json:"code"`
+	Message string                 `json:"message"`
 }
 
-// CreateBudgetResponseCode defines model for CreateBudgetResponse.Code.
-type CreateBudgetResponseCode string
+// CreateBudgetResultCode defines model for CreateBudgetResult.Code.
+type CreateBudgetResultCode string
 
 // CreateCategoryRequest defines model for CreateCategoryRequest.
 type CreateCategoryRequest struct {
@@ -956,16 +968,16 @@ type CreateCategoryRequest struct {
 	Name string `json:"name"`
 }
 
-// CreateCategoryResponse defines model for CreateCategoryResponse.
-type CreateCategoryResponse struct {
+// CreateCategoryResult defines model for CreateCategoryResult.
+type CreateCategoryResult struct {
 	// Category Category is what money was spent on or came from.
-	Category Category                   `json:"category"`
-	Code     CreateCategoryResponseCode `json:"code"`
-	Message  string                     `json:"message"`
+	Category Category                 `json:"category"`
+	Code     CreateCategoryResultCode `json:"code"`
+	Message  string                   `json:"message"`
 }
 
-// CreateCategoryResponseCode defines model for CreateCategoryResponse.Code.
-type CreateCategoryResponseCode string
+// CreateCategoryResultCode defines model for CreateCategoryResult.Code.
+type CreateCategoryResultCode string
 
 // CreateTransactionRequest defines model for CreateTransactionRequest.
 type CreateTransactionRequest struct {
@@ -987,41 +999,68 @@ type CreateTransactionRequest struct {
 	WalletId string  `json:"walletId"`
 }
 
-// CreateTransactionResponse defines model for CreateTransactionResponse.
-type CreateTransactionResponse struct {
-	Code    CreateTransactionResponseCode `json:"code"`
-	Message string                        `json:"message"`
+// CreateTransactionResult defines model for CreateTransactionResult.
+type CreateTransactionResult struct {
+	Code    CreateTransactionResultCode `json:"code"`
+	Message string                      `json:"message"`
 
 	// Transaction Transaction is money that came or went.
 	Transaction Transaction `json:"transaction"`
 }
 
-// CreateTransactionResponseCode defines model for CreateTransactionResponse.Code.
-type CreateTransactionResponseCode string
+// CreateTransactionResultCode defines model for CreateTransactionResult.Code.
+type CreateTransactionResultCode string
 
 // CreateTransactionsFromReceiptRequest defines model for CreateTransactionsFromReceiptRequest.
 type CreateTransactionsFromReceiptRequest struct {
 	CategoryId string `json:"categoryId"`
+
+	// DryRun Recognise and answer, create nothing.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// KeepImage Keep a picture of the receipt, as long as the receipt; nothing is kept of text.
+	KeepImage *bool `json:"keepImage,omitempty"`
+
+	// Mode "items": one transaction per line, refused when the lines do not add up to the total; "single": one for the total; absent: items when they add up, else single.
+	Mode *string `json:"mode,omitempty"`
+
+	// OnDuplicate "create" (default) or "reject" when the user has uploaded the same file before.
+	OnDuplicate *string `json:"onDuplicate,omitempty"`
 
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
 	Receipt  openapi_types.File `json:"receipt"`
 	WalletId string             `json:"walletId"`
 }
 
-// CreateTransactionsFromReceiptResponse defines model for CreateTransactionsFromReceiptResponse.
-type CreateTransactionsFromReceiptResponse struct {
-	Code    CreateTransactionsFromReceiptResponseCode `json:"code"`
-	Message string                                    `json:"message"`
+// CreateTransactionsFromReceiptResult defines model for CreateTransactionsFromReceiptResult.
+type CreateTransactionsFromReceiptResult struct {
+	Code    CreateTransactionsFromReceiptResultCode `json:"code"`
+	Message string                                  `json:"message"`
 
 	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
 	Receipt Receipt `json:"receipt"`
 
-	// Transactions With dry_run: what would be created, without ids.
+	// Transactions In a preview: the transactions that would be created.
 	Transactions []Transaction `json:"transactions"`
 }
 
-// CreateTransactionsFromReceiptResponseCode defines model for CreateTransactionsFromReceiptResponse.Code.
-type CreateTransactionsFromReceiptResponseCode string
+// CreateTransactionsFromReceiptResultCode defines model for CreateTransactionsFromReceiptResult.Code.
+type CreateTransactionsFromReceiptResultCode string
+
+// CreateTransactionsFromReceiptResultPreview defines model for CreateTransactionsFromReceiptResultPreview.
+type CreateTransactionsFromReceiptResultPreview struct {
+	Code    CreateTransactionsFromReceiptResultPreviewCode `json:"code"`
+	Message string                                         `json:"message"`
+
+	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+	Receipt ReceiptPreview `json:"receipt"`
+
+	// Transactions In a preview: the transactions that would be created.
+	Transactions []TransactionPreview `json:"transactions"`
+}
+
+// CreateTransactionsFromReceiptResultPreviewCode defines model for CreateTransactionsFromReceiptResultPreview.Code.
+type CreateTransactionsFromReceiptResultPreviewCode string
 
 // CreateTransactionsRequest defines model for CreateTransactionsRequest.
 type CreateTransactionsRequest struct {
@@ -1029,17 +1068,17 @@ type CreateTransactionsRequest struct {
 	Transactions []CreateTransactionRequest `json:"transactions"`
 }
 
-// CreateTransactionsResponse defines model for CreateTransactionsResponse.
-type CreateTransactionsResponse struct {
-	Code    CreateTransactionsResponseCode `json:"code"`
-	Message string                         `json:"message"`
+// CreateTransactionsResult defines model for CreateTransactionsResult.
+type CreateTransactionsResult struct {
+	Code    CreateTransactionsResultCode `json:"code"`
+	Message string                       `json:"message"`
 
 	// Transactions In the request's order.
 	Transactions []Transaction `json:"transactions"`
 }
 
-// CreateTransactionsResponseCode defines model for CreateTransactionsResponse.Code.
-type CreateTransactionsResponseCode string
+// CreateTransactionsResultCode defines model for CreateTransactionsResult.Code.
+type CreateTransactionsResultCode string
 
 // CreateWalletRequest defines model for CreateWalletRequest.
 type CreateWalletRequest struct {
@@ -1053,17 +1092,17 @@ type CreateWalletRequest struct {
 	Name string `json:"name"`
 }
 
-// CreateWalletResponse defines model for CreateWalletResponse.
-type CreateWalletResponse struct {
-	Code    CreateWalletResponseCode `json:"code"`
-	Message string                   `json:"message"`
+// CreateWalletResult defines model for CreateWalletResult.
+type CreateWalletResult struct {
+	Code    CreateWalletResultCode `json:"code"`
+	Message string                 `json:"message"`
 
 	// Wallet Wallet is a place where money is kept.
 	Wallet Wallet `json:"wallet"`
 }
 
-// CreateWalletResponseCode defines model for CreateWalletResponse.Code.
-type CreateWalletResponseCode string
+// CreateWalletResultCode defines model for CreateWalletResult.Code.
+type CreateWalletResultCode string
 
 // CreateWebhookRequest defines model for CreateWebhookRequest.
 type CreateWebhookRequest struct {
@@ -1080,10 +1119,10 @@ type CreateWebhookRequest struct {
 	Url string `json:"url"`
 }
 
-// CreateWebhookResponse defines model for CreateWebhookResponse.
-type CreateWebhookResponse struct {
-	Code    CreateWebhookResponseCode `json:"code"`
-	Message string                    `json:"message"`
+// CreateWebhookResult defines model for CreateWebhookResult.
+type CreateWebhookResult struct {
+	Code    CreateWebhookResultCode `json:"code"`
+	Message string                  `json:"message"`
 
 	// Secret The key of the signatures. It is not shown again.
 	Secret string `json:"secret"`
@@ -1092,58 +1131,58 @@ type CreateWebhookResponse struct {
 	Webhook Webhook `json:"webhook"`
 }
 
-// CreateWebhookResponseCode defines model for CreateWebhookResponse.Code.
-type CreateWebhookResponseCode string
+// CreateWebhookResultCode defines model for CreateWebhookResult.Code.
+type CreateWebhookResultCode string
 
-// DeleteBudgetResponse defines model for DeleteBudgetResponse.
-type DeleteBudgetResponse struct {
-	Code    DeleteBudgetResponseCode `json:"code"`
+// DeleteBudgetResult defines model for DeleteBudgetResult.
+type DeleteBudgetResult struct {
+	Code    DeleteBudgetResultCode `json:"code"`
+	Id      string                 `json:"id"`
+	Message string                 `json:"message"`
+}
+
+// DeleteBudgetResultCode defines model for DeleteBudgetResult.Code.
+type DeleteBudgetResultCode string
+
+// DeleteCategoryResult defines model for DeleteCategoryResult.
+type DeleteCategoryResult struct {
+	Code    DeleteCategoryResultCode `json:"code"`
 	Id      string                   `json:"id"`
 	Message string                   `json:"message"`
 }
 
-// DeleteBudgetResponseCode defines model for DeleteBudgetResponse.Code.
-type DeleteBudgetResponseCode string
+// DeleteCategoryResultCode defines model for DeleteCategoryResult.Code.
+type DeleteCategoryResultCode string
 
-// DeleteCategoryResponse defines model for DeleteCategoryResponse.
-type DeleteCategoryResponse struct {
-	Code    DeleteCategoryResponseCode `json:"code"`
-	Id      string                     `json:"id"`
-	Message string                     `json:"message"`
+// DeleteTransactionResult defines model for DeleteTransactionResult.
+type DeleteTransactionResult struct {
+	Code    DeleteTransactionResultCode `json:"code"`
+	Id      string                      `json:"id"`
+	Message string                      `json:"message"`
 }
 
-// DeleteCategoryResponseCode defines model for DeleteCategoryResponse.Code.
-type DeleteCategoryResponseCode string
+// DeleteTransactionResultCode defines model for DeleteTransactionResult.Code.
+type DeleteTransactionResultCode string
 
-// DeleteTransactionResponse defines model for DeleteTransactionResponse.
-type DeleteTransactionResponse struct {
-	Code    DeleteTransactionResponseCode `json:"code"`
-	Id      string                        `json:"id"`
-	Message string                        `json:"message"`
+// DeleteWalletResult defines model for DeleteWalletResult.
+type DeleteWalletResult struct {
+	Code    DeleteWalletResultCode `json:"code"`
+	Id      string                 `json:"id"`
+	Message string                 `json:"message"`
 }
 
-// DeleteTransactionResponseCode defines model for DeleteTransactionResponse.Code.
-type DeleteTransactionResponseCode string
+// DeleteWalletResultCode defines model for DeleteWalletResult.Code.
+type DeleteWalletResultCode string
 
-// DeleteWalletResponse defines model for DeleteWalletResponse.
-type DeleteWalletResponse struct {
-	Code    DeleteWalletResponseCode `json:"code"`
-	Id      string                   `json:"id"`
-	Message string                   `json:"message"`
+// DeleteWebhookResult defines model for DeleteWebhookResult.
+type DeleteWebhookResult struct {
+	Code    DeleteWebhookResultCode `json:"code"`
+	Id      string                  `json:"id"`
+	Message string                  `json:"message"`
 }
 
-// DeleteWalletResponseCode defines model for DeleteWalletResponse.Code.
-type DeleteWalletResponseCode string
-
-// DeleteWebhookResponse defines model for DeleteWebhookResponse.
-type DeleteWebhookResponse struct {
-	Code    DeleteWebhookResponseCode `json:"code"`
-	Id      string                    `json:"id"`
-	Message string                    `json:"message"`
-}
-
-// DeleteWebhookResponseCode defines model for DeleteWebhookResponse.Code.
-type DeleteWebhookResponseCode string
+// DeleteWebhookResultCode defines model for DeleteWebhookResult.Code.
+type DeleteWebhookResultCode string
 
 // Error defines model for Error.
 type Error struct {
@@ -1208,104 +1247,104 @@ type Evidence struct {
 	Text string `json:"text"`
 }
 
-// GetBudgetResponse defines model for GetBudgetResponse.
-type GetBudgetResponse struct {
+// GetBudgetResult defines model for GetBudgetResult.
+type GetBudgetResult struct {
 	// Budget Budget is a limit on spending, renewed in every window of its period.
-	Budget  Budget                `json:"budget"`
-	Code    GetBudgetResponseCode `json:"code"`
-	Message string                `json:"message"`
+	Budget  Budget              `json:"budget"`
+	Code    GetBudgetResultCode `json:"code"`
+	Message string              `json:"message"`
 }
 
-// GetBudgetResponseCode defines model for GetBudgetResponse.Code.
-type GetBudgetResponseCode string
+// GetBudgetResultCode defines model for GetBudgetResult.Code.
+type GetBudgetResultCode string
 
-// GetCategoryResponse defines model for GetCategoryResponse.
-type GetCategoryResponse struct {
+// GetCategoryResult defines model for GetCategoryResult.
+type GetCategoryResult struct {
 	// Category Category is what money was spent on or came from.
-	Category Category                `json:"category"`
-	Code     GetCategoryResponseCode `json:"code"`
-	Message  string                  `json:"message"`
+	Category Category              `json:"category"`
+	Code     GetCategoryResultCode `json:"code"`
+	Message  string                `json:"message"`
 }
 
-// GetCategoryResponseCode defines model for GetCategoryResponse.Code.
-type GetCategoryResponseCode string
+// GetCategoryResultCode defines model for GetCategoryResult.Code.
+type GetCategoryResultCode string
 
-// GetKeySetResponse defines model for GetKeySetResponse.
-type GetKeySetResponse struct {
+// GetKeySetResult defines model for GetKeySetResult.
+type GetKeySetResult struct {
 	Keys []Key `json:"keys"`
 }
 
-// GetMeResponse defines model for GetMeResponse.
-type GetMeResponse struct {
-	Code    GetMeResponseCode `json:"code"`
-	Message string            `json:"message"`
+// GetMeResult defines model for GetMeResult.
+type GetMeResult struct {
+	Code    GetMeResultCode `json:"code"`
+	Message string          `json:"message"`
 
 	// User User is a person with an account.
 	User User `json:"user"`
 }
 
-// GetMeResponseCode defines model for GetMeResponse.Code.
-type GetMeResponseCode string
+// GetMeResultCode defines model for GetMeResult.Code.
+type GetMeResultCode string
 
-// GetReceiptResponse defines model for GetReceiptResponse.
-type GetReceiptResponse struct {
-	Code    GetReceiptResponseCode `json:"code"`
-	Message string                 `json:"message"`
+// GetReceiptResult defines model for GetReceiptResult.
+type GetReceiptResult struct {
+	Code    GetReceiptResultCode `json:"code"`
+	Message string               `json:"message"`
 
 	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
 	Receipt Receipt `json:"receipt"`
 }
 
-// GetReceiptResponseCode defines model for GetReceiptResponse.Code.
-type GetReceiptResponseCode string
+// GetReceiptResultCode defines model for GetReceiptResult.Code.
+type GetReceiptResultCode string
 
-// GetSummaryResponse defines model for GetSummaryResponse.
-type GetSummaryResponse struct {
-	Code    GetSummaryResponseCode `json:"code"`
-	Message string                 `json:"message"`
+// GetSummaryResult defines model for GetSummaryResult.
+type GetSummaryResult struct {
+	Code    GetSummaryResultCode `json:"code"`
+	Message string               `json:"message"`
 
 	// Summary Summary of a user's money in a window. Income and expense are positive; net = income - expense.
 	Summary Summary `json:"summary"`
 }
 
-// GetSummaryResponseCode defines model for GetSummaryResponse.Code.
-type GetSummaryResponseCode string
+// GetSummaryResultCode defines model for GetSummaryResult.Code.
+type GetSummaryResultCode string
 
-// GetTransactionResponse defines model for GetTransactionResponse.
-type GetTransactionResponse struct {
-	Code    GetTransactionResponseCode `json:"code"`
-	Message string                     `json:"message"`
+// GetTransactionResult defines model for GetTransactionResult.
+type GetTransactionResult struct {
+	Code    GetTransactionResultCode `json:"code"`
+	Message string                   `json:"message"`
 
 	// Transaction Transaction is money that came or went.
 	Transaction Transaction `json:"transaction"`
 }
 
-// GetTransactionResponseCode defines model for GetTransactionResponse.Code.
-type GetTransactionResponseCode string
+// GetTransactionResultCode defines model for GetTransactionResult.Code.
+type GetTransactionResultCode string
 
-// GetWalletResponse defines model for GetWalletResponse.
-type GetWalletResponse struct {
-	Code    GetWalletResponseCode `json:"code"`
-	Message string                `json:"message"`
+// GetWalletResult defines model for GetWalletResult.
+type GetWalletResult struct {
+	Code    GetWalletResultCode `json:"code"`
+	Message string              `json:"message"`
 
 	// Wallet Wallet is a place where money is kept.
 	Wallet Wallet `json:"wallet"`
 }
 
-// GetWalletResponseCode defines model for GetWalletResponse.Code.
-type GetWalletResponseCode string
+// GetWalletResultCode defines model for GetWalletResult.Code.
+type GetWalletResultCode string
 
-// GetWebhookResponse defines model for GetWebhookResponse.
-type GetWebhookResponse struct {
-	Code    GetWebhookResponseCode `json:"code"`
-	Message string                 `json:"message"`
+// GetWebhookResult defines model for GetWebhookResult.
+type GetWebhookResult struct {
+	Code    GetWebhookResultCode `json:"code"`
+	Message string               `json:"message"`
 
 	// Webhook Webhook is an address that a user's events are sent to.
 	Webhook Webhook `json:"webhook"`
 }
 
-// GetWebhookResponseCode defines model for GetWebhookResponse.Code.
-type GetWebhookResponseCode string
+// GetWebhookResultCode defines model for GetWebhookResult.Code.
+type GetWebhookResultCode string
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 type Invitation struct {
@@ -1354,76 +1393,76 @@ type Line struct {
 	UnitPrice   *json.Number `json:"unitPrice,omitempty"`
 }
 
-// ListAuditResponse defines model for ListAuditResponse.
-type ListAuditResponse struct {
-	Code    ListAuditResponseCode `json:"code"`
-	Entries []AuditEntry          `json:"entries"`
+// ListAuditResult defines model for ListAuditResult.
+type ListAuditResult struct {
+	Code    ListAuditResultCode `json:"code"`
+	Entries []AuditEntry        `json:"entries"`
+	Message string              `json:"message"`
+
+	// Pagination Pagination of a list answer.
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListAuditResultCode defines model for ListAuditResult.Code.
+type ListAuditResultCode string
+
+// ListBudgetsResult defines model for ListBudgetsResult.
+type ListBudgetsResult struct {
+	Budgets []Budget              `json:"budgets"`
+	Code    ListBudgetsResultCode `json:"code"`
 	Message string                `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListAuditResponseCode defines model for ListAuditResponse.Code.
-type ListAuditResponseCode string
+// ListBudgetsResultCode defines model for ListBudgetsResult.Code.
+type ListBudgetsResultCode string
 
-// ListBudgetsResponse defines model for ListBudgetsResponse.
-type ListBudgetsResponse struct {
-	Budgets []Budget                `json:"budgets"`
-	Code    ListBudgetsResponseCode `json:"code"`
-	Message string                  `json:"message"`
-
-	// Pagination Pagination of a list answer.
-	Pagination Pagination `json:"pagination"`
-}
-
-// ListBudgetsResponseCode defines model for ListBudgetsResponse.Code.
-type ListBudgetsResponseCode string
-
-// ListCategoriesResponse defines model for ListCategoriesResponse.
-type ListCategoriesResponse struct {
-	Categories []Category                 `json:"categories"`
-	Code       ListCategoriesResponseCode `json:"code"`
-	Message    string                     `json:"message"`
+// ListCategoriesResult defines model for ListCategoriesResult.
+type ListCategoriesResult struct {
+	Categories []Category               `json:"categories"`
+	Code       ListCategoriesResultCode `json:"code"`
+	Message    string                   `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListCategoriesResponseCode defines model for ListCategoriesResponse.Code.
-type ListCategoriesResponseCode string
+// ListCategoriesResultCode defines model for ListCategoriesResult.Code.
+type ListCategoriesResultCode string
 
-// ListInvitationsResponse defines model for ListInvitationsResponse.
-type ListInvitationsResponse struct {
-	Code        ListInvitationsResponseCode `json:"code"`
-	Invitations []Invitation                `json:"invitations"`
-	Message     string                      `json:"message"`
-
-	// Pagination Pagination of a list answer.
-	Pagination Pagination `json:"pagination"`
-}
-
-// ListInvitationsResponseCode defines model for ListInvitationsResponse.Code.
-type ListInvitationsResponseCode string
-
-// ListMembersResponse defines model for ListMembersResponse.
-type ListMembersResponse struct {
-	Code    ListMembersResponseCode `json:"code"`
-	Members []Member                `json:"members"`
-	Message string                  `json:"message"`
+// ListInvitationsResult defines model for ListInvitationsResult.
+type ListInvitationsResult struct {
+	Code        ListInvitationsResultCode `json:"code"`
+	Invitations []Invitation              `json:"invitations"`
+	Message     string                    `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListMembersResponseCode defines model for ListMembersResponse.Code.
-type ListMembersResponseCode string
+// ListInvitationsResultCode defines model for ListInvitationsResult.Code.
+type ListInvitationsResultCode string
 
-// ListNotificationsResponse defines model for ListNotificationsResponse.
-type ListNotificationsResponse struct {
-	Code          ListNotificationsResponseCode `json:"code"`
-	Message       string                        `json:"message"`
-	Notifications []Notification                `json:"notifications"`
+// ListMembersResult defines model for ListMembersResult.
+type ListMembersResult struct {
+	Code    ListMembersResultCode `json:"code"`
+	Members []Member              `json:"members"`
+	Message string                `json:"message"`
+
+	// Pagination Pagination of a list answer.
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListMembersResultCode defines model for ListMembersResult.Code.
+type ListMembersResultCode string
+
+// ListNotificationsResult defines model for ListNotificationsResult.
+type ListNotificationsResult struct {
+	Code          ListNotificationsResultCode `json:"code"`
+	Message       string                      `json:"message"`
+	Notifications []Notification              `json:"notifications"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
@@ -1432,73 +1471,73 @@ type ListNotificationsResponse struct {
 	UnreadCount int64 `json:"unreadCount"`
 }
 
-// ListNotificationsResponseCode defines model for ListNotificationsResponse.Code.
-type ListNotificationsResponseCode string
+// ListNotificationsResultCode defines model for ListNotificationsResult.Code.
+type ListNotificationsResultCode string
 
-// ListSessionsResponse defines model for ListSessionsResponse.
-type ListSessionsResponse struct {
-	Code    ListSessionsResponseCode `json:"code"`
-	Message string                   `json:"message"`
+// ListSessionsResult defines model for ListSessionsResult.
+type ListSessionsResult struct {
+	Code    ListSessionsResultCode `json:"code"`
+	Message string                 `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 	Sessions   []Session  `json:"sessions"`
 }
 
-// ListSessionsResponseCode defines model for ListSessionsResponse.Code.
-type ListSessionsResponseCode string
+// ListSessionsResultCode defines model for ListSessionsResult.Code.
+type ListSessionsResultCode string
 
-// ListTransactionsResponse defines model for ListTransactionsResponse.
-type ListTransactionsResponse struct {
-	Code    ListTransactionsResponseCode `json:"code"`
-	Message string                       `json:"message"`
+// ListTransactionsResult defines model for ListTransactionsResult.
+type ListTransactionsResult struct {
+	Code    ListTransactionsResultCode `json:"code"`
+	Message string                     `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination   Pagination    `json:"pagination"`
 	Transactions []Transaction `json:"transactions"`
 }
 
-// ListTransactionsResponseCode defines model for ListTransactionsResponse.Code.
-type ListTransactionsResponseCode string
+// ListTransactionsResultCode defines model for ListTransactionsResult.Code.
+type ListTransactionsResultCode string
 
-// ListWalletsResponse defines model for ListWalletsResponse.
-type ListWalletsResponse struct {
-	Code    ListWalletsResponseCode `json:"code"`
-	Message string                  `json:"message"`
+// ListWalletsResult defines model for ListWalletsResult.
+type ListWalletsResult struct {
+	Code    ListWalletsResultCode `json:"code"`
+	Message string                `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 	Wallets    []Wallet   `json:"wallets"`
 }
 
-// ListWalletsResponseCode defines model for ListWalletsResponse.Code.
-type ListWalletsResponseCode string
+// ListWalletsResultCode defines model for ListWalletsResult.Code.
+type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResponse defines model for ListWebhookDeliveriesResponse.
-type ListWebhookDeliveriesResponse struct {
-	Code       ListWebhookDeliveriesResponseCode `json:"code"`
-	Deliveries []WebhookDelivery                 `json:"deliveries"`
-	Message    string                            `json:"message"`
+// ListWebhookDeliveriesResult defines model for ListWebhookDeliveriesResult.
+type ListWebhookDeliveriesResult struct {
+	Code       ListWebhookDeliveriesResultCode `json:"code"`
+	Deliveries []WebhookDelivery               `json:"deliveries"`
+	Message    string                          `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListWebhookDeliveriesResponseCode defines model for ListWebhookDeliveriesResponse.Code.
-type ListWebhookDeliveriesResponseCode string
+// ListWebhookDeliveriesResultCode defines model for ListWebhookDeliveriesResult.Code.
+type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResponse defines model for ListWebhooksResponse.
-type ListWebhooksResponse struct {
-	Code    ListWebhooksResponseCode `json:"code"`
-	Message string                   `json:"message"`
+// ListWebhooksResult defines model for ListWebhooksResult.
+type ListWebhooksResult struct {
+	Code    ListWebhooksResultCode `json:"code"`
+	Message string                 `json:"message"`
 
 	// Pagination Pagination of a list answer.
 	Pagination Pagination `json:"pagination"`
 	Webhooks   []Webhook  `json:"webhooks"`
 }
 
-// ListWebhooksResponseCode defines model for ListWebhooksResponse.Code.
-type ListWebhooksResponseCode string
+// ListWebhooksResultCode defines model for ListWebhooksResult.Code.
+type ListWebhooksResultCode string
 
 // LoginRequest defines model for LoginRequest.
 type LoginRequest struct {
@@ -1506,11 +1545,11 @@ type LoginRequest struct {
 	Password string `json:"password"`
 }
 
-// LoginResponse defines model for LoginResponse.
-type LoginResponse struct {
+// LoginResult defines model for LoginResult.
+type LoginResult struct {
 	// AccessToken JWT for the Authorization header.
-	AccessToken string            `json:"accessToken"`
-	Code        LoginResponseCode `json:"code"`
+	AccessToken string          `json:"accessToken"`
+	Code        LoginResultCode `json:"code"`
 
 	// ExpiresIn Seconds until the access token expires.
 	ExpiresIn int32  `json:"expiresIn"`
@@ -1529,20 +1568,20 @@ type LoginResponse struct {
 	User User `json:"user"`
 }
 
-// LoginResponseCode defines model for LoginResponse.Code.
-type LoginResponseCode string
+// LoginResultCode defines model for LoginResult.Code.
+type LoginResultCode string
 
 // LogoutRequest defines model for LogoutRequest.
 type LogoutRequest = map[string]interface{}
 
-// LogoutResponse defines model for LogoutResponse.
-type LogoutResponse struct {
-	Code    LogoutResponseCode `json:"code"`
-	Message string             `json:"message"`
+// LogoutResult defines model for LogoutResult.
+type LogoutResult struct {
+	Code    LogoutResultCode `json:"code"`
+	Message string           `json:"message"`
 }
 
-// LogoutResponseCode defines model for LogoutResponse.Code.
-type LogoutResponseCode string
+// LogoutResultCode defines model for LogoutResult.Code.
+type LogoutResultCode string
 
 // Member Member is a user invited to a budget.
 type Member struct {
@@ -1627,7 +1666,7 @@ type Progress struct {
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
 
 	// Percentage spent of limit, two decimals; over 100 when over.
-	Percentage float64 `json:"percentage"`
+	Percentage json.Number `json:"percentage"`
 
 	// Remaining limit - spent; negative when over.
 	Remaining json.Number `json:"remaining"`
@@ -1646,7 +1685,7 @@ type Progress struct {
 // Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
 type Receipt struct {
 	// Confidence How sure the recogniser is, 0..1, by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
-	Confidence map[string]float64 `json:"confidence"`
+	Confidence map[string]json.Number `json:"confidence"`
 
 	// Currency ISO 4217.
 	Currency *string `json:"currency,omitempty"`
@@ -1660,8 +1699,43 @@ type Receipt struct {
 	// Evidence Where each field was read.
 	Evidence []Evidence `json:"evidence"`
 
-	// Id Set by the ledger once the receipt is stored.
-	Id *string `json:"id,omitempty"`
+	// Id Set by the ledger when the receipt is stored.
+	Id string `json:"id"`
+
+	// ImagePages How many pages' pictures are kept; set by the ledger.
+	ImagePages *int32  `json:"imagePages,omitempty"`
+	Lines      []Line  `json:"lines"`
+	Merchant   *string `json:"merchant,omitempty"`
+
+	// Rounding Rounding to the smallest coin, signed.
+	Rounding *json.Number `json:"rounding,omitempty"`
+	Subtotal *json.Number `json:"subtotal,omitempty"`
+
+	// Tax Tax that is added to the lines; tax that is already in their prices is not repeated here.
+	Tax *json.Number `json:"tax,omitempty"`
+	Tip *json.Number `json:"tip,omitempty"`
+
+	// Total What was to be paid.
+	Total    *json.Number `json:"total,omitempty"`
+	Warnings []Warning    `json:"warnings"`
+}
+
+// ReceiptPreview Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+type ReceiptPreview struct {
+	// Confidence How sure the recogniser is, 0..1, by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	Confidence map[string]json.Number `json:"confidence"`
+
+	// Currency ISO 4217.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date YYYY-MM-DD.
+	Date *string `json:"date,omitempty"`
+
+	// Discount Discount on the whole receipt, as a positive amount.
+	Discount *json.Number `json:"discount,omitempty"`
+
+	// Evidence Where each field was read.
+	Evidence []Evidence `json:"evidence"`
 
 	// ImagePages How many pages' pictures are kept; set by the ledger.
 	ImagePages *int32  `json:"imagePages,omitempty"`
@@ -1684,27 +1758,27 @@ type Receipt struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResponse defines model for RedeliverWebhookEventResponse.
-type RedeliverWebhookEventResponse struct {
-	Code RedeliverWebhookEventResponseCode `json:"code"`
+// RedeliverWebhookEventResult defines model for RedeliverWebhookEventResult.
+type RedeliverWebhookEventResult struct {
+	Code RedeliverWebhookEventResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is one event on its way to one webhook.
 	Delivery WebhookDelivery `json:"delivery"`
 	Message  string          `json:"message"`
 }
 
-// RedeliverWebhookEventResponseCode defines model for RedeliverWebhookEventResponse.Code.
-type RedeliverWebhookEventResponseCode string
+// RedeliverWebhookEventResultCode defines model for RedeliverWebhookEventResult.Code.
+type RedeliverWebhookEventResultCode string
 
 // RefreshRequest defines model for RefreshRequest.
 type RefreshRequest struct {
 	RefreshToken string `json:"refreshToken"`
 }
 
-// RefreshResponse defines model for RefreshResponse.
-type RefreshResponse struct {
-	AccessToken string              `json:"accessToken"`
-	Code        RefreshResponseCode `json:"code"`
+// RefreshResult defines model for RefreshResult.
+type RefreshResult struct {
+	AccessToken string            `json:"accessToken"`
+	Code        RefreshResultCode `json:"code"`
 
 	// ExpiresIn Seconds until the access token expires.
 	ExpiresIn    int32  `json:"expiresIn"`
@@ -1719,8 +1793,8 @@ type RefreshResponse struct {
 	User User `json:"user"`
 }
 
-// RefreshResponseCode defines model for RefreshResponse.Code.
-type RefreshResponseCode string
+// RefreshResultCode defines model for RefreshResult.Code.
+type RefreshResultCode string
 
 // RegisterRequest defines model for RegisterRequest.
 type RegisterRequest struct {
@@ -1733,27 +1807,27 @@ type RegisterRequest struct {
 	Password string `json:"password"`
 }
 
-// RegisterResponse defines model for RegisterResponse.
-type RegisterResponse struct {
-	Code    RegisterResponseCode `json:"code"`
-	Message string               `json:"message"`
+// RegisterResult defines model for RegisterResult.
+type RegisterResult struct {
+	Code    RegisterResultCode `json:"code"`
+	Message string             `json:"message"`
 
 	// User User is a person with an account.
 	User User `json:"user"`
 }
 
-// RegisterResponseCode defines model for RegisterResponse.Code.
-type RegisterResponseCode string
+// RegisterResultCode defines model for RegisterResult.Code.
+type RegisterResultCode string
 
-// RemoveMemberResponse defines model for RemoveMemberResponse.
-type RemoveMemberResponse struct {
-	Code    RemoveMemberResponseCode `json:"code"`
-	Id      string                   `json:"id"`
-	Message string                   `json:"message"`
+// RemoveMemberResult defines model for RemoveMemberResult.
+type RemoveMemberResult struct {
+	Code    RemoveMemberResultCode `json:"code"`
+	Id      string                 `json:"id"`
+	Message string                 `json:"message"`
 }
 
-// RemoveMemberResponseCode defines model for RemoveMemberResponse.Code.
-type RemoveMemberResponseCode string
+// RemoveMemberResultCode defines model for RemoveMemberResult.Code.
+type RemoveMemberResultCode string
 
 // RespondToInvitationRequest defines model for RespondToInvitationRequest.
 type RespondToInvitationRequest struct {
@@ -1764,35 +1838,35 @@ type RespondToInvitationRequest struct {
 	Status *string `json:"status,omitempty"`
 }
 
-// RespondToInvitationResponse defines model for RespondToInvitationResponse.
-type RespondToInvitationResponse struct {
-	Code RespondToInvitationResponseCode `json:"code"`
+// RespondToInvitationResult defines model for RespondToInvitationResult.
+type RespondToInvitationResult struct {
+	Code RespondToInvitationResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	Member  Member `json:"member"`
 	Message string `json:"message"`
 }
 
-// RespondToInvitationResponseCode defines model for RespondToInvitationResponse.Code.
-type RespondToInvitationResponseCode string
+// RespondToInvitationResultCode defines model for RespondToInvitationResult.Code.
+type RespondToInvitationResultCode string
 
-// RevokeSessionResponse defines model for RevokeSessionResponse.
-type RevokeSessionResponse struct {
-	Code    RevokeSessionResponseCode `json:"code"`
-	Id      string                    `json:"id"`
-	Message string                    `json:"message"`
+// RevokeSessionResult defines model for RevokeSessionResult.
+type RevokeSessionResult struct {
+	Code    RevokeSessionResultCode `json:"code"`
+	Id      string                  `json:"id"`
+	Message string                  `json:"message"`
 }
 
-// RevokeSessionResponseCode defines model for RevokeSessionResponse.Code.
-type RevokeSessionResponseCode string
+// RevokeSessionResultCode defines model for RevokeSessionResult.Code.
+type RevokeSessionResultCode string
 
 // RotateWebhookSecretRequest defines model for RotateWebhookSecretRequest.
 type RotateWebhookSecretRequest = map[string]interface{}
 
-// RotateWebhookSecretResponse defines model for RotateWebhookSecretResponse.
-type RotateWebhookSecretResponse struct {
-	Code    RotateWebhookSecretResponseCode `json:"code"`
-	Message string                          `json:"message"`
+// RotateWebhookSecretResult defines model for RotateWebhookSecretResult.
+type RotateWebhookSecretResult struct {
+	Code    RotateWebhookSecretResultCode `json:"code"`
+	Message string                        `json:"message"`
 
 	// PreviousSecretUntil RFC 3339 UTC; until then the secret before it signs too.
 	PreviousSecretUntil string `json:"previousSecretUntil"`
@@ -1801,8 +1875,8 @@ type RotateWebhookSecretResponse struct {
 	Secret string `json:"secret"`
 }
 
-// RotateWebhookSecretResponseCode defines model for RotateWebhookSecretResponse.Code.
-type RotateWebhookSecretResponseCode string
+// RotateWebhookSecretResultCode defines model for RotateWebhookSecretResult.Code.
+type RotateWebhookSecretResultCode string
 
 // Session Session is one sign-in of a user on one device.
 type Session struct {
@@ -1837,17 +1911,17 @@ type ShareBudgetRequest struct {
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 }
 
-// ShareBudgetResponse defines model for ShareBudgetResponse.
-type ShareBudgetResponse struct {
-	Code ShareBudgetResponseCode `json:"code"`
+// ShareBudgetResult defines model for ShareBudgetResult.
+type ShareBudgetResult struct {
+	Code ShareBudgetResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	Member  Member `json:"member"`
 	Message string `json:"message"`
 }
 
-// ShareBudgetResponseCode defines model for ShareBudgetResponse.Code.
-type ShareBudgetResponseCode string
+// ShareBudgetResultCode defines model for ShareBudgetResult.Code.
+type ShareBudgetResultCode string
 
 // Summary Summary of a user's money in a window. Income and expense are positive; net = income - expense.
 type Summary struct {
@@ -1895,7 +1969,7 @@ type Transaction struct {
 	CategoryId string      `json:"categoryId"`
 
 	// CreatedAt RFC 3339 UTC.
-	CreatedAt *string `json:"createdAt,omitempty"`
+	CreatedAt string `json:"createdAt"`
 
 	// Currency ISO 4217.
 	Currency string `json:"currency"`
@@ -1904,8 +1978,8 @@ type Transaction struct {
 	Date        string `json:"date"`
 	Description string `json:"description"`
 
-	// Id UUIDv7. It, created_at and updated_at are absent in a preview.
-	Id *string `json:"id,omitempty"`
+	// Id UUIDv7.
+	Id string `json:"id"`
 
 	// ReceiptId The receipt that it was read from.
 	ReceiptId *string `json:"receiptId,omitempty"`
@@ -1914,8 +1988,26 @@ type Transaction struct {
 	Type string `json:"type"`
 
 	// UpdatedAt RFC 3339 UTC.
-	UpdatedAt *string `json:"updatedAt,omitempty"`
-	WalletId  string  `json:"walletId"`
+	UpdatedAt string `json:"updatedAt"`
+	WalletId  string `json:"walletId"`
+}
+
+// TransactionPreview Transaction is money that came or went.
+type TransactionPreview struct {
+	// Amount Negative for an expense.
+	Amount     json.Number `json:"amount"`
+	CategoryId string      `json:"categoryId"`
+
+	// Currency ISO 4217.
+	Currency string `json:"currency"`
+
+	// Date RFC 3339 UTC.
+	Date        string `json:"date"`
+	Description string `json:"description"`
+
+	// Type "expense" or "income".
+	Type     string `json:"type"`
+	WalletId string `json:"walletId"`
 }
 
 // UpdateBudgetRequest defines model for UpdateBudgetRequest.
@@ -1936,32 +2028,32 @@ type UpdateBudgetRequest struct {
 	WalletId  *string      `json:"walletId,omitempty"`
 }
 
-// UpdateBudgetResponse defines model for UpdateBudgetResponse.
-type UpdateBudgetResponse struct {
+// UpdateBudgetResult defines model for UpdateBudgetResult.
+type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending, renewed in every window of its period.
-	Budget  Budget                   `json:"budget"`
-	Code    UpdateBudgetResponseCode `json:"code"`
-	Message string                   `json:"message"`
+	Budget  Budget                 `json:"budget"`
+	Code    UpdateBudgetResultCode `json:"code"`
+	Message string                 `json:"message"`
 }
 
-// UpdateBudgetResponseCode defines model for UpdateBudgetResponse.Code.
-type UpdateBudgetResponseCode string
+// UpdateBudgetResultCode defines model for UpdateBudgetResult.Code.
+type UpdateBudgetResultCode string
 
 // UpdateCategoryRequest defines model for UpdateCategoryRequest.
 type UpdateCategoryRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateCategoryResponse defines model for UpdateCategoryResponse.
-type UpdateCategoryResponse struct {
+// UpdateCategoryResult defines model for UpdateCategoryResult.
+type UpdateCategoryResult struct {
 	// Category Category is what money was spent on or came from.
-	Category Category                   `json:"category"`
-	Code     UpdateCategoryResponseCode `json:"code"`
-	Message  string                     `json:"message"`
+	Category Category                 `json:"category"`
+	Code     UpdateCategoryResultCode `json:"code"`
+	Message  string                   `json:"message"`
 }
 
-// UpdateCategoryResponseCode defines model for UpdateCategoryResponse.Code.
-type UpdateCategoryResponseCode string
+// UpdateCategoryResultCode defines model for UpdateCategoryResult.Code.
+type UpdateCategoryResultCode string
 
 // UpdateMeRequest defines model for UpdateMeRequest.
 type UpdateMeRequest struct {
@@ -1969,34 +2061,34 @@ type UpdateMeRequest struct {
 	Name  *string `json:"name,omitempty"`
 }
 
-// UpdateMeResponse defines model for UpdateMeResponse.
-type UpdateMeResponse struct {
-	Code    UpdateMeResponseCode `json:"code"`
-	Message string               `json:"message"`
+// UpdateMeResult defines model for UpdateMeResult.
+type UpdateMeResult struct {
+	Code    UpdateMeResultCode `json:"code"`
+	Message string             `json:"message"`
 
 	// User User is a person with an account.
 	User User `json:"user"`
 }
 
-// UpdateMeResponseCode defines model for UpdateMeResponse.Code.
-type UpdateMeResponseCode string
+// UpdateMeResultCode defines model for UpdateMeResult.Code.
+type UpdateMeResultCode string
 
 // UpdateNotificationRequest defines model for UpdateNotificationRequest.
 type UpdateNotificationRequest struct {
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResponse defines model for UpdateNotificationResponse.
-type UpdateNotificationResponse struct {
-	Code    UpdateNotificationResponseCode `json:"code"`
-	Message string                         `json:"message"`
+// UpdateNotificationResult defines model for UpdateNotificationResult.
+type UpdateNotificationResult struct {
+	Code    UpdateNotificationResultCode `json:"code"`
+	Message string                       `json:"message"`
 
 	// Notification Notification is an event that its user should not miss.
 	Notification Notification `json:"notification"`
 }
 
-// UpdateNotificationResponseCode defines model for UpdateNotificationResponse.Code.
-type UpdateNotificationResponseCode string
+// UpdateNotificationResultCode defines model for UpdateNotificationResult.Code.
+type UpdateNotificationResultCode string
 
 // UpdateTransactionRequest defines model for UpdateTransactionRequest.
 type UpdateTransactionRequest struct {
@@ -2010,17 +2102,17 @@ type UpdateTransactionRequest struct {
 	WalletId    *string      `json:"walletId,omitempty"`
 }
 
-// UpdateTransactionResponse defines model for UpdateTransactionResponse.
-type UpdateTransactionResponse struct {
-	Code    UpdateTransactionResponseCode `json:"code"`
-	Message string                        `json:"message"`
+// UpdateTransactionResult defines model for UpdateTransactionResult.
+type UpdateTransactionResult struct {
+	Code    UpdateTransactionResultCode `json:"code"`
+	Message string                      `json:"message"`
 
 	// Transaction Transaction is money that came or went.
 	Transaction Transaction `json:"transaction"`
 }
 
-// UpdateTransactionResponseCode defines model for UpdateTransactionResponse.Code.
-type UpdateTransactionResponseCode string
+// UpdateTransactionResultCode defines model for UpdateTransactionResult.Code.
+type UpdateTransactionResultCode string
 
 // UpdateWalletRequest defines model for UpdateWalletRequest.
 type UpdateWalletRequest struct {
@@ -2028,17 +2120,17 @@ type UpdateWalletRequest struct {
 	Name     *string `json:"name,omitempty"`
 }
 
-// UpdateWalletResponse defines model for UpdateWalletResponse.
-type UpdateWalletResponse struct {
-	Code    UpdateWalletResponseCode `json:"code"`
-	Message string                   `json:"message"`
+// UpdateWalletResult defines model for UpdateWalletResult.
+type UpdateWalletResult struct {
+	Code    UpdateWalletResultCode `json:"code"`
+	Message string                 `json:"message"`
 
 	// Wallet Wallet is a place where money is kept.
 	Wallet Wallet `json:"wallet"`
 }
 
-// UpdateWalletResponseCode defines model for UpdateWalletResponse.Code.
-type UpdateWalletResponseCode string
+// UpdateWalletResultCode defines model for UpdateWalletResult.Code.
+type UpdateWalletResultCode string
 
 // UpdateWebhookRequest defines model for UpdateWebhookRequest.
 type UpdateWebhookRequest struct {
@@ -2051,17 +2143,17 @@ type UpdateWebhookRequest struct {
 	Url    *string   `json:"url,omitempty"`
 }
 
-// UpdateWebhookResponse defines model for UpdateWebhookResponse.
-type UpdateWebhookResponse struct {
-	Code    UpdateWebhookResponseCode `json:"code"`
-	Message string                    `json:"message"`
+// UpdateWebhookResult defines model for UpdateWebhookResult.
+type UpdateWebhookResult struct {
+	Code    UpdateWebhookResultCode `json:"code"`
+	Message string                  `json:"message"`
 
 	// Webhook Webhook is an address that a user's events are sent to.
 	Webhook Webhook `json:"webhook"`
 }
 
-// UpdateWebhookResponseCode defines model for UpdateWebhookResponse.Code.
-type UpdateWebhookResponseCode string
+// UpdateWebhookResultCode defines model for UpdateWebhookResult.Code.
+type UpdateWebhookResultCode string
 
 // User User is a person with an account.
 type User struct {
@@ -6447,7 +6539,7 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		if params.MinAmount != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minAmount", *params.MinAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minAmount", *params.MinAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6459,7 +6551,7 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		if params.MaxAmount != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "maxAmount", *params.MaxAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "maxAmount", *params.MaxAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -7704,7 +7796,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
-	GetKeySetWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetKeySetAnswer, error)
+	GetKeySetWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetKeySetResponse, error)
 
 	// ListAuditWithResponse List audit
 	//
@@ -7713,7 +7805,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
-	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditAnswer, error)
+	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
 
 	// LoginWithBodyWithResponse Login
 	//
@@ -7722,7 +7814,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
-	LoginWithBodyWithResponse(ctx context.Context, params *LoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginAnswer, error)
+	LoginWithBodyWithResponse(ctx context.Context, params *LoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginResponse, error)
 
 	// LoginWithResponse Login
 	//
@@ -7731,7 +7823,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
-	LoginWithResponse(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginAnswer, error)
+	LoginWithResponse(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginResponse, error)
 
 	// LogoutWithBodyWithResponse Logout
 	//
@@ -7740,7 +7832,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
-	LogoutWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LogoutAnswer, error)
+	LogoutWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LogoutResponse, error)
 
 	// LogoutWithResponse Logout
 	//
@@ -7749,7 +7841,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
-	LogoutWithResponse(ctx context.Context, body LogoutJSONRequestBody, reqEditors ...RequestEditorFn) (*LogoutAnswer, error)
+	LogoutWithResponse(ctx context.Context, body LogoutJSONRequestBody, reqEditors ...RequestEditorFn) (*LogoutResponse, error)
 
 	// GetMeWithResponse Get me
 	//
@@ -7758,7 +7850,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/auth/me (the `GetMe` operationId).
-	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeAnswer, error)
+	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error)
 
 	// UpdateMeWithBodyWithResponse Update me
 	//
@@ -7767,7 +7859,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-	UpdateMeWithBodyWithResponse(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error)
+	UpdateMeWithBodyWithResponse(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeResponse, error)
 
 	// UpdateMeWithResponse Update me
 	//
@@ -7776,7 +7868,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-	UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error)
+	UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeResponse, error)
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
@@ -7785,7 +7877,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
-	ChangePasswordWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangePasswordAnswer, error)
+	ChangePasswordWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error)
 
 	// ChangePasswordWithResponse Change password
 	//
@@ -7794,7 +7886,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
-	ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordAnswer, error)
+	ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error)
 
 	// RefreshWithBodyWithResponse Refresh
 	//
@@ -7803,7 +7895,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/refresh (the `Refresh` operationId).
-	RefreshWithBodyWithResponse(ctx context.Context, params *RefreshParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RefreshAnswer, error)
+	RefreshWithBodyWithResponse(ctx context.Context, params *RefreshParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RefreshResponse, error)
 
 	// RefreshWithResponse Refresh
 	//
@@ -7812,7 +7904,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/refresh (the `Refresh` operationId).
-	RefreshWithResponse(ctx context.Context, params *RefreshParams, body RefreshJSONRequestBody, reqEditors ...RequestEditorFn) (*RefreshAnswer, error)
+	RefreshWithResponse(ctx context.Context, params *RefreshParams, body RefreshJSONRequestBody, reqEditors ...RequestEditorFn) (*RefreshResponse, error)
 
 	// RegisterWithBodyWithResponse Register
 	//
@@ -7821,7 +7913,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/register (the `Register` operationId).
-	RegisterWithBodyWithResponse(ctx context.Context, params *RegisterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterAnswer, error)
+	RegisterWithBodyWithResponse(ctx context.Context, params *RegisterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterResponse, error)
 
 	// RegisterWithResponse Register
 	//
@@ -7830,7 +7922,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/register (the `Register` operationId).
-	RegisterWithResponse(ctx context.Context, params *RegisterParams, body RegisterJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterAnswer, error)
+	RegisterWithResponse(ctx context.Context, params *RegisterParams, body RegisterJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterResponse, error)
 
 	// ListSessionsWithResponse List sessions
 	//
@@ -7839,7 +7931,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/auth/sessions (the `ListSessions` operationId).
-	ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsAnswer, error)
+	ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsResponse, error)
 
 	// RevokeSessionWithResponse Revoke session
 	//
@@ -7848,7 +7940,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
-	RevokeSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RevokeSessionAnswer, error)
+	RevokeSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error)
 
 	// ListBudgetsWithResponse List budgets
 	//
@@ -7857,7 +7949,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets (the `ListBudgets` operationId).
-	ListBudgetsWithResponse(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*ListBudgetsAnswer, error)
+	ListBudgetsWithResponse(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*ListBudgetsResponse, error)
 
 	// CreateBudgetWithBodyWithResponse Create budget
 	//
@@ -7866,7 +7958,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
-	CreateBudgetWithBodyWithResponse(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBudgetAnswer, error)
+	CreateBudgetWithBodyWithResponse(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error)
 
 	// CreateBudgetWithResponse Create budget
 	//
@@ -7875,7 +7967,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
-	CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetAnswer, error)
+	CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error)
 
 	// ListMembersWithResponse List members
 	//
@@ -7884,7 +7976,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-	ListMembersWithResponse(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersAnswer, error)
+	ListMembersWithResponse(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error)
 
 	// RemoveMemberWithResponse Remove member
 	//
@@ -7893,7 +7985,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMemberWithResponse(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*RemoveMemberAnswer, error)
+	RemoveMemberWithResponse(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
 
 	// RespondToInvitationWithBodyWithResponse Respond to invitation
 	//
@@ -7902,7 +7994,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationAnswer, error)
+	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// RespondToInvitationWithResponse Respond to invitation
 	//
@@ -7911,7 +8003,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithResponse(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationAnswer, error)
+	RespondToInvitationWithResponse(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
@@ -7920,7 +8012,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetAnswer, error)
+	ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
 
 	// ShareBudgetWithResponse Share budget
 	//
@@ -7929,7 +8021,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetAnswer, error)
+	ShareBudgetWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
 
 	// DeleteBudgetWithResponse Delete budget
 	//
@@ -7938,7 +8030,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-	DeleteBudgetWithResponse(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetAnswer, error)
+	DeleteBudgetWithResponse(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error)
 
 	// GetBudgetWithResponse Get budget
 	//
@@ -7947,7 +8039,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-	GetBudgetWithResponse(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetAnswer, error)
+	GetBudgetWithResponse(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error)
 
 	// UpdateBudgetWithBodyWithResponse Update budget
 	//
@@ -7956,7 +8048,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithBodyWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetAnswer, error)
+	UpdateBudgetWithBodyWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
 
 	// UpdateBudgetWithResponse Update budget
 	//
@@ -7965,7 +8057,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetAnswer, error)
+	UpdateBudgetWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
 
 	// ListCategoriesWithResponse List categories
 	//
@@ -7974,7 +8066,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/categories (the `ListCategories` operationId).
-	ListCategoriesWithResponse(ctx context.Context, params *ListCategoriesParams, reqEditors ...RequestEditorFn) (*ListCategoriesAnswer, error)
+	ListCategoriesWithResponse(ctx context.Context, params *ListCategoriesParams, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error)
 
 	// CreateCategoryWithBodyWithResponse Create category
 	//
@@ -7983,7 +8075,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/categories (the `CreateCategory` operationId).
-	CreateCategoryWithBodyWithResponse(ctx context.Context, params *CreateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCategoryAnswer, error)
+	CreateCategoryWithBodyWithResponse(ctx context.Context, params *CreateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCategoryResponse, error)
 
 	// CreateCategoryWithResponse Create category
 	//
@@ -7992,7 +8084,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/categories (the `CreateCategory` operationId).
-	CreateCategoryWithResponse(ctx context.Context, params *CreateCategoryParams, body CreateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCategoryAnswer, error)
+	CreateCategoryWithResponse(ctx context.Context, params *CreateCategoryParams, body CreateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCategoryResponse, error)
 
 	// DeleteCategoryWithResponse Delete category
 	//
@@ -8001,7 +8093,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-	DeleteCategoryWithResponse(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryAnswer, error)
+	DeleteCategoryWithResponse(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error)
 
 	// GetCategoryWithResponse Get category
 	//
@@ -8010,7 +8102,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-	GetCategoryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetCategoryAnswer, error)
+	GetCategoryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error)
 
 	// UpdateCategoryWithBodyWithResponse Update category
 	//
@@ -8019,7 +8111,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithBodyWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryAnswer, error)
+	UpdateCategoryWithBodyWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
 	// UpdateCategoryWithResponse Update category
 	//
@@ -8028,7 +8120,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryAnswer, error)
+	UpdateCategoryWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
 	// GetSummaryWithResponse Get summary
 	//
@@ -8037,7 +8129,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
-	GetSummaryWithResponse(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*GetSummaryAnswer, error)
+	GetSummaryWithResponse(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*GetSummaryResponse, error)
 
 	// StreamEventsWithResponse Stream events
 	//
@@ -8046,7 +8138,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
-	StreamEventsWithResponse(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*StreamEventsAnswer, error)
+	StreamEventsWithResponse(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*StreamEventsResponse, error)
 
 	// ListInvitationsWithResponse List invitations
 	//
@@ -8055,7 +8147,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/invitations (the `ListInvitations` operationId).
-	ListInvitationsWithResponse(ctx context.Context, params *ListInvitationsParams, reqEditors ...RequestEditorFn) (*ListInvitationsAnswer, error)
+	ListInvitationsWithResponse(ctx context.Context, params *ListInvitationsParams, reqEditors ...RequestEditorFn) (*ListInvitationsResponse, error)
 
 	// ListNotificationsWithResponse List notifications
 	//
@@ -8064,7 +8156,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
-	ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsAnswer, error)
+	ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error)
 
 	// UpdateNotificationWithBodyWithResponse Update notification
 	//
@@ -8073,7 +8165,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationAnswer, error)
+	UpdateNotificationWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
 	// UpdateNotificationWithResponse Update notification
 	//
@@ -8082,7 +8174,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithResponse(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationAnswer, error)
+	UpdateNotificationWithResponse(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
 	// GetReceiptWithResponse Get receipt
 	//
@@ -8091,7 +8183,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-	GetReceiptWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetReceiptAnswer, error)
+	GetReceiptWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error)
 
 	// GetReceiptImageWithResponse Get receipt image
 	//
@@ -8100,7 +8192,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
-	GetReceiptImageWithResponse(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageAnswer, error)
+	GetReceiptImageWithResponse(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
 
 	// ListTransactionsWithResponse List transactions
 	//
@@ -8109,7 +8201,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
-	ListTransactionsWithResponse(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*ListTransactionsAnswer, error)
+	ListTransactionsWithResponse(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*ListTransactionsResponse, error)
 
 	// CreateTransactionWithBodyWithResponse Create transaction
 	//
@@ -8118,7 +8210,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
-	CreateTransactionWithBodyWithResponse(ctx context.Context, params *CreateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionAnswer, error)
+	CreateTransactionWithBodyWithResponse(ctx context.Context, params *CreateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionResponse, error)
 
 	// CreateTransactionWithResponse Create transaction
 	//
@@ -8127,7 +8219,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
-	CreateTransactionWithResponse(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionAnswer, error)
+	CreateTransactionWithResponse(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionResponse, error)
 
 	// CreateTransactionsWithBodyWithResponse Create transactions
 	//
@@ -8136,7 +8228,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
-	CreateTransactionsWithBodyWithResponse(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error)
+	CreateTransactionsWithBodyWithResponse(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsResponse, error)
 
 	// CreateTransactionsWithResponse Create transactions
 	//
@@ -8145,7 +8237,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
-	CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error)
+	CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsResponse, error)
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
@@ -8154,7 +8246,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/transaction/receipt (the `CreateTransactionsFromReceipt` operationId).
-	CreateTransactionsFromReceiptWithBodyWithResponse(ctx context.Context, params *CreateTransactionsFromReceiptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsFromReceiptAnswer, error)
+	CreateTransactionsFromReceiptWithBodyWithResponse(ctx context.Context, params *CreateTransactionsFromReceiptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsFromReceiptResponse, error)
 
 	// DeleteTransactionWithResponse Delete transaction
 	//
@@ -8163,7 +8255,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
-	DeleteTransactionWithResponse(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionAnswer, error)
+	DeleteTransactionWithResponse(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionResponse, error)
 
 	// GetTransactionWithResponse Get transaction
 	//
@@ -8172,7 +8264,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
-	GetTransactionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTransactionAnswer, error)
+	GetTransactionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTransactionResponse, error)
 
 	// UpdateTransactionWithBodyWithResponse Update transaction
 	//
@@ -8181,7 +8273,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-	UpdateTransactionWithBodyWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionAnswer, error)
+	UpdateTransactionWithBodyWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
 
 	// UpdateTransactionWithResponse Update transaction
 	//
@@ -8190,7 +8282,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-	UpdateTransactionWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionAnswer, error)
+	UpdateTransactionWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
 
 	// ListWalletsWithResponse List wallets
 	//
@@ -8199,7 +8291,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/wallet (the `ListWallets` operationId).
-	ListWalletsWithResponse(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*ListWalletsAnswer, error)
+	ListWalletsWithResponse(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*ListWalletsResponse, error)
 
 	// CreateWalletWithBodyWithResponse Create wallet
 	//
@@ -8208,7 +8300,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/wallet (the `CreateWallet` operationId).
-	CreateWalletWithBodyWithResponse(ctx context.Context, params *CreateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWalletAnswer, error)
+	CreateWalletWithBodyWithResponse(ctx context.Context, params *CreateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWalletResponse, error)
 
 	// CreateWalletWithResponse Create wallet
 	//
@@ -8217,7 +8309,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/wallet (the `CreateWallet` operationId).
-	CreateWalletWithResponse(ctx context.Context, params *CreateWalletParams, body CreateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWalletAnswer, error)
+	CreateWalletWithResponse(ctx context.Context, params *CreateWalletParams, body CreateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWalletResponse, error)
 
 	// DeleteWalletWithResponse Delete wallet
 	//
@@ -8226,7 +8318,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWalletWithResponse(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletAnswer, error)
+	DeleteWalletWithResponse(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
 
 	// GetWalletWithResponse Get wallet
 	//
@@ -8235,7 +8327,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWalletWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWalletAnswer, error)
+	GetWalletWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
@@ -8244,7 +8336,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBodyWithResponse(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletAnswer, error)
+	UpdateWalletWithBodyWithResponse(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// UpdateWalletWithResponse Update wallet
 	//
@@ -8253,7 +8345,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithResponse(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletAnswer, error)
+	UpdateWalletWithResponse(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// ListWebhooksWithResponse List webhooks
 	//
@@ -8262,7 +8354,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
-	ListWebhooksWithResponse(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*ListWebhooksAnswer, error)
+	ListWebhooksWithResponse(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*ListWebhooksResponse, error)
 
 	// CreateWebhookWithBodyWithResponse Create webhook
 	//
@@ -8271,7 +8363,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
-	CreateWebhookWithBodyWithResponse(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWebhookAnswer, error)
+	CreateWebhookWithBodyWithResponse(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error)
 
 	// CreateWebhookWithResponse Create webhook
 	//
@@ -8280,7 +8372,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
-	CreateWebhookWithResponse(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWebhookAnswer, error)
+	CreateWebhookWithResponse(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error)
 
 	// DeleteWebhookWithResponse Delete webhook
 	//
@@ -8289,7 +8381,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-	DeleteWebhookWithResponse(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookAnswer, error)
+	DeleteWebhookWithResponse(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
 
 	// GetWebhookWithResponse Get webhook
 	//
@@ -8298,7 +8390,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-	GetWebhookWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWebhookAnswer, error)
+	GetWebhookWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
 
 	// UpdateWebhookWithBodyWithResponse Update webhook
 	//
@@ -8307,7 +8399,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithBodyWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookAnswer, error)
+	UpdateWebhookWithBodyWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
 
 	// UpdateWebhookWithResponse Update webhook
 	//
@@ -8316,7 +8408,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookAnswer, error)
+	UpdateWebhookWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
 
 	// RotateWebhookSecretWithBodyWithResponse Rotate webhook secret
 	//
@@ -8325,7 +8417,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretAnswer, error)
+	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
 	// RotateWebhookSecretWithResponse Rotate webhook secret
 	//
@@ -8334,7 +8426,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretAnswer, error)
+	RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
 	// ListWebhookDeliveriesWithResponse List webhook deliveries
 	//
@@ -8343,7 +8435,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-	ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesAnswer, error)
+	ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
 
 	// RedeliverWebhookEventWithBodyWithResponse Redeliver webhook event
 	//
@@ -8352,7 +8444,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventAnswer, error)
+	RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
 
 	// RedeliverWebhookEventWithResponse Redeliver webhook event
 	//
@@ -8361,42 +8453,42 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventAnswer, error)
+	RedeliverWebhookEventWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
 }
 
-// GetKeySetAnswer200Headers the declared response headers of an HTTP 200 response for GetKeySet
-type GetKeySetAnswer200Headers struct {
+// GetKeySetResponse200Headers the declared response headers of an HTTP 200 response for GetKeySet
+type GetKeySetResponse200Headers struct {
 	XRequestId *string
 }
 
-type GetKeySetAnswer struct {
+type GetKeySetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetKeySetResponse
+	JSON200 *GetKeySetResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetKeySetAnswer200Headers
+	Headers200 *GetKeySetResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetKeySetAnswer) GetJSON200() *GetKeySetResponse {
+func (r GetKeySetResponse) GetJSON200() *GetKeySetResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetKeySetAnswer) GetJSONDefault() *Error {
+func (r GetKeySetResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetKeySetAnswer) GetBody() []byte {
+func (r GetKeySetResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetKeySetAnswer) Status() string {
+func (r GetKeySetResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8404,7 +8496,7 @@ func (r GetKeySetAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetKeySetAnswer) StatusCode() int {
+func (r GetKeySetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8412,46 +8504,46 @@ func (r GetKeySetAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetKeySetAnswer) ContentType() string {
+func (r GetKeySetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListAuditAnswer200Headers the declared response headers of an HTTP 200 response for ListAudit
-type ListAuditAnswer200Headers struct {
+// ListAuditResponse200Headers the declared response headers of an HTTP 200 response for ListAudit
+type ListAuditResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListAuditAnswer struct {
+type ListAuditResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListAuditResponse
+	JSON200 *ListAuditResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListAuditAnswer200Headers
+	Headers200 *ListAuditResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListAuditAnswer) GetJSON200() *ListAuditResponse {
+func (r ListAuditResponse) GetJSON200() *ListAuditResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListAuditAnswer) GetJSONDefault() *Error {
+func (r ListAuditResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListAuditAnswer) GetBody() []byte {
+func (r ListAuditResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListAuditAnswer) Status() string {
+func (r ListAuditResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8459,7 +8551,7 @@ func (r ListAuditAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListAuditAnswer) StatusCode() int {
+func (r ListAuditResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8467,47 +8559,47 @@ func (r ListAuditAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListAuditAnswer) ContentType() string {
+func (r ListAuditResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// LoginAnswer200Headers the declared response headers of an HTTP 200 response for Login
-type LoginAnswer200Headers struct {
+// LoginResponse200Headers the declared response headers of an HTTP 200 response for Login
+type LoginResponse200Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type LoginAnswer struct {
+type LoginResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *LoginResponse
+	JSON200 *LoginResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *LoginAnswer200Headers
+	Headers200 *LoginResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r LoginAnswer) GetJSON200() *LoginResponse {
+func (r LoginResponse) GetJSON200() *LoginResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r LoginAnswer) GetJSONDefault() *Error {
+func (r LoginResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r LoginAnswer) GetBody() []byte {
+func (r LoginResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r LoginAnswer) Status() string {
+func (r LoginResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8515,7 +8607,7 @@ func (r LoginAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r LoginAnswer) StatusCode() int {
+func (r LoginResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8523,46 +8615,46 @@ func (r LoginAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r LoginAnswer) ContentType() string {
+func (r LoginResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// LogoutAnswer200Headers the declared response headers of an HTTP 200 response for Logout
-type LogoutAnswer200Headers struct {
+// LogoutResponse200Headers the declared response headers of an HTTP 200 response for Logout
+type LogoutResponse200Headers struct {
 	XRequestId *string
 }
 
-type LogoutAnswer struct {
+type LogoutResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *LogoutResponse
+	JSON200 *LogoutResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *LogoutAnswer200Headers
+	Headers200 *LogoutResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r LogoutAnswer) GetJSON200() *LogoutResponse {
+func (r LogoutResponse) GetJSON200() *LogoutResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r LogoutAnswer) GetJSONDefault() *Error {
+func (r LogoutResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r LogoutAnswer) GetBody() []byte {
+func (r LogoutResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r LogoutAnswer) Status() string {
+func (r LogoutResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8570,7 +8662,7 @@ func (r LogoutAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r LogoutAnswer) StatusCode() int {
+func (r LogoutResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8578,47 +8670,47 @@ func (r LogoutAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r LogoutAnswer) ContentType() string {
+func (r LogoutResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetMeAnswer200Headers the declared response headers of an HTTP 200 response for GetMe
-type GetMeAnswer200Headers struct {
+// GetMeResponse200Headers the declared response headers of an HTTP 200 response for GetMe
+type GetMeResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type GetMeAnswer struct {
+type GetMeResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetMeResponse
+	JSON200 *GetMeResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetMeAnswer200Headers
+	Headers200 *GetMeResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetMeAnswer) GetJSON200() *GetMeResponse {
+func (r GetMeResponse) GetJSON200() *GetMeResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetMeAnswer) GetJSONDefault() *Error {
+func (r GetMeResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetMeAnswer) GetBody() []byte {
+func (r GetMeResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetMeAnswer) Status() string {
+func (r GetMeResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8626,7 +8718,7 @@ func (r GetMeAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetMeAnswer) StatusCode() int {
+func (r GetMeResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8634,47 +8726,47 @@ func (r GetMeAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetMeAnswer) ContentType() string {
+func (r GetMeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateMeAnswer200Headers the declared response headers of an HTTP 200 response for UpdateMe
-type UpdateMeAnswer200Headers struct {
+// UpdateMeResponse200Headers the declared response headers of an HTTP 200 response for UpdateMe
+type UpdateMeResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type UpdateMeAnswer struct {
+type UpdateMeResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateMeResponse
+	JSON200 *UpdateMeResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateMeAnswer200Headers
+	Headers200 *UpdateMeResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateMeAnswer) GetJSON200() *UpdateMeResponse {
+func (r UpdateMeResponse) GetJSON200() *UpdateMeResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateMeAnswer) GetJSONDefault() *Error {
+func (r UpdateMeResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateMeAnswer) GetBody() []byte {
+func (r UpdateMeResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateMeAnswer) Status() string {
+func (r UpdateMeResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8682,7 +8774,7 @@ func (r UpdateMeAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateMeAnswer) StatusCode() int {
+func (r UpdateMeResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8690,46 +8782,46 @@ func (r UpdateMeAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateMeAnswer) ContentType() string {
+func (r UpdateMeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ChangePasswordAnswer200Headers the declared response headers of an HTTP 200 response for ChangePassword
-type ChangePasswordAnswer200Headers struct {
+// ChangePasswordResponse200Headers the declared response headers of an HTTP 200 response for ChangePassword
+type ChangePasswordResponse200Headers struct {
 	XRequestId *string
 }
 
-type ChangePasswordAnswer struct {
+type ChangePasswordResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ChangePasswordResponse
+	JSON200 *ChangePasswordResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ChangePasswordAnswer200Headers
+	Headers200 *ChangePasswordResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ChangePasswordAnswer) GetJSON200() *ChangePasswordResponse {
+func (r ChangePasswordResponse) GetJSON200() *ChangePasswordResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ChangePasswordAnswer) GetJSONDefault() *Error {
+func (r ChangePasswordResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ChangePasswordAnswer) GetBody() []byte {
+func (r ChangePasswordResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ChangePasswordAnswer) Status() string {
+func (r ChangePasswordResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8737,7 +8829,7 @@ func (r ChangePasswordAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ChangePasswordAnswer) StatusCode() int {
+func (r ChangePasswordResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8745,47 +8837,47 @@ func (r ChangePasswordAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ChangePasswordAnswer) ContentType() string {
+func (r ChangePasswordResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RefreshAnswer200Headers the declared response headers of an HTTP 200 response for Refresh
-type RefreshAnswer200Headers struct {
+// RefreshResponse200Headers the declared response headers of an HTTP 200 response for Refresh
+type RefreshResponse200Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type RefreshAnswer struct {
+type RefreshResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *RefreshResponse
+	JSON200 *RefreshResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *RefreshAnswer200Headers
+	Headers200 *RefreshResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r RefreshAnswer) GetJSON200() *RefreshResponse {
+func (r RefreshResponse) GetJSON200() *RefreshResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RefreshAnswer) GetJSONDefault() *Error {
+func (r RefreshResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RefreshAnswer) GetBody() []byte {
+func (r RefreshResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RefreshAnswer) Status() string {
+func (r RefreshResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8793,7 +8885,7 @@ func (r RefreshAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RefreshAnswer) StatusCode() int {
+func (r RefreshResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8801,48 +8893,48 @@ func (r RefreshAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RefreshAnswer) ContentType() string {
+func (r RefreshResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RegisterAnswer201Headers the declared response headers of an HTTP 201 response for Register
-type RegisterAnswer201Headers struct {
+// RegisterResponse201Headers the declared response headers of an HTTP 201 response for Register
+type RegisterResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type RegisterAnswer struct {
+type RegisterResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *RegisterResponse
+	JSON201 *RegisterResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *RegisterAnswer201Headers
+	Headers201 *RegisterResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r RegisterAnswer) GetJSON201() *RegisterResponse {
+func (r RegisterResponse) GetJSON201() *RegisterResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RegisterAnswer) GetJSONDefault() *Error {
+func (r RegisterResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RegisterAnswer) GetBody() []byte {
+func (r RegisterResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RegisterAnswer) Status() string {
+func (r RegisterResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8850,7 +8942,7 @@ func (r RegisterAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RegisterAnswer) StatusCode() int {
+func (r RegisterResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8858,46 +8950,46 @@ func (r RegisterAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RegisterAnswer) ContentType() string {
+func (r RegisterResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListSessionsAnswer200Headers the declared response headers of an HTTP 200 response for ListSessions
-type ListSessionsAnswer200Headers struct {
+// ListSessionsResponse200Headers the declared response headers of an HTTP 200 response for ListSessions
+type ListSessionsResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListSessionsAnswer struct {
+type ListSessionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListSessionsResponse
+	JSON200 *ListSessionsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListSessionsAnswer200Headers
+	Headers200 *ListSessionsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListSessionsAnswer) GetJSON200() *ListSessionsResponse {
+func (r ListSessionsResponse) GetJSON200() *ListSessionsResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListSessionsAnswer) GetJSONDefault() *Error {
+func (r ListSessionsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListSessionsAnswer) GetBody() []byte {
+func (r ListSessionsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListSessionsAnswer) Status() string {
+func (r ListSessionsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8905,7 +8997,7 @@ func (r ListSessionsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListSessionsAnswer) StatusCode() int {
+func (r ListSessionsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8913,46 +9005,46 @@ func (r ListSessionsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListSessionsAnswer) ContentType() string {
+func (r ListSessionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RevokeSessionAnswer200Headers the declared response headers of an HTTP 200 response for RevokeSession
-type RevokeSessionAnswer200Headers struct {
+// RevokeSessionResponse200Headers the declared response headers of an HTTP 200 response for RevokeSession
+type RevokeSessionResponse200Headers struct {
 	XRequestId *string
 }
 
-type RevokeSessionAnswer struct {
+type RevokeSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *RevokeSessionResponse
+	JSON200 *RevokeSessionResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *RevokeSessionAnswer200Headers
+	Headers200 *RevokeSessionResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r RevokeSessionAnswer) GetJSON200() *RevokeSessionResponse {
+func (r RevokeSessionResponse) GetJSON200() *RevokeSessionResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RevokeSessionAnswer) GetJSONDefault() *Error {
+func (r RevokeSessionResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RevokeSessionAnswer) GetBody() []byte {
+func (r RevokeSessionResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RevokeSessionAnswer) Status() string {
+func (r RevokeSessionResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8960,7 +9052,7 @@ func (r RevokeSessionAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RevokeSessionAnswer) StatusCode() int {
+func (r RevokeSessionResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8968,46 +9060,46 @@ func (r RevokeSessionAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RevokeSessionAnswer) ContentType() string {
+func (r RevokeSessionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListBudgetsAnswer200Headers the declared response headers of an HTTP 200 response for ListBudgets
-type ListBudgetsAnswer200Headers struct {
+// ListBudgetsResponse200Headers the declared response headers of an HTTP 200 response for ListBudgets
+type ListBudgetsResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListBudgetsAnswer struct {
+type ListBudgetsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListBudgetsResponse
+	JSON200 *ListBudgetsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListBudgetsAnswer200Headers
+	Headers200 *ListBudgetsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListBudgetsAnswer) GetJSON200() *ListBudgetsResponse {
+func (r ListBudgetsResponse) GetJSON200() *ListBudgetsResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListBudgetsAnswer) GetJSONDefault() *Error {
+func (r ListBudgetsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListBudgetsAnswer) GetBody() []byte {
+func (r ListBudgetsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListBudgetsAnswer) Status() string {
+func (r ListBudgetsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9015,7 +9107,7 @@ func (r ListBudgetsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListBudgetsAnswer) StatusCode() int {
+func (r ListBudgetsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9023,48 +9115,48 @@ func (r ListBudgetsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListBudgetsAnswer) ContentType() string {
+func (r ListBudgetsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateBudgetAnswer201Headers the declared response headers of an HTTP 201 response for CreateBudget
-type CreateBudgetAnswer201Headers struct {
+// CreateBudgetResponse201Headers the declared response headers of an HTTP 201 response for CreateBudget
+type CreateBudgetResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateBudgetAnswer struct {
+type CreateBudgetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *CreateBudgetResponse
+	JSON201 *CreateBudgetResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateBudgetAnswer201Headers
+	Headers201 *CreateBudgetResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateBudgetAnswer) GetJSON201() *CreateBudgetResponse {
+func (r CreateBudgetResponse) GetJSON201() *CreateBudgetResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateBudgetAnswer) GetJSONDefault() *Error {
+func (r CreateBudgetResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateBudgetAnswer) GetBody() []byte {
+func (r CreateBudgetResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateBudgetAnswer) Status() string {
+func (r CreateBudgetResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9072,7 +9164,7 @@ func (r CreateBudgetAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateBudgetAnswer) StatusCode() int {
+func (r CreateBudgetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9080,46 +9172,46 @@ func (r CreateBudgetAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateBudgetAnswer) ContentType() string {
+func (r CreateBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListMembersAnswer200Headers the declared response headers of an HTTP 200 response for ListMembers
-type ListMembersAnswer200Headers struct {
+// ListMembersResponse200Headers the declared response headers of an HTTP 200 response for ListMembers
+type ListMembersResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListMembersAnswer struct {
+type ListMembersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListMembersResponse
+	JSON200 *ListMembersResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListMembersAnswer200Headers
+	Headers200 *ListMembersResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListMembersAnswer) GetJSON200() *ListMembersResponse {
+func (r ListMembersResponse) GetJSON200() *ListMembersResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListMembersAnswer) GetJSONDefault() *Error {
+func (r ListMembersResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListMembersAnswer) GetBody() []byte {
+func (r ListMembersResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListMembersAnswer) Status() string {
+func (r ListMembersResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9127,7 +9219,7 @@ func (r ListMembersAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListMembersAnswer) StatusCode() int {
+func (r ListMembersResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9135,46 +9227,46 @@ func (r ListMembersAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListMembersAnswer) ContentType() string {
+func (r ListMembersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RemoveMemberAnswer200Headers the declared response headers of an HTTP 200 response for RemoveMember
-type RemoveMemberAnswer200Headers struct {
+// RemoveMemberResponse200Headers the declared response headers of an HTTP 200 response for RemoveMember
+type RemoveMemberResponse200Headers struct {
 	XRequestId *string
 }
 
-type RemoveMemberAnswer struct {
+type RemoveMemberResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *RemoveMemberResponse
+	JSON200 *RemoveMemberResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *RemoveMemberAnswer200Headers
+	Headers200 *RemoveMemberResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r RemoveMemberAnswer) GetJSON200() *RemoveMemberResponse {
+func (r RemoveMemberResponse) GetJSON200() *RemoveMemberResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RemoveMemberAnswer) GetJSONDefault() *Error {
+func (r RemoveMemberResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RemoveMemberAnswer) GetBody() []byte {
+func (r RemoveMemberResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RemoveMemberAnswer) Status() string {
+func (r RemoveMemberResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9182,7 +9274,7 @@ func (r RemoveMemberAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RemoveMemberAnswer) StatusCode() int {
+func (r RemoveMemberResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9190,46 +9282,46 @@ func (r RemoveMemberAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RemoveMemberAnswer) ContentType() string {
+func (r RemoveMemberResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RespondToInvitationAnswer200Headers the declared response headers of an HTTP 200 response for RespondToInvitation
-type RespondToInvitationAnswer200Headers struct {
+// RespondToInvitationResponse200Headers the declared response headers of an HTTP 200 response for RespondToInvitation
+type RespondToInvitationResponse200Headers struct {
 	XRequestId *string
 }
 
-type RespondToInvitationAnswer struct {
+type RespondToInvitationResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *RespondToInvitationResponse
+	JSON200 *RespondToInvitationResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *RespondToInvitationAnswer200Headers
+	Headers200 *RespondToInvitationResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r RespondToInvitationAnswer) GetJSON200() *RespondToInvitationResponse {
+func (r RespondToInvitationResponse) GetJSON200() *RespondToInvitationResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RespondToInvitationAnswer) GetJSONDefault() *Error {
+func (r RespondToInvitationResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RespondToInvitationAnswer) GetBody() []byte {
+func (r RespondToInvitationResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RespondToInvitationAnswer) Status() string {
+func (r RespondToInvitationResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9237,7 +9329,7 @@ func (r RespondToInvitationAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RespondToInvitationAnswer) StatusCode() int {
+func (r RespondToInvitationResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9245,47 +9337,47 @@ func (r RespondToInvitationAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RespondToInvitationAnswer) ContentType() string {
+func (r RespondToInvitationResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ShareBudgetAnswer201Headers the declared response headers of an HTTP 201 response for ShareBudget
-type ShareBudgetAnswer201Headers struct {
+// ShareBudgetResponse201Headers the declared response headers of an HTTP 201 response for ShareBudget
+type ShareBudgetResponse201Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type ShareBudgetAnswer struct {
+type ShareBudgetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *ShareBudgetResponse
+	JSON201 *ShareBudgetResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *ShareBudgetAnswer201Headers
+	Headers201 *ShareBudgetResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r ShareBudgetAnswer) GetJSON201() *ShareBudgetResponse {
+func (r ShareBudgetResponse) GetJSON201() *ShareBudgetResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ShareBudgetAnswer) GetJSONDefault() *Error {
+func (r ShareBudgetResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ShareBudgetAnswer) GetBody() []byte {
+func (r ShareBudgetResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ShareBudgetAnswer) Status() string {
+func (r ShareBudgetResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9293,7 +9385,7 @@ func (r ShareBudgetAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ShareBudgetAnswer) StatusCode() int {
+func (r ShareBudgetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9301,46 +9393,46 @@ func (r ShareBudgetAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ShareBudgetAnswer) ContentType() string {
+func (r ShareBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// DeleteBudgetAnswer200Headers the declared response headers of an HTTP 200 response for DeleteBudget
-type DeleteBudgetAnswer200Headers struct {
+// DeleteBudgetResponse200Headers the declared response headers of an HTTP 200 response for DeleteBudget
+type DeleteBudgetResponse200Headers struct {
 	XRequestId *string
 }
 
-type DeleteBudgetAnswer struct {
+type DeleteBudgetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *DeleteBudgetResponse
+	JSON200 *DeleteBudgetResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *DeleteBudgetAnswer200Headers
+	Headers200 *DeleteBudgetResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r DeleteBudgetAnswer) GetJSON200() *DeleteBudgetResponse {
+func (r DeleteBudgetResponse) GetJSON200() *DeleteBudgetResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r DeleteBudgetAnswer) GetJSONDefault() *Error {
+func (r DeleteBudgetResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r DeleteBudgetAnswer) GetBody() []byte {
+func (r DeleteBudgetResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DeleteBudgetAnswer) Status() string {
+func (r DeleteBudgetResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9348,7 +9440,7 @@ func (r DeleteBudgetAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DeleteBudgetAnswer) StatusCode() int {
+func (r DeleteBudgetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9356,47 +9448,47 @@ func (r DeleteBudgetAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DeleteBudgetAnswer) ContentType() string {
+func (r DeleteBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetBudgetAnswer200Headers the declared response headers of an HTTP 200 response for GetBudget
-type GetBudgetAnswer200Headers struct {
+// GetBudgetResponse200Headers the declared response headers of an HTTP 200 response for GetBudget
+type GetBudgetResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type GetBudgetAnswer struct {
+type GetBudgetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetBudgetResponse
+	JSON200 *GetBudgetResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetBudgetAnswer200Headers
+	Headers200 *GetBudgetResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetBudgetAnswer) GetJSON200() *GetBudgetResponse {
+func (r GetBudgetResponse) GetJSON200() *GetBudgetResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetBudgetAnswer) GetJSONDefault() *Error {
+func (r GetBudgetResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetBudgetAnswer) GetBody() []byte {
+func (r GetBudgetResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetBudgetAnswer) Status() string {
+func (r GetBudgetResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9404,7 +9496,7 @@ func (r GetBudgetAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetBudgetAnswer) StatusCode() int {
+func (r GetBudgetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9412,47 +9504,47 @@ func (r GetBudgetAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetBudgetAnswer) ContentType() string {
+func (r GetBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateBudgetAnswer200Headers the declared response headers of an HTTP 200 response for UpdateBudget
-type UpdateBudgetAnswer200Headers struct {
+// UpdateBudgetResponse200Headers the declared response headers of an HTTP 200 response for UpdateBudget
+type UpdateBudgetResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type UpdateBudgetAnswer struct {
+type UpdateBudgetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateBudgetResponse
+	JSON200 *UpdateBudgetResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateBudgetAnswer200Headers
+	Headers200 *UpdateBudgetResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateBudgetAnswer) GetJSON200() *UpdateBudgetResponse {
+func (r UpdateBudgetResponse) GetJSON200() *UpdateBudgetResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateBudgetAnswer) GetJSONDefault() *Error {
+func (r UpdateBudgetResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateBudgetAnswer) GetBody() []byte {
+func (r UpdateBudgetResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateBudgetAnswer) Status() string {
+func (r UpdateBudgetResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9460,7 +9552,7 @@ func (r UpdateBudgetAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateBudgetAnswer) StatusCode() int {
+func (r UpdateBudgetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9468,46 +9560,46 @@ func (r UpdateBudgetAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateBudgetAnswer) ContentType() string {
+func (r UpdateBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListCategoriesAnswer200Headers the declared response headers of an HTTP 200 response for ListCategories
-type ListCategoriesAnswer200Headers struct {
+// ListCategoriesResponse200Headers the declared response headers of an HTTP 200 response for ListCategories
+type ListCategoriesResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListCategoriesAnswer struct {
+type ListCategoriesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListCategoriesResponse
+	JSON200 *ListCategoriesResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListCategoriesAnswer200Headers
+	Headers200 *ListCategoriesResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListCategoriesAnswer) GetJSON200() *ListCategoriesResponse {
+func (r ListCategoriesResponse) GetJSON200() *ListCategoriesResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListCategoriesAnswer) GetJSONDefault() *Error {
+func (r ListCategoriesResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListCategoriesAnswer) GetBody() []byte {
+func (r ListCategoriesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListCategoriesAnswer) Status() string {
+func (r ListCategoriesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9515,7 +9607,7 @@ func (r ListCategoriesAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListCategoriesAnswer) StatusCode() int {
+func (r ListCategoriesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9523,48 +9615,48 @@ func (r ListCategoriesAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListCategoriesAnswer) ContentType() string {
+func (r ListCategoriesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateCategoryAnswer201Headers the declared response headers of an HTTP 201 response for CreateCategory
-type CreateCategoryAnswer201Headers struct {
+// CreateCategoryResponse201Headers the declared response headers of an HTTP 201 response for CreateCategory
+type CreateCategoryResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateCategoryAnswer struct {
+type CreateCategoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *CreateCategoryResponse
+	JSON201 *CreateCategoryResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateCategoryAnswer201Headers
+	Headers201 *CreateCategoryResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateCategoryAnswer) GetJSON201() *CreateCategoryResponse {
+func (r CreateCategoryResponse) GetJSON201() *CreateCategoryResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateCategoryAnswer) GetJSONDefault() *Error {
+func (r CreateCategoryResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateCategoryAnswer) GetBody() []byte {
+func (r CreateCategoryResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateCategoryAnswer) Status() string {
+func (r CreateCategoryResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9572,7 +9664,7 @@ func (r CreateCategoryAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateCategoryAnswer) StatusCode() int {
+func (r CreateCategoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9580,46 +9672,46 @@ func (r CreateCategoryAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateCategoryAnswer) ContentType() string {
+func (r CreateCategoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// DeleteCategoryAnswer200Headers the declared response headers of an HTTP 200 response for DeleteCategory
-type DeleteCategoryAnswer200Headers struct {
+// DeleteCategoryResponse200Headers the declared response headers of an HTTP 200 response for DeleteCategory
+type DeleteCategoryResponse200Headers struct {
 	XRequestId *string
 }
 
-type DeleteCategoryAnswer struct {
+type DeleteCategoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *DeleteCategoryResponse
+	JSON200 *DeleteCategoryResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *DeleteCategoryAnswer200Headers
+	Headers200 *DeleteCategoryResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r DeleteCategoryAnswer) GetJSON200() *DeleteCategoryResponse {
+func (r DeleteCategoryResponse) GetJSON200() *DeleteCategoryResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r DeleteCategoryAnswer) GetJSONDefault() *Error {
+func (r DeleteCategoryResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r DeleteCategoryAnswer) GetBody() []byte {
+func (r DeleteCategoryResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DeleteCategoryAnswer) Status() string {
+func (r DeleteCategoryResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9627,7 +9719,7 @@ func (r DeleteCategoryAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DeleteCategoryAnswer) StatusCode() int {
+func (r DeleteCategoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9635,47 +9727,47 @@ func (r DeleteCategoryAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DeleteCategoryAnswer) ContentType() string {
+func (r DeleteCategoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetCategoryAnswer200Headers the declared response headers of an HTTP 200 response for GetCategory
-type GetCategoryAnswer200Headers struct {
+// GetCategoryResponse200Headers the declared response headers of an HTTP 200 response for GetCategory
+type GetCategoryResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type GetCategoryAnswer struct {
+type GetCategoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetCategoryResponse
+	JSON200 *GetCategoryResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetCategoryAnswer200Headers
+	Headers200 *GetCategoryResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetCategoryAnswer) GetJSON200() *GetCategoryResponse {
+func (r GetCategoryResponse) GetJSON200() *GetCategoryResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetCategoryAnswer) GetJSONDefault() *Error {
+func (r GetCategoryResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetCategoryAnswer) GetBody() []byte {
+func (r GetCategoryResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetCategoryAnswer) Status() string {
+func (r GetCategoryResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9683,7 +9775,7 @@ func (r GetCategoryAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetCategoryAnswer) StatusCode() int {
+func (r GetCategoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9691,47 +9783,47 @@ func (r GetCategoryAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetCategoryAnswer) ContentType() string {
+func (r GetCategoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateCategoryAnswer200Headers the declared response headers of an HTTP 200 response for UpdateCategory
-type UpdateCategoryAnswer200Headers struct {
+// UpdateCategoryResponse200Headers the declared response headers of an HTTP 200 response for UpdateCategory
+type UpdateCategoryResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type UpdateCategoryAnswer struct {
+type UpdateCategoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateCategoryResponse
+	JSON200 *UpdateCategoryResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateCategoryAnswer200Headers
+	Headers200 *UpdateCategoryResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateCategoryAnswer) GetJSON200() *UpdateCategoryResponse {
+func (r UpdateCategoryResponse) GetJSON200() *UpdateCategoryResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateCategoryAnswer) GetJSONDefault() *Error {
+func (r UpdateCategoryResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateCategoryAnswer) GetBody() []byte {
+func (r UpdateCategoryResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateCategoryAnswer) Status() string {
+func (r UpdateCategoryResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9739,7 +9831,7 @@ func (r UpdateCategoryAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateCategoryAnswer) StatusCode() int {
+func (r UpdateCategoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9747,46 +9839,46 @@ func (r UpdateCategoryAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateCategoryAnswer) ContentType() string {
+func (r UpdateCategoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetSummaryAnswer200Headers the declared response headers of an HTTP 200 response for GetSummary
-type GetSummaryAnswer200Headers struct {
+// GetSummaryResponse200Headers the declared response headers of an HTTP 200 response for GetSummary
+type GetSummaryResponse200Headers struct {
 	XRequestId *string
 }
 
-type GetSummaryAnswer struct {
+type GetSummaryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetSummaryResponse
+	JSON200 *GetSummaryResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetSummaryAnswer200Headers
+	Headers200 *GetSummaryResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetSummaryAnswer) GetJSON200() *GetSummaryResponse {
+func (r GetSummaryResponse) GetJSON200() *GetSummaryResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetSummaryAnswer) GetJSONDefault() *Error {
+func (r GetSummaryResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetSummaryAnswer) GetBody() []byte {
+func (r GetSummaryResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetSummaryAnswer) Status() string {
+func (r GetSummaryResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9794,7 +9886,7 @@ func (r GetSummaryAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetSummaryAnswer) StatusCode() int {
+func (r GetSummaryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9802,39 +9894,39 @@ func (r GetSummaryAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetSummaryAnswer) ContentType() string {
+func (r GetSummaryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// StreamEventsAnswer200Headers the declared response headers of an HTTP 200 response for StreamEvents
-type StreamEventsAnswer200Headers struct {
+// StreamEventsResponse200Headers the declared response headers of an HTTP 200 response for StreamEvents
+type StreamEventsResponse200Headers struct {
 	XRequestId *string
 }
 
-type StreamEventsAnswer struct {
+type StreamEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *StreamEventsAnswer200Headers
+	Headers200 *StreamEventsResponse200Headers
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r StreamEventsAnswer) GetJSONDefault() *Error {
+func (r StreamEventsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r StreamEventsAnswer) GetBody() []byte {
+func (r StreamEventsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r StreamEventsAnswer) Status() string {
+func (r StreamEventsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9842,7 +9934,7 @@ func (r StreamEventsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r StreamEventsAnswer) StatusCode() int {
+func (r StreamEventsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9850,46 +9942,46 @@ func (r StreamEventsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r StreamEventsAnswer) ContentType() string {
+func (r StreamEventsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListInvitationsAnswer200Headers the declared response headers of an HTTP 200 response for ListInvitations
-type ListInvitationsAnswer200Headers struct {
+// ListInvitationsResponse200Headers the declared response headers of an HTTP 200 response for ListInvitations
+type ListInvitationsResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListInvitationsAnswer struct {
+type ListInvitationsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListInvitationsResponse
+	JSON200 *ListInvitationsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListInvitationsAnswer200Headers
+	Headers200 *ListInvitationsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListInvitationsAnswer) GetJSON200() *ListInvitationsResponse {
+func (r ListInvitationsResponse) GetJSON200() *ListInvitationsResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListInvitationsAnswer) GetJSONDefault() *Error {
+func (r ListInvitationsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListInvitationsAnswer) GetBody() []byte {
+func (r ListInvitationsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListInvitationsAnswer) Status() string {
+func (r ListInvitationsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9897,7 +9989,7 @@ func (r ListInvitationsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListInvitationsAnswer) StatusCode() int {
+func (r ListInvitationsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9905,46 +9997,46 @@ func (r ListInvitationsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListInvitationsAnswer) ContentType() string {
+func (r ListInvitationsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListNotificationsAnswer200Headers the declared response headers of an HTTP 200 response for ListNotifications
-type ListNotificationsAnswer200Headers struct {
+// ListNotificationsResponse200Headers the declared response headers of an HTTP 200 response for ListNotifications
+type ListNotificationsResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListNotificationsAnswer struct {
+type ListNotificationsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListNotificationsResponse
+	JSON200 *ListNotificationsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListNotificationsAnswer200Headers
+	Headers200 *ListNotificationsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListNotificationsAnswer) GetJSON200() *ListNotificationsResponse {
+func (r ListNotificationsResponse) GetJSON200() *ListNotificationsResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListNotificationsAnswer) GetJSONDefault() *Error {
+func (r ListNotificationsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListNotificationsAnswer) GetBody() []byte {
+func (r ListNotificationsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListNotificationsAnswer) Status() string {
+func (r ListNotificationsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9952,7 +10044,7 @@ func (r ListNotificationsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListNotificationsAnswer) StatusCode() int {
+func (r ListNotificationsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9960,46 +10052,46 @@ func (r ListNotificationsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListNotificationsAnswer) ContentType() string {
+func (r ListNotificationsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateNotificationAnswer200Headers the declared response headers of an HTTP 200 response for UpdateNotification
-type UpdateNotificationAnswer200Headers struct {
+// UpdateNotificationResponse200Headers the declared response headers of an HTTP 200 response for UpdateNotification
+type UpdateNotificationResponse200Headers struct {
 	XRequestId *string
 }
 
-type UpdateNotificationAnswer struct {
+type UpdateNotificationResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateNotificationResponse
+	JSON200 *UpdateNotificationResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateNotificationAnswer200Headers
+	Headers200 *UpdateNotificationResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateNotificationAnswer) GetJSON200() *UpdateNotificationResponse {
+func (r UpdateNotificationResponse) GetJSON200() *UpdateNotificationResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateNotificationAnswer) GetJSONDefault() *Error {
+func (r UpdateNotificationResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateNotificationAnswer) GetBody() []byte {
+func (r UpdateNotificationResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateNotificationAnswer) Status() string {
+func (r UpdateNotificationResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10007,7 +10099,7 @@ func (r UpdateNotificationAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateNotificationAnswer) StatusCode() int {
+func (r UpdateNotificationResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10015,46 +10107,46 @@ func (r UpdateNotificationAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateNotificationAnswer) ContentType() string {
+func (r UpdateNotificationResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetReceiptAnswer200Headers the declared response headers of an HTTP 200 response for GetReceipt
-type GetReceiptAnswer200Headers struct {
+// GetReceiptResponse200Headers the declared response headers of an HTTP 200 response for GetReceipt
+type GetReceiptResponse200Headers struct {
 	XRequestId *string
 }
 
-type GetReceiptAnswer struct {
+type GetReceiptResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetReceiptResponse
+	JSON200 *GetReceiptResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetReceiptAnswer200Headers
+	Headers200 *GetReceiptResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetReceiptAnswer) GetJSON200() *GetReceiptResponse {
+func (r GetReceiptResponse) GetJSON200() *GetReceiptResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetReceiptAnswer) GetJSONDefault() *Error {
+func (r GetReceiptResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetReceiptAnswer) GetBody() []byte {
+func (r GetReceiptResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetReceiptAnswer) Status() string {
+func (r GetReceiptResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10062,7 +10154,7 @@ func (r GetReceiptAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetReceiptAnswer) StatusCode() int {
+func (r GetReceiptResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10070,39 +10162,39 @@ func (r GetReceiptAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetReceiptAnswer) ContentType() string {
+func (r GetReceiptResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetReceiptImageAnswer200Headers the declared response headers of an HTTP 200 response for GetReceiptImage
-type GetReceiptImageAnswer200Headers struct {
+// GetReceiptImageResponse200Headers the declared response headers of an HTTP 200 response for GetReceiptImage
+type GetReceiptImageResponse200Headers struct {
 	XRequestId *string
 }
 
-type GetReceiptImageAnswer struct {
+type GetReceiptImageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetReceiptImageAnswer200Headers
+	Headers200 *GetReceiptImageResponse200Headers
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetReceiptImageAnswer) GetJSONDefault() *Error {
+func (r GetReceiptImageResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetReceiptImageAnswer) GetBody() []byte {
+func (r GetReceiptImageResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetReceiptImageAnswer) Status() string {
+func (r GetReceiptImageResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10110,7 +10202,7 @@ func (r GetReceiptImageAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetReceiptImageAnswer) StatusCode() int {
+func (r GetReceiptImageResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10118,46 +10210,46 @@ func (r GetReceiptImageAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetReceiptImageAnswer) ContentType() string {
+func (r GetReceiptImageResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListTransactionsAnswer200Headers the declared response headers of an HTTP 200 response for ListTransactions
-type ListTransactionsAnswer200Headers struct {
+// ListTransactionsResponse200Headers the declared response headers of an HTTP 200 response for ListTransactions
+type ListTransactionsResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListTransactionsAnswer struct {
+type ListTransactionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListTransactionsResponse
+	JSON200 *ListTransactionsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListTransactionsAnswer200Headers
+	Headers200 *ListTransactionsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListTransactionsAnswer) GetJSON200() *ListTransactionsResponse {
+func (r ListTransactionsResponse) GetJSON200() *ListTransactionsResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListTransactionsAnswer) GetJSONDefault() *Error {
+func (r ListTransactionsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListTransactionsAnswer) GetBody() []byte {
+func (r ListTransactionsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListTransactionsAnswer) Status() string {
+func (r ListTransactionsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10165,7 +10257,7 @@ func (r ListTransactionsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListTransactionsAnswer) StatusCode() int {
+func (r ListTransactionsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10173,48 +10265,48 @@ func (r ListTransactionsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListTransactionsAnswer) ContentType() string {
+func (r ListTransactionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateTransactionAnswer201Headers the declared response headers of an HTTP 201 response for CreateTransaction
-type CreateTransactionAnswer201Headers struct {
+// CreateTransactionResponse201Headers the declared response headers of an HTTP 201 response for CreateTransaction
+type CreateTransactionResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateTransactionAnswer struct {
+type CreateTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *CreateTransactionResponse
+	JSON201 *CreateTransactionResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateTransactionAnswer201Headers
+	Headers201 *CreateTransactionResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateTransactionAnswer) GetJSON201() *CreateTransactionResponse {
+func (r CreateTransactionResponse) GetJSON201() *CreateTransactionResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateTransactionAnswer) GetJSONDefault() *Error {
+func (r CreateTransactionResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateTransactionAnswer) GetBody() []byte {
+func (r CreateTransactionResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateTransactionAnswer) Status() string {
+func (r CreateTransactionResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10222,7 +10314,7 @@ func (r CreateTransactionAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateTransactionAnswer) StatusCode() int {
+func (r CreateTransactionResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10230,47 +10322,47 @@ func (r CreateTransactionAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateTransactionAnswer) ContentType() string {
+func (r CreateTransactionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateTransactionsAnswer201Headers the declared response headers of an HTTP 201 response for CreateTransactions
-type CreateTransactionsAnswer201Headers struct {
+// CreateTransactionsResponse201Headers the declared response headers of an HTTP 201 response for CreateTransactions
+type CreateTransactionsResponse201Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateTransactionsAnswer struct {
+type CreateTransactionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *CreateTransactionsResponse
+	JSON201 *CreateTransactionsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateTransactionsAnswer201Headers
+	Headers201 *CreateTransactionsResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateTransactionsAnswer) GetJSON201() *CreateTransactionsResponse {
+func (r CreateTransactionsResponse) GetJSON201() *CreateTransactionsResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateTransactionsAnswer) GetJSONDefault() *Error {
+func (r CreateTransactionsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateTransactionsAnswer) GetBody() []byte {
+func (r CreateTransactionsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateTransactionsAnswer) Status() string {
+func (r CreateTransactionsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10278,7 +10370,7 @@ func (r CreateTransactionsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateTransactionsAnswer) StatusCode() int {
+func (r CreateTransactionsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10286,98 +10378,62 @@ func (r CreateTransactionsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateTransactionsAnswer) ContentType() string {
+func (r CreateTransactionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateTransactionsFromReceiptAnswer200Headers the declared response headers of an HTTP 200 response for CreateTransactionsFromReceipt
-type CreateTransactionsFromReceiptAnswer200Headers struct {
+// CreateTransactionsFromReceiptResponse200Headers the declared response headers of an HTTP 200 response for CreateTransactionsFromReceipt
+type CreateTransactionsFromReceiptResponse200Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-// CreateTransactionsFromReceiptAnswer201Headers the declared response headers of an HTTP 201 response for CreateTransactionsFromReceipt
-type CreateTransactionsFromReceiptAnswer201Headers struct {
+// CreateTransactionsFromReceiptResponse201Headers the declared response headers of an HTTP 201 response for CreateTransactionsFromReceipt
+type CreateTransactionsFromReceiptResponse201Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateTransactionsFromReceiptAnswer struct {
+type CreateTransactionsFromReceiptResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *struct {
-		Code    interface{} `json:"code"`
-		Message string      `json:"message"`
-
-		// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
-		Receipt Receipt `json:"receipt"`
-
-		// Transactions With dry_run: what would be created, without ids.
-		Transactions []Transaction `json:"transactions"`
-	}
+	JSON200 *CreateTransactionsFromReceiptResultPreview
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *struct {
-		Code    interface{} `json:"code"`
-		Message string      `json:"message"`
-
-		// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
-		Receipt Receipt `json:"receipt"`
-
-		// Transactions With dry_run: what would be created, without ids.
-		Transactions []Transaction `json:"transactions"`
-	}
+	JSON201 *CreateTransactionsFromReceiptResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *CreateTransactionsFromReceiptAnswer200Headers
+	Headers200 *CreateTransactionsFromReceiptResponse200Headers
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateTransactionsFromReceiptAnswer201Headers
+	Headers201 *CreateTransactionsFromReceiptResponse201Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r CreateTransactionsFromReceiptAnswer) GetJSON200() *struct {
-	Code    interface{} `json:"code"`
-	Message string      `json:"message"`
-
-	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
-	Receipt Receipt `json:"receipt"`
-
-	// Transactions With dry_run: what would be created, without ids.
-	Transactions []Transaction `json:"transactions"`
-} {
+func (r CreateTransactionsFromReceiptResponse) GetJSON200() *CreateTransactionsFromReceiptResultPreview {
 	return r.JSON200
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateTransactionsFromReceiptAnswer) GetJSON201() *struct {
-	Code    interface{} `json:"code"`
-	Message string      `json:"message"`
-
-	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
-	Receipt Receipt `json:"receipt"`
-
-	// Transactions With dry_run: what would be created, without ids.
-	Transactions []Transaction `json:"transactions"`
-} {
+func (r CreateTransactionsFromReceiptResponse) GetJSON201() *CreateTransactionsFromReceiptResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateTransactionsFromReceiptAnswer) GetJSONDefault() *Error {
+func (r CreateTransactionsFromReceiptResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateTransactionsFromReceiptAnswer) GetBody() []byte {
+func (r CreateTransactionsFromReceiptResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateTransactionsFromReceiptAnswer) Status() string {
+func (r CreateTransactionsFromReceiptResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10385,7 +10441,7 @@ func (r CreateTransactionsFromReceiptAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateTransactionsFromReceiptAnswer) StatusCode() int {
+func (r CreateTransactionsFromReceiptResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10393,46 +10449,46 @@ func (r CreateTransactionsFromReceiptAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateTransactionsFromReceiptAnswer) ContentType() string {
+func (r CreateTransactionsFromReceiptResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// DeleteTransactionAnswer200Headers the declared response headers of an HTTP 200 response for DeleteTransaction
-type DeleteTransactionAnswer200Headers struct {
+// DeleteTransactionResponse200Headers the declared response headers of an HTTP 200 response for DeleteTransaction
+type DeleteTransactionResponse200Headers struct {
 	XRequestId *string
 }
 
-type DeleteTransactionAnswer struct {
+type DeleteTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *DeleteTransactionResponse
+	JSON200 *DeleteTransactionResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *DeleteTransactionAnswer200Headers
+	Headers200 *DeleteTransactionResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r DeleteTransactionAnswer) GetJSON200() *DeleteTransactionResponse {
+func (r DeleteTransactionResponse) GetJSON200() *DeleteTransactionResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r DeleteTransactionAnswer) GetJSONDefault() *Error {
+func (r DeleteTransactionResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r DeleteTransactionAnswer) GetBody() []byte {
+func (r DeleteTransactionResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DeleteTransactionAnswer) Status() string {
+func (r DeleteTransactionResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10440,7 +10496,7 @@ func (r DeleteTransactionAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DeleteTransactionAnswer) StatusCode() int {
+func (r DeleteTransactionResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10448,47 +10504,47 @@ func (r DeleteTransactionAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DeleteTransactionAnswer) ContentType() string {
+func (r DeleteTransactionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetTransactionAnswer200Headers the declared response headers of an HTTP 200 response for GetTransaction
-type GetTransactionAnswer200Headers struct {
+// GetTransactionResponse200Headers the declared response headers of an HTTP 200 response for GetTransaction
+type GetTransactionResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type GetTransactionAnswer struct {
+type GetTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetTransactionResponse
+	JSON200 *GetTransactionResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetTransactionAnswer200Headers
+	Headers200 *GetTransactionResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetTransactionAnswer) GetJSON200() *GetTransactionResponse {
+func (r GetTransactionResponse) GetJSON200() *GetTransactionResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetTransactionAnswer) GetJSONDefault() *Error {
+func (r GetTransactionResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetTransactionAnswer) GetBody() []byte {
+func (r GetTransactionResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetTransactionAnswer) Status() string {
+func (r GetTransactionResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10496,7 +10552,7 @@ func (r GetTransactionAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetTransactionAnswer) StatusCode() int {
+func (r GetTransactionResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10504,47 +10560,47 @@ func (r GetTransactionAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetTransactionAnswer) ContentType() string {
+func (r GetTransactionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateTransactionAnswer200Headers the declared response headers of an HTTP 200 response for UpdateTransaction
-type UpdateTransactionAnswer200Headers struct {
+// UpdateTransactionResponse200Headers the declared response headers of an HTTP 200 response for UpdateTransaction
+type UpdateTransactionResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type UpdateTransactionAnswer struct {
+type UpdateTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateTransactionResponse
+	JSON200 *UpdateTransactionResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateTransactionAnswer200Headers
+	Headers200 *UpdateTransactionResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateTransactionAnswer) GetJSON200() *UpdateTransactionResponse {
+func (r UpdateTransactionResponse) GetJSON200() *UpdateTransactionResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateTransactionAnswer) GetJSONDefault() *Error {
+func (r UpdateTransactionResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateTransactionAnswer) GetBody() []byte {
+func (r UpdateTransactionResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateTransactionAnswer) Status() string {
+func (r UpdateTransactionResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10552,7 +10608,7 @@ func (r UpdateTransactionAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateTransactionAnswer) StatusCode() int {
+func (r UpdateTransactionResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10560,46 +10616,46 @@ func (r UpdateTransactionAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateTransactionAnswer) ContentType() string {
+func (r UpdateTransactionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListWalletsAnswer200Headers the declared response headers of an HTTP 200 response for ListWallets
-type ListWalletsAnswer200Headers struct {
+// ListWalletsResponse200Headers the declared response headers of an HTTP 200 response for ListWallets
+type ListWalletsResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListWalletsAnswer struct {
+type ListWalletsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListWalletsResponse
+	JSON200 *ListWalletsResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListWalletsAnswer200Headers
+	Headers200 *ListWalletsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListWalletsAnswer) GetJSON200() *ListWalletsResponse {
+func (r ListWalletsResponse) GetJSON200() *ListWalletsResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListWalletsAnswer) GetJSONDefault() *Error {
+func (r ListWalletsResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListWalletsAnswer) GetBody() []byte {
+func (r ListWalletsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListWalletsAnswer) Status() string {
+func (r ListWalletsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10607,7 +10663,7 @@ func (r ListWalletsAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListWalletsAnswer) StatusCode() int {
+func (r ListWalletsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10615,48 +10671,48 @@ func (r ListWalletsAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListWalletsAnswer) ContentType() string {
+func (r ListWalletsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateWalletAnswer201Headers the declared response headers of an HTTP 201 response for CreateWallet
-type CreateWalletAnswer201Headers struct {
+// CreateWalletResponse201Headers the declared response headers of an HTTP 201 response for CreateWallet
+type CreateWalletResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateWalletAnswer struct {
+type CreateWalletResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *CreateWalletResponse
+	JSON201 *CreateWalletResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateWalletAnswer201Headers
+	Headers201 *CreateWalletResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateWalletAnswer) GetJSON201() *CreateWalletResponse {
+func (r CreateWalletResponse) GetJSON201() *CreateWalletResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateWalletAnswer) GetJSONDefault() *Error {
+func (r CreateWalletResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateWalletAnswer) GetBody() []byte {
+func (r CreateWalletResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateWalletAnswer) Status() string {
+func (r CreateWalletResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10664,7 +10720,7 @@ func (r CreateWalletAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateWalletAnswer) StatusCode() int {
+func (r CreateWalletResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10672,46 +10728,46 @@ func (r CreateWalletAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateWalletAnswer) ContentType() string {
+func (r CreateWalletResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// DeleteWalletAnswer200Headers the declared response headers of an HTTP 200 response for DeleteWallet
-type DeleteWalletAnswer200Headers struct {
+// DeleteWalletResponse200Headers the declared response headers of an HTTP 200 response for DeleteWallet
+type DeleteWalletResponse200Headers struct {
 	XRequestId *string
 }
 
-type DeleteWalletAnswer struct {
+type DeleteWalletResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *DeleteWalletResponse
+	JSON200 *DeleteWalletResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *DeleteWalletAnswer200Headers
+	Headers200 *DeleteWalletResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r DeleteWalletAnswer) GetJSON200() *DeleteWalletResponse {
+func (r DeleteWalletResponse) GetJSON200() *DeleteWalletResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r DeleteWalletAnswer) GetJSONDefault() *Error {
+func (r DeleteWalletResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r DeleteWalletAnswer) GetBody() []byte {
+func (r DeleteWalletResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DeleteWalletAnswer) Status() string {
+func (r DeleteWalletResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10719,7 +10775,7 @@ func (r DeleteWalletAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DeleteWalletAnswer) StatusCode() int {
+func (r DeleteWalletResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10727,47 +10783,47 @@ func (r DeleteWalletAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DeleteWalletAnswer) ContentType() string {
+func (r DeleteWalletResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetWalletAnswer200Headers the declared response headers of an HTTP 200 response for GetWallet
-type GetWalletAnswer200Headers struct {
+// GetWalletResponse200Headers the declared response headers of an HTTP 200 response for GetWallet
+type GetWalletResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type GetWalletAnswer struct {
+type GetWalletResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetWalletResponse
+	JSON200 *GetWalletResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetWalletAnswer200Headers
+	Headers200 *GetWalletResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetWalletAnswer) GetJSON200() *GetWalletResponse {
+func (r GetWalletResponse) GetJSON200() *GetWalletResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetWalletAnswer) GetJSONDefault() *Error {
+func (r GetWalletResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetWalletAnswer) GetBody() []byte {
+func (r GetWalletResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetWalletAnswer) Status() string {
+func (r GetWalletResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10775,7 +10831,7 @@ func (r GetWalletAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetWalletAnswer) StatusCode() int {
+func (r GetWalletResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10783,47 +10839,47 @@ func (r GetWalletAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetWalletAnswer) ContentType() string {
+func (r GetWalletResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateWalletAnswer200Headers the declared response headers of an HTTP 200 response for UpdateWallet
-type UpdateWalletAnswer200Headers struct {
+// UpdateWalletResponse200Headers the declared response headers of an HTTP 200 response for UpdateWallet
+type UpdateWalletResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type UpdateWalletAnswer struct {
+type UpdateWalletResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateWalletResponse
+	JSON200 *UpdateWalletResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateWalletAnswer200Headers
+	Headers200 *UpdateWalletResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateWalletAnswer) GetJSON200() *UpdateWalletResponse {
+func (r UpdateWalletResponse) GetJSON200() *UpdateWalletResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateWalletAnswer) GetJSONDefault() *Error {
+func (r UpdateWalletResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateWalletAnswer) GetBody() []byte {
+func (r UpdateWalletResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateWalletAnswer) Status() string {
+func (r UpdateWalletResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10831,7 +10887,7 @@ func (r UpdateWalletAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateWalletAnswer) StatusCode() int {
+func (r UpdateWalletResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10839,46 +10895,46 @@ func (r UpdateWalletAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateWalletAnswer) ContentType() string {
+func (r UpdateWalletResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListWebhooksAnswer200Headers the declared response headers of an HTTP 200 response for ListWebhooks
-type ListWebhooksAnswer200Headers struct {
+// ListWebhooksResponse200Headers the declared response headers of an HTTP 200 response for ListWebhooks
+type ListWebhooksResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListWebhooksAnswer struct {
+type ListWebhooksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListWebhooksResponse
+	JSON200 *ListWebhooksResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListWebhooksAnswer200Headers
+	Headers200 *ListWebhooksResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListWebhooksAnswer) GetJSON200() *ListWebhooksResponse {
+func (r ListWebhooksResponse) GetJSON200() *ListWebhooksResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListWebhooksAnswer) GetJSONDefault() *Error {
+func (r ListWebhooksResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListWebhooksAnswer) GetBody() []byte {
+func (r ListWebhooksResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListWebhooksAnswer) Status() string {
+func (r ListWebhooksResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10886,7 +10942,7 @@ func (r ListWebhooksAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListWebhooksAnswer) StatusCode() int {
+func (r ListWebhooksResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10894,48 +10950,48 @@ func (r ListWebhooksAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListWebhooksAnswer) ContentType() string {
+func (r ListWebhooksResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// CreateWebhookAnswer201Headers the declared response headers of an HTTP 201 response for CreateWebhook
-type CreateWebhookAnswer201Headers struct {
+// CreateWebhookResponse201Headers the declared response headers of an HTTP 201 response for CreateWebhook
+type CreateWebhookResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type CreateWebhookAnswer struct {
+type CreateWebhookResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *CreateWebhookResponse
+	JSON201 *CreateWebhookResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *CreateWebhookAnswer201Headers
+	Headers201 *CreateWebhookResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r CreateWebhookAnswer) GetJSON201() *CreateWebhookResponse {
+func (r CreateWebhookResponse) GetJSON201() *CreateWebhookResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r CreateWebhookAnswer) GetJSONDefault() *Error {
+func (r CreateWebhookResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r CreateWebhookAnswer) GetBody() []byte {
+func (r CreateWebhookResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r CreateWebhookAnswer) Status() string {
+func (r CreateWebhookResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10943,7 +10999,7 @@ func (r CreateWebhookAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r CreateWebhookAnswer) StatusCode() int {
+func (r CreateWebhookResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10951,46 +11007,46 @@ func (r CreateWebhookAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateWebhookAnswer) ContentType() string {
+func (r CreateWebhookResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// DeleteWebhookAnswer200Headers the declared response headers of an HTTP 200 response for DeleteWebhook
-type DeleteWebhookAnswer200Headers struct {
+// DeleteWebhookResponse200Headers the declared response headers of an HTTP 200 response for DeleteWebhook
+type DeleteWebhookResponse200Headers struct {
 	XRequestId *string
 }
 
-type DeleteWebhookAnswer struct {
+type DeleteWebhookResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *DeleteWebhookResponse
+	JSON200 *DeleteWebhookResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *DeleteWebhookAnswer200Headers
+	Headers200 *DeleteWebhookResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r DeleteWebhookAnswer) GetJSON200() *DeleteWebhookResponse {
+func (r DeleteWebhookResponse) GetJSON200() *DeleteWebhookResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r DeleteWebhookAnswer) GetJSONDefault() *Error {
+func (r DeleteWebhookResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r DeleteWebhookAnswer) GetBody() []byte {
+func (r DeleteWebhookResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DeleteWebhookAnswer) Status() string {
+func (r DeleteWebhookResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10998,7 +11054,7 @@ func (r DeleteWebhookAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DeleteWebhookAnswer) StatusCode() int {
+func (r DeleteWebhookResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11006,47 +11062,47 @@ func (r DeleteWebhookAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DeleteWebhookAnswer) ContentType() string {
+func (r DeleteWebhookResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// GetWebhookAnswer200Headers the declared response headers of an HTTP 200 response for GetWebhook
-type GetWebhookAnswer200Headers struct {
+// GetWebhookResponse200Headers the declared response headers of an HTTP 200 response for GetWebhook
+type GetWebhookResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type GetWebhookAnswer struct {
+type GetWebhookResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *GetWebhookResponse
+	JSON200 *GetWebhookResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *GetWebhookAnswer200Headers
+	Headers200 *GetWebhookResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetWebhookAnswer) GetJSON200() *GetWebhookResponse {
+func (r GetWebhookResponse) GetJSON200() *GetWebhookResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r GetWebhookAnswer) GetJSONDefault() *Error {
+func (r GetWebhookResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r GetWebhookAnswer) GetBody() []byte {
+func (r GetWebhookResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r GetWebhookAnswer) Status() string {
+func (r GetWebhookResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11054,7 +11110,7 @@ func (r GetWebhookAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r GetWebhookAnswer) StatusCode() int {
+func (r GetWebhookResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11062,47 +11118,47 @@ func (r GetWebhookAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetWebhookAnswer) ContentType() string {
+func (r GetWebhookResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// UpdateWebhookAnswer200Headers the declared response headers of an HTTP 200 response for UpdateWebhook
-type UpdateWebhookAnswer200Headers struct {
+// UpdateWebhookResponse200Headers the declared response headers of an HTTP 200 response for UpdateWebhook
+type UpdateWebhookResponse200Headers struct {
 	ETag       *string
 	XRequestId *string
 }
 
-type UpdateWebhookAnswer struct {
+type UpdateWebhookResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *UpdateWebhookResponse
+	JSON200 *UpdateWebhookResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *UpdateWebhookAnswer200Headers
+	Headers200 *UpdateWebhookResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r UpdateWebhookAnswer) GetJSON200() *UpdateWebhookResponse {
+func (r UpdateWebhookResponse) GetJSON200() *UpdateWebhookResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r UpdateWebhookAnswer) GetJSONDefault() *Error {
+func (r UpdateWebhookResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r UpdateWebhookAnswer) GetBody() []byte {
+func (r UpdateWebhookResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r UpdateWebhookAnswer) Status() string {
+func (r UpdateWebhookResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11110,7 +11166,7 @@ func (r UpdateWebhookAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r UpdateWebhookAnswer) StatusCode() int {
+func (r UpdateWebhookResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11118,47 +11174,47 @@ func (r UpdateWebhookAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r UpdateWebhookAnswer) ContentType() string {
+func (r UpdateWebhookResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RotateWebhookSecretAnswer201Headers the declared response headers of an HTTP 201 response for RotateWebhookSecret
-type RotateWebhookSecretAnswer201Headers struct {
+// RotateWebhookSecretResponse201Headers the declared response headers of an HTTP 201 response for RotateWebhookSecret
+type RotateWebhookSecretResponse201Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type RotateWebhookSecretAnswer struct {
+type RotateWebhookSecretResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *RotateWebhookSecretResponse
+	JSON201 *RotateWebhookSecretResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *RotateWebhookSecretAnswer201Headers
+	Headers201 *RotateWebhookSecretResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r RotateWebhookSecretAnswer) GetJSON201() *RotateWebhookSecretResponse {
+func (r RotateWebhookSecretResponse) GetJSON201() *RotateWebhookSecretResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RotateWebhookSecretAnswer) GetJSONDefault() *Error {
+func (r RotateWebhookSecretResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RotateWebhookSecretAnswer) GetBody() []byte {
+func (r RotateWebhookSecretResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RotateWebhookSecretAnswer) Status() string {
+func (r RotateWebhookSecretResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11166,7 +11222,7 @@ func (r RotateWebhookSecretAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RotateWebhookSecretAnswer) StatusCode() int {
+func (r RotateWebhookSecretResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11174,46 +11230,46 @@ func (r RotateWebhookSecretAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RotateWebhookSecretAnswer) ContentType() string {
+func (r RotateWebhookSecretResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListWebhookDeliveriesAnswer200Headers the declared response headers of an HTTP 200 response for ListWebhookDeliveries
-type ListWebhookDeliveriesAnswer200Headers struct {
+// ListWebhookDeliveriesResponse200Headers the declared response headers of an HTTP 200 response for ListWebhookDeliveries
+type ListWebhookDeliveriesResponse200Headers struct {
 	XRequestId *string
 }
 
-type ListWebhookDeliveriesAnswer struct {
+type ListWebhookDeliveriesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListWebhookDeliveriesResponse
+	JSON200 *ListWebhookDeliveriesResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListWebhookDeliveriesAnswer200Headers
+	Headers200 *ListWebhookDeliveriesResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListWebhookDeliveriesAnswer) GetJSON200() *ListWebhookDeliveriesResponse {
+func (r ListWebhookDeliveriesResponse) GetJSON200() *ListWebhookDeliveriesResult {
 	return r.JSON200
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r ListWebhookDeliveriesAnswer) GetJSONDefault() *Error {
+func (r ListWebhookDeliveriesResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListWebhookDeliveriesAnswer) GetBody() []byte {
+func (r ListWebhookDeliveriesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListWebhookDeliveriesAnswer) Status() string {
+func (r ListWebhookDeliveriesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11221,7 +11277,7 @@ func (r ListWebhookDeliveriesAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListWebhookDeliveriesAnswer) StatusCode() int {
+func (r ListWebhookDeliveriesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11229,47 +11285,47 @@ func (r ListWebhookDeliveriesAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListWebhookDeliveriesAnswer) ContentType() string {
+func (r ListWebhookDeliveriesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// RedeliverWebhookEventAnswer201Headers the declared response headers of an HTTP 201 response for RedeliverWebhookEvent
-type RedeliverWebhookEventAnswer201Headers struct {
+// RedeliverWebhookEventResponse201Headers the declared response headers of an HTTP 201 response for RedeliverWebhookEvent
+type RedeliverWebhookEventResponse201Headers struct {
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
 
-type RedeliverWebhookEventAnswer struct {
+type RedeliverWebhookEventResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *RedeliverWebhookEventResponse
+	JSON201 *RedeliverWebhookEventResult
 	// JSONDefault the response for an HTTP default `application/json` response
 	JSONDefault *Error
 	// Headers201 the parsed response headers for an HTTP 201 response
-	Headers201 *RedeliverWebhookEventAnswer201Headers
+	Headers201 *RedeliverWebhookEventResponse201Headers
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r RedeliverWebhookEventAnswer) GetJSON201() *RedeliverWebhookEventResponse {
+func (r RedeliverWebhookEventResponse) GetJSON201() *RedeliverWebhookEventResult {
 	return r.JSON201
 }
 
 // GetJSONDefault returns the response for an HTTP default `application/json` response
-func (r RedeliverWebhookEventAnswer) GetJSONDefault() *Error {
+func (r RedeliverWebhookEventResponse) GetJSONDefault() *Error {
 	return r.JSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r RedeliverWebhookEventAnswer) GetBody() []byte {
+func (r RedeliverWebhookEventResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r RedeliverWebhookEventAnswer) Status() string {
+func (r RedeliverWebhookEventResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11277,7 +11333,7 @@ func (r RedeliverWebhookEventAnswer) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r RedeliverWebhookEventAnswer) StatusCode() int {
+func (r RedeliverWebhookEventResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11285,7 +11341,7 @@ func (r RedeliverWebhookEventAnswer) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r RedeliverWebhookEventAnswer) ContentType() string {
+func (r RedeliverWebhookEventResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11299,12 +11355,12 @@ func (r RedeliverWebhookEventAnswer) ContentType() string {
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
-func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetKeySetAnswer, error) {
+func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetKeySetResponse, error) {
 	rsp, err := c.GetKeySet(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetKeySetAnswer(rsp)
+	return ParseGetKeySetResponse(rsp)
 }
 
 // ListAuditWithResponse List audit
@@ -11314,12 +11370,12 @@ func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEdit
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
-func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditAnswer, error) {
+func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error) {
 	rsp, err := c.ListAudit(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListAuditAnswer(rsp)
+	return ParseListAuditResponse(rsp)
 }
 
 // LoginWithBodyWithResponse Login
@@ -11329,12 +11385,12 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/login (the `Login` operationId).
-func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, params *LoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginAnswer, error) {
+func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, params *LoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginResponse, error) {
 	rsp, err := c.LoginWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseLoginAnswer(rsp)
+	return ParseLoginResponse(rsp)
 }
 
 // LoginWithResponse Login
@@ -11344,12 +11400,12 @@ func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, par
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/login (the `Login` operationId).
-func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginAnswer, error) {
+func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginResponse, error) {
 	rsp, err := c.Login(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseLoginAnswer(rsp)
+	return ParseLoginResponse(rsp)
 }
 
 // LogoutWithBodyWithResponse Logout
@@ -11359,12 +11415,12 @@ func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, params *Log
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
-func (c *ClientWithResponses) LogoutWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LogoutAnswer, error) {
+func (c *ClientWithResponses) LogoutWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LogoutResponse, error) {
 	rsp, err := c.LogoutWithBody(ctx, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseLogoutAnswer(rsp)
+	return ParseLogoutResponse(rsp)
 }
 
 // LogoutWithResponse Logout
@@ -11374,12 +11430,12 @@ func (c *ClientWithResponses) LogoutWithBodyWithResponse(ctx context.Context, co
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/logout (the `Logout` operationId).
-func (c *ClientWithResponses) LogoutWithResponse(ctx context.Context, body LogoutJSONRequestBody, reqEditors ...RequestEditorFn) (*LogoutAnswer, error) {
+func (c *ClientWithResponses) LogoutWithResponse(ctx context.Context, body LogoutJSONRequestBody, reqEditors ...RequestEditorFn) (*LogoutResponse, error) {
 	rsp, err := c.Logout(ctx, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseLogoutAnswer(rsp)
+	return ParseLogoutResponse(rsp)
 }
 
 // GetMeWithResponse Get me
@@ -11389,12 +11445,12 @@ func (c *ClientWithResponses) LogoutWithResponse(ctx context.Context, body Logou
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/auth/me (the `GetMe` operationId).
-func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeAnswer, error) {
+func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error) {
 	rsp, err := c.GetMe(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetMeAnswer(rsp)
+	return ParseGetMeResponse(rsp)
 }
 
 // UpdateMeWithBodyWithResponse Update me
@@ -11404,12 +11460,12 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error) {
+func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, params *UpdateMeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateMeResponse, error) {
 	rsp, err := c.UpdateMeWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateMeAnswer(rsp)
+	return ParseUpdateMeResponse(rsp)
 }
 
 // UpdateMeWithResponse Update me
@@ -11419,12 +11475,12 @@ func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, 
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
-func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeAnswer, error) {
+func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeResponse, error) {
 	rsp, err := c.UpdateMe(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateMeAnswer(rsp)
+	return ParseUpdateMeResponse(rsp)
 }
 
 // ChangePasswordWithBodyWithResponse Change password
@@ -11434,12 +11490,12 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
-func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangePasswordAnswer, error) {
+func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error) {
 	rsp, err := c.ChangePasswordWithBody(ctx, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseChangePasswordAnswer(rsp)
+	return ParseChangePasswordResponse(rsp)
 }
 
 // ChangePasswordWithResponse Change password
@@ -11449,12 +11505,12 @@ func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Con
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/auth/password (the `ChangePassword` operationId).
-func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordAnswer, error) {
+func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, body ChangePasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangePasswordResponse, error) {
 	rsp, err := c.ChangePassword(ctx, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseChangePasswordAnswer(rsp)
+	return ParseChangePasswordResponse(rsp)
 }
 
 // RefreshWithBodyWithResponse Refresh
@@ -11464,12 +11520,12 @@ func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, bo
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/refresh (the `Refresh` operationId).
-func (c *ClientWithResponses) RefreshWithBodyWithResponse(ctx context.Context, params *RefreshParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RefreshAnswer, error) {
+func (c *ClientWithResponses) RefreshWithBodyWithResponse(ctx context.Context, params *RefreshParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RefreshResponse, error) {
 	rsp, err := c.RefreshWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRefreshAnswer(rsp)
+	return ParseRefreshResponse(rsp)
 }
 
 // RefreshWithResponse Refresh
@@ -11479,12 +11535,12 @@ func (c *ClientWithResponses) RefreshWithBodyWithResponse(ctx context.Context, p
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/refresh (the `Refresh` operationId).
-func (c *ClientWithResponses) RefreshWithResponse(ctx context.Context, params *RefreshParams, body RefreshJSONRequestBody, reqEditors ...RequestEditorFn) (*RefreshAnswer, error) {
+func (c *ClientWithResponses) RefreshWithResponse(ctx context.Context, params *RefreshParams, body RefreshJSONRequestBody, reqEditors ...RequestEditorFn) (*RefreshResponse, error) {
 	rsp, err := c.Refresh(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRefreshAnswer(rsp)
+	return ParseRefreshResponse(rsp)
 }
 
 // RegisterWithBodyWithResponse Register
@@ -11494,12 +11550,12 @@ func (c *ClientWithResponses) RefreshWithResponse(ctx context.Context, params *R
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/register (the `Register` operationId).
-func (c *ClientWithResponses) RegisterWithBodyWithResponse(ctx context.Context, params *RegisterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterAnswer, error) {
+func (c *ClientWithResponses) RegisterWithBodyWithResponse(ctx context.Context, params *RegisterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterResponse, error) {
 	rsp, err := c.RegisterWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRegisterAnswer(rsp)
+	return ParseRegisterResponse(rsp)
 }
 
 // RegisterWithResponse Register
@@ -11509,12 +11565,12 @@ func (c *ClientWithResponses) RegisterWithBodyWithResponse(ctx context.Context, 
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/auth/register (the `Register` operationId).
-func (c *ClientWithResponses) RegisterWithResponse(ctx context.Context, params *RegisterParams, body RegisterJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterAnswer, error) {
+func (c *ClientWithResponses) RegisterWithResponse(ctx context.Context, params *RegisterParams, body RegisterJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterResponse, error) {
 	rsp, err := c.Register(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRegisterAnswer(rsp)
+	return ParseRegisterResponse(rsp)
 }
 
 // ListSessionsWithResponse List sessions
@@ -11524,12 +11580,12 @@ func (c *ClientWithResponses) RegisterWithResponse(ctx context.Context, params *
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/auth/sessions (the `ListSessions` operationId).
-func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsAnswer, error) {
+func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*ListSessionsResponse, error) {
 	rsp, err := c.ListSessions(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListSessionsAnswer(rsp)
+	return ParseListSessionsResponse(rsp)
 }
 
 // RevokeSessionWithResponse Revoke session
@@ -11539,12 +11595,12 @@ func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
-func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RevokeSessionAnswer, error) {
+func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error) {
 	rsp, err := c.RevokeSession(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRevokeSessionAnswer(rsp)
+	return ParseRevokeSessionResponse(rsp)
 }
 
 // ListBudgetsWithResponse List budgets
@@ -11554,12 +11610,12 @@ func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets (the `ListBudgets` operationId).
-func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*ListBudgetsAnswer, error) {
+func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*ListBudgetsResponse, error) {
 	rsp, err := c.ListBudgets(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListBudgetsAnswer(rsp)
+	return ParseListBudgetsResponse(rsp)
 }
 
 // CreateBudgetWithBodyWithResponse Create budget
@@ -11569,12 +11625,12 @@ func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, param
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
-func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBudgetAnswer, error) {
+func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error) {
 	rsp, err := c.CreateBudgetWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateBudgetAnswer(rsp)
+	return ParseCreateBudgetResponse(rsp)
 }
 
 // CreateBudgetWithResponse Create budget
@@ -11584,12 +11640,12 @@ func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
-func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetAnswer, error) {
+func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error) {
 	rsp, err := c.CreateBudget(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateBudgetAnswer(rsp)
+	return ParseCreateBudgetResponse(rsp)
 }
 
 // ListMembersWithResponse List members
@@ -11599,12 +11655,12 @@ func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersAnswer, error) {
+func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error) {
 	rsp, err := c.ListMembers(ctx, budgetId, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListMembersAnswer(rsp)
+	return ParseListMembersResponse(rsp)
 }
 
 // RemoveMemberWithResponse Remove member
@@ -11614,12 +11670,12 @@ func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budge
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*RemoveMemberAnswer, error) {
+func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
 	rsp, err := c.RemoveMember(ctx, budgetId, memberId, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRemoveMemberAnswer(rsp)
+	return ParseRemoveMemberResponse(rsp)
 }
 
 // RespondToInvitationWithBodyWithResponse Respond to invitation
@@ -11629,12 +11685,12 @@ func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budg
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationAnswer, error) {
+func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitationWithBody(ctx, budgetId, memberId, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRespondToInvitationAnswer(rsp)
+	return ParseRespondToInvitationResponse(rsp)
 }
 
 // RespondToInvitationWithResponse Respond to invitation
@@ -11644,12 +11700,12 @@ func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationAnswer, error) {
+func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitation(ctx, budgetId, memberId, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRespondToInvitationAnswer(rsp)
+	return ParseRespondToInvitationResponse(rsp)
 }
 
 // ShareBudgetWithBodyWithResponse Share budget
@@ -11659,12 +11715,12 @@ func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Contex
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetAnswer, error) {
+func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
 	rsp, err := c.ShareBudgetWithBody(ctx, budgetId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseShareBudgetAnswer(rsp)
+	return ParseShareBudgetResponse(rsp)
 }
 
 // ShareBudgetWithResponse Share budget
@@ -11674,12 +11730,12 @@ func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetAnswer, error) {
+func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
 	rsp, err := c.ShareBudget(ctx, budgetId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseShareBudgetAnswer(rsp)
+	return ParseShareBudgetResponse(rsp)
 }
 
 // DeleteBudgetWithResponse Delete budget
@@ -11689,12 +11745,12 @@ func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budge
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetAnswer, error) {
+func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error) {
 	rsp, err := c.DeleteBudget(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDeleteBudgetAnswer(rsp)
+	return ParseDeleteBudgetResponse(rsp)
 }
 
 // GetBudgetWithResponse Get budget
@@ -11704,12 +11760,12 @@ func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id s
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetAnswer, error) {
+func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error) {
 	rsp, err := c.GetBudget(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetBudgetAnswer(rsp)
+	return ParseGetBudgetResponse(rsp)
 }
 
 // UpdateBudgetWithBodyWithResponse Update budget
@@ -11719,12 +11775,12 @@ func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id stri
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetAnswer, error) {
+func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
 	rsp, err := c.UpdateBudgetWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateBudgetAnswer(rsp)
+	return ParseUpdateBudgetResponse(rsp)
 }
 
 // UpdateBudgetWithResponse Update budget
@@ -11734,12 +11790,12 @@ func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetAnswer, error) {
+func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
 	rsp, err := c.UpdateBudget(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateBudgetAnswer(rsp)
+	return ParseUpdateBudgetResponse(rsp)
 }
 
 // ListCategoriesWithResponse List categories
@@ -11749,12 +11805,12 @@ func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id s
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/categories (the `ListCategories` operationId).
-func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, params *ListCategoriesParams, reqEditors ...RequestEditorFn) (*ListCategoriesAnswer, error) {
+func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, params *ListCategoriesParams, reqEditors ...RequestEditorFn) (*ListCategoriesResponse, error) {
 	rsp, err := c.ListCategories(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListCategoriesAnswer(rsp)
+	return ParseListCategoriesResponse(rsp)
 }
 
 // CreateCategoryWithBodyWithResponse Create category
@@ -11764,12 +11820,12 @@ func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, pa
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/categories (the `CreateCategory` operationId).
-func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Context, params *CreateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCategoryAnswer, error) {
+func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Context, params *CreateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCategoryResponse, error) {
 	rsp, err := c.CreateCategoryWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateCategoryAnswer(rsp)
+	return ParseCreateCategoryResponse(rsp)
 }
 
 // CreateCategoryWithResponse Create category
@@ -11779,12 +11835,12 @@ func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Con
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/categories (the `CreateCategory` operationId).
-func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, params *CreateCategoryParams, body CreateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCategoryAnswer, error) {
+func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, params *CreateCategoryParams, body CreateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCategoryResponse, error) {
 	rsp, err := c.CreateCategory(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateCategoryAnswer(rsp)
+	return ParseCreateCategoryResponse(rsp)
 }
 
 // DeleteCategoryWithResponse Delete category
@@ -11794,12 +11850,12 @@ func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, pa
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryAnswer, error) {
+func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error) {
 	rsp, err := c.DeleteCategory(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDeleteCategoryAnswer(rsp)
+	return ParseDeleteCategoryResponse(rsp)
 }
 
 // GetCategoryWithResponse Get category
@@ -11809,12 +11865,12 @@ func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetCategoryAnswer, error) {
+func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error) {
 	rsp, err := c.GetCategory(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetCategoryAnswer(rsp)
+	return ParseGetCategoryResponse(rsp)
 }
 
 // UpdateCategoryWithBodyWithResponse Update category
@@ -11824,12 +11880,12 @@ func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id st
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryAnswer, error) {
+func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
 	rsp, err := c.UpdateCategoryWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateCategoryAnswer(rsp)
+	return ParseUpdateCategoryResponse(rsp)
 }
 
 // UpdateCategoryWithResponse Update category
@@ -11839,12 +11895,12 @@ func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Con
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryAnswer, error) {
+func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
 	rsp, err := c.UpdateCategory(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateCategoryAnswer(rsp)
+	return ParseUpdateCategoryResponse(rsp)
 }
 
 // GetSummaryWithResponse Get summary
@@ -11854,12 +11910,12 @@ func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
-func (c *ClientWithResponses) GetSummaryWithResponse(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*GetSummaryAnswer, error) {
+func (c *ClientWithResponses) GetSummaryWithResponse(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*GetSummaryResponse, error) {
 	rsp, err := c.GetSummary(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetSummaryAnswer(rsp)
+	return ParseGetSummaryResponse(rsp)
 }
 
 // StreamEventsWithResponse Stream events
@@ -11869,12 +11925,12 @@ func (c *ClientWithResponses) GetSummaryWithResponse(ctx context.Context, params
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
-func (c *ClientWithResponses) StreamEventsWithResponse(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*StreamEventsAnswer, error) {
+func (c *ClientWithResponses) StreamEventsWithResponse(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*StreamEventsResponse, error) {
 	rsp, err := c.StreamEvents(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseStreamEventsAnswer(rsp)
+	return ParseStreamEventsResponse(rsp)
 }
 
 // ListInvitationsWithResponse List invitations
@@ -11884,12 +11940,12 @@ func (c *ClientWithResponses) StreamEventsWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/invitations (the `ListInvitations` operationId).
-func (c *ClientWithResponses) ListInvitationsWithResponse(ctx context.Context, params *ListInvitationsParams, reqEditors ...RequestEditorFn) (*ListInvitationsAnswer, error) {
+func (c *ClientWithResponses) ListInvitationsWithResponse(ctx context.Context, params *ListInvitationsParams, reqEditors ...RequestEditorFn) (*ListInvitationsResponse, error) {
 	rsp, err := c.ListInvitations(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListInvitationsAnswer(rsp)
+	return ParseListInvitationsResponse(rsp)
 }
 
 // ListNotificationsWithResponse List notifications
@@ -11899,12 +11955,12 @@ func (c *ClientWithResponses) ListInvitationsWithResponse(ctx context.Context, p
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
-func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsAnswer, error) {
+func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error) {
 	rsp, err := c.ListNotifications(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListNotificationsAnswer(rsp)
+	return ParseListNotificationsResponse(rsp)
 }
 
 // UpdateNotificationWithBodyWithResponse Update notification
@@ -11914,12 +11970,12 @@ func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context,
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationAnswer, error) {
+func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
 	rsp, err := c.UpdateNotificationWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateNotificationAnswer(rsp)
+	return ParseUpdateNotificationResponse(rsp)
 }
 
 // UpdateNotificationWithResponse Update notification
@@ -11929,12 +11985,12 @@ func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationAnswer, error) {
+func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
 	rsp, err := c.UpdateNotification(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateNotificationAnswer(rsp)
+	return ParseUpdateNotificationResponse(rsp)
 }
 
 // GetReceiptWithResponse Get receipt
@@ -11944,12 +12000,12 @@ func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetReceiptAnswer, error) {
+func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error) {
 	rsp, err := c.GetReceipt(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetReceiptAnswer(rsp)
+	return ParseGetReceiptResponse(rsp)
 }
 
 // GetReceiptImageWithResponse Get receipt image
@@ -11959,12 +12015,12 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id str
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
-func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageAnswer, error) {
+func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error) {
 	rsp, err := c.GetReceiptImage(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetReceiptImageAnswer(rsp)
+	return ParseGetReceiptImageResponse(rsp)
 }
 
 // ListTransactionsWithResponse List transactions
@@ -11974,12 +12030,12 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
-func (c *ClientWithResponses) ListTransactionsWithResponse(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*ListTransactionsAnswer, error) {
+func (c *ClientWithResponses) ListTransactionsWithResponse(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*ListTransactionsResponse, error) {
 	rsp, err := c.ListTransactions(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListTransactionsAnswer(rsp)
+	return ParseListTransactionsResponse(rsp)
 }
 
 // CreateTransactionWithBodyWithResponse Create transaction
@@ -11989,12 +12045,12 @@ func (c *ClientWithResponses) ListTransactionsWithResponse(ctx context.Context, 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
-func (c *ClientWithResponses) CreateTransactionWithBodyWithResponse(ctx context.Context, params *CreateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionAnswer, error) {
+func (c *ClientWithResponses) CreateTransactionWithBodyWithResponse(ctx context.Context, params *CreateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionResponse, error) {
 	rsp, err := c.CreateTransactionWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateTransactionAnswer(rsp)
+	return ParseCreateTransactionResponse(rsp)
 }
 
 // CreateTransactionWithResponse Create transaction
@@ -12004,12 +12060,12 @@ func (c *ClientWithResponses) CreateTransactionWithBodyWithResponse(ctx context.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/transaction (the `CreateTransaction` operationId).
-func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionAnswer, error) {
+func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context, params *CreateTransactionParams, body CreateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionResponse, error) {
 	rsp, err := c.CreateTransaction(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateTransactionAnswer(rsp)
+	return ParseCreateTransactionResponse(rsp)
 }
 
 // CreateTransactionsWithBodyWithResponse Create transactions
@@ -12019,12 +12075,12 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
-func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error) {
+func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context.Context, params *CreateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsResponse, error) {
 	rsp, err := c.CreateTransactionsWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateTransactionsAnswer(rsp)
+	return ParseCreateTransactionsResponse(rsp)
 }
 
 // CreateTransactionsWithResponse Create transactions
@@ -12034,12 +12090,12 @@ func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/transaction/batch (the `CreateTransactions` operationId).
-func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsAnswer, error) {
+func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context, params *CreateTransactionsParams, body CreateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransactionsResponse, error) {
 	rsp, err := c.CreateTransactions(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateTransactionsAnswer(rsp)
+	return ParseCreateTransactionsResponse(rsp)
 }
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
@@ -12049,12 +12105,12 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/transaction/receipt (the `CreateTransactionsFromReceipt` operationId).
-func (c *ClientWithResponses) CreateTransactionsFromReceiptWithBodyWithResponse(ctx context.Context, params *CreateTransactionsFromReceiptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsFromReceiptAnswer, error) {
+func (c *ClientWithResponses) CreateTransactionsFromReceiptWithBodyWithResponse(ctx context.Context, params *CreateTransactionsFromReceiptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransactionsFromReceiptResponse, error) {
 	rsp, err := c.CreateTransactionsFromReceiptWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateTransactionsFromReceiptAnswer(rsp)
+	return ParseCreateTransactionsFromReceiptResponse(rsp)
 }
 
 // DeleteTransactionWithResponse Delete transaction
@@ -12064,12 +12120,12 @@ func (c *ClientWithResponses) CreateTransactionsFromReceiptWithBodyWithResponse(
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
-func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionAnswer, error) {
+func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionResponse, error) {
 	rsp, err := c.DeleteTransaction(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDeleteTransactionAnswer(rsp)
+	return ParseDeleteTransactionResponse(rsp)
 }
 
 // GetTransactionWithResponse Get transaction
@@ -12079,12 +12135,12 @@ func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context,
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
-func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTransactionAnswer, error) {
+func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTransactionResponse, error) {
 	rsp, err := c.GetTransaction(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetTransactionAnswer(rsp)
+	return ParseGetTransactionResponse(rsp)
 }
 
 // UpdateTransactionWithBodyWithResponse Update transaction
@@ -12094,12 +12150,12 @@ func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionAnswer, error) {
+func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error) {
 	rsp, err := c.UpdateTransactionWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateTransactionAnswer(rsp)
+	return ParseUpdateTransactionResponse(rsp)
 }
 
 // UpdateTransactionWithResponse Update transaction
@@ -12109,12 +12165,12 @@ func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionAnswer, error) {
+func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error) {
 	rsp, err := c.UpdateTransaction(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateTransactionAnswer(rsp)
+	return ParseUpdateTransactionResponse(rsp)
 }
 
 // ListWalletsWithResponse List wallets
@@ -12124,12 +12180,12 @@ func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context,
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/wallet (the `ListWallets` operationId).
-func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*ListWalletsAnswer, error) {
+func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*ListWalletsResponse, error) {
 	rsp, err := c.ListWallets(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListWalletsAnswer(rsp)
+	return ParseListWalletsResponse(rsp)
 }
 
 // CreateWalletWithBodyWithResponse Create wallet
@@ -12139,12 +12195,12 @@ func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, param
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/wallet (the `CreateWallet` operationId).
-func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Context, params *CreateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWalletAnswer, error) {
+func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Context, params *CreateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWalletResponse, error) {
 	rsp, err := c.CreateWalletWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateWalletAnswer(rsp)
+	return ParseCreateWalletResponse(rsp)
 }
 
 // CreateWalletWithResponse Create wallet
@@ -12154,12 +12210,12 @@ func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/wallet (the `CreateWallet` operationId).
-func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, params *CreateWalletParams, body CreateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWalletAnswer, error) {
+func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, params *CreateWalletParams, body CreateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWalletResponse, error) {
 	rsp, err := c.CreateWallet(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateWalletAnswer(rsp)
+	return ParseCreateWalletResponse(rsp)
 }
 
 // DeleteWalletWithResponse Delete wallet
@@ -12169,12 +12225,12 @@ func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletAnswer, error) {
+func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
 	rsp, err := c.DeleteWallet(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDeleteWalletAnswer(rsp)
+	return ParseDeleteWalletResponse(rsp)
 }
 
 // GetWalletWithResponse Get wallet
@@ -12184,12 +12240,12 @@ func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id s
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWalletAnswer, error) {
+func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
 	rsp, err := c.GetWallet(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetWalletAnswer(rsp)
+	return ParseGetWalletResponse(rsp)
 }
 
 // UpdateWalletWithBodyWithResponse Update wallet
@@ -12199,12 +12255,12 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id stri
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletAnswer, error) {
+func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWalletWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateWalletAnswer(rsp)
+	return ParseUpdateWalletResponse(rsp)
 }
 
 // UpdateWalletWithResponse Update wallet
@@ -12214,12 +12270,12 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletAnswer, error) {
+func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWallet(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateWalletAnswer(rsp)
+	return ParseUpdateWalletResponse(rsp)
 }
 
 // ListWebhooksWithResponse List webhooks
@@ -12229,12 +12285,12 @@ func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id s
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
-func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*ListWebhooksAnswer, error) {
+func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*ListWebhooksResponse, error) {
 	rsp, err := c.ListWebhooks(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListWebhooksAnswer(rsp)
+	return ParseListWebhooksResponse(rsp)
 }
 
 // CreateWebhookWithBodyWithResponse Create webhook
@@ -12244,12 +12300,12 @@ func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, para
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
-func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWebhookAnswer, error) {
+func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error) {
 	rsp, err := c.CreateWebhookWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateWebhookAnswer(rsp)
+	return ParseCreateWebhookResponse(rsp)
 }
 
 // CreateWebhookWithResponse Create webhook
@@ -12259,12 +12315,12 @@ func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Cont
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
-func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWebhookAnswer, error) {
+func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error) {
 	rsp, err := c.CreateWebhook(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCreateWebhookAnswer(rsp)
+	return ParseCreateWebhookResponse(rsp)
 }
 
 // DeleteWebhookWithResponse Delete webhook
@@ -12274,12 +12330,12 @@ func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, par
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookAnswer, error) {
+func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error) {
 	rsp, err := c.DeleteWebhook(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDeleteWebhookAnswer(rsp)
+	return ParseDeleteWebhookResponse(rsp)
 }
 
 // GetWebhookWithResponse Get webhook
@@ -12289,12 +12345,12 @@ func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWebhookAnswer, error) {
+func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error) {
 	rsp, err := c.GetWebhook(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseGetWebhookAnswer(rsp)
+	return ParseGetWebhookResponse(rsp)
 }
 
 // UpdateWebhookWithBodyWithResponse Update webhook
@@ -12304,12 +12360,12 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id str
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookAnswer, error) {
+func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
 	rsp, err := c.UpdateWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateWebhookAnswer(rsp)
+	return ParseUpdateWebhookResponse(rsp)
 }
 
 // UpdateWebhookWithResponse Update webhook
@@ -12319,12 +12375,12 @@ func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Cont
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookAnswer, error) {
+func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
 	rsp, err := c.UpdateWebhook(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseUpdateWebhookAnswer(rsp)
+	return ParseUpdateWebhookResponse(rsp)
 }
 
 // RotateWebhookSecretWithBodyWithResponse Rotate webhook secret
@@ -12334,12 +12390,12 @@ func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretAnswer, error) {
+func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
 	rsp, err := c.RotateWebhookSecretWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRotateWebhookSecretAnswer(rsp)
+	return ParseRotateWebhookSecretResponse(rsp)
 }
 
 // RotateWebhookSecretWithResponse Rotate webhook secret
@@ -12349,12 +12405,12 @@ func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretAnswer, error) {
+func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
 	rsp, err := c.RotateWebhookSecret(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRotateWebhookSecretAnswer(rsp)
+	return ParseRotateWebhookSecretResponse(rsp)
 }
 
 // ListWebhookDeliveriesWithResponse List webhook deliveries
@@ -12364,12 +12420,12 @@ func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesAnswer, error) {
+func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error) {
 	rsp, err := c.ListWebhookDeliveries(ctx, webhookId, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListWebhookDeliveriesAnswer(rsp)
+	return ParseListWebhookDeliveriesResponse(rsp)
 }
 
 // RedeliverWebhookEventWithBodyWithResponse Redeliver webhook event
@@ -12379,12 +12435,12 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventAnswer, error) {
+func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
 	rsp, err := c.RedeliverWebhookEventWithBody(ctx, webhookId, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRedeliverWebhookEventAnswer(rsp)
+	return ParseRedeliverWebhookEventResponse(rsp)
 }
 
 // RedeliverWebhookEventWithResponse Redeliver webhook event
@@ -12394,30 +12450,30 @@ func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx cont
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *ClientWithResponses) RedeliverWebhookEventWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventAnswer, error) {
+func (c *ClientWithResponses) RedeliverWebhookEventWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
 	rsp, err := c.RedeliverWebhookEvent(ctx, webhookId, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRedeliverWebhookEventAnswer(rsp)
+	return ParseRedeliverWebhookEventResponse(rsp)
 }
 
-// ParseGetKeySetAnswer parses an HTTP response from a GetKeySetWithResponse call
-func ParseGetKeySetAnswer(rsp *http.Response) (*GetKeySetAnswer, error) {
+// ParseGetKeySetResponse parses an HTTP response from a GetKeySetWithResponse call
+func ParseGetKeySetResponse(rsp *http.Response) (*GetKeySetResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &GetKeySetAnswer{
+	response := &GetKeySetResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetKeySetResponse
+		var dest GetKeySetResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12434,7 +12490,7 @@ func ParseGetKeySetAnswer(rsp *http.Response) (*GetKeySetAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers GetKeySetAnswer200Headers
+		var headers GetKeySetResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12448,22 +12504,22 @@ func ParseGetKeySetAnswer(rsp *http.Response) (*GetKeySetAnswer, error) {
 	return response, nil
 }
 
-// ParseListAuditAnswer parses an HTTP response from a ListAuditWithResponse call
-func ParseListAuditAnswer(rsp *http.Response) (*ListAuditAnswer, error) {
+// ParseListAuditResponse parses an HTTP response from a ListAuditWithResponse call
+func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListAuditAnswer{
+	response := &ListAuditResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListAuditResponse
+		var dest ListAuditResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12480,7 +12536,7 @@ func ParseListAuditAnswer(rsp *http.Response) (*ListAuditAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListAuditAnswer200Headers
+		var headers ListAuditResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12494,22 +12550,22 @@ func ParseListAuditAnswer(rsp *http.Response) (*ListAuditAnswer, error) {
 	return response, nil
 }
 
-// ParseLoginAnswer parses an HTTP response from a LoginWithResponse call
-func ParseLoginAnswer(rsp *http.Response) (*LoginAnswer, error) {
+// ParseLoginResponse parses an HTTP response from a LoginWithResponse call
+func ParseLoginResponse(rsp *http.Response) (*LoginResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &LoginAnswer{
+	response := &LoginResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest LoginResponse
+		var dest LoginResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12526,7 +12582,7 @@ func ParseLoginAnswer(rsp *http.Response) (*LoginAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers LoginAnswer200Headers
+		var headers LoginResponse200Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12547,22 +12603,22 @@ func ParseLoginAnswer(rsp *http.Response) (*LoginAnswer, error) {
 	return response, nil
 }
 
-// ParseLogoutAnswer parses an HTTP response from a LogoutWithResponse call
-func ParseLogoutAnswer(rsp *http.Response) (*LogoutAnswer, error) {
+// ParseLogoutResponse parses an HTTP response from a LogoutWithResponse call
+func ParseLogoutResponse(rsp *http.Response) (*LogoutResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &LogoutAnswer{
+	response := &LogoutResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest LogoutResponse
+		var dest LogoutResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12579,7 +12635,7 @@ func ParseLogoutAnswer(rsp *http.Response) (*LogoutAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers LogoutAnswer200Headers
+		var headers LogoutResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12593,22 +12649,22 @@ func ParseLogoutAnswer(rsp *http.Response) (*LogoutAnswer, error) {
 	return response, nil
 }
 
-// ParseGetMeAnswer parses an HTTP response from a GetMeWithResponse call
-func ParseGetMeAnswer(rsp *http.Response) (*GetMeAnswer, error) {
+// ParseGetMeResponse parses an HTTP response from a GetMeWithResponse call
+func ParseGetMeResponse(rsp *http.Response) (*GetMeResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &GetMeAnswer{
+	response := &GetMeResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetMeResponse
+		var dest GetMeResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12625,7 +12681,7 @@ func ParseGetMeAnswer(rsp *http.Response) (*GetMeAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers GetMeAnswer200Headers
+		var headers GetMeResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12646,22 +12702,22 @@ func ParseGetMeAnswer(rsp *http.Response) (*GetMeAnswer, error) {
 	return response, nil
 }
 
-// ParseUpdateMeAnswer parses an HTTP response from a UpdateMeWithResponse call
-func ParseUpdateMeAnswer(rsp *http.Response) (*UpdateMeAnswer, error) {
+// ParseUpdateMeResponse parses an HTTP response from a UpdateMeWithResponse call
+func ParseUpdateMeResponse(rsp *http.Response) (*UpdateMeResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &UpdateMeAnswer{
+	response := &UpdateMeResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateMeResponse
+		var dest UpdateMeResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12678,7 +12734,7 @@ func ParseUpdateMeAnswer(rsp *http.Response) (*UpdateMeAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers UpdateMeAnswer200Headers
+		var headers UpdateMeResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12699,22 +12755,22 @@ func ParseUpdateMeAnswer(rsp *http.Response) (*UpdateMeAnswer, error) {
 	return response, nil
 }
 
-// ParseChangePasswordAnswer parses an HTTP response from a ChangePasswordWithResponse call
-func ParseChangePasswordAnswer(rsp *http.Response) (*ChangePasswordAnswer, error) {
+// ParseChangePasswordResponse parses an HTTP response from a ChangePasswordWithResponse call
+func ParseChangePasswordResponse(rsp *http.Response) (*ChangePasswordResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ChangePasswordAnswer{
+	response := &ChangePasswordResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ChangePasswordResponse
+		var dest ChangePasswordResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12731,7 +12787,7 @@ func ParseChangePasswordAnswer(rsp *http.Response) (*ChangePasswordAnswer, error
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ChangePasswordAnswer200Headers
+		var headers ChangePasswordResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12745,22 +12801,22 @@ func ParseChangePasswordAnswer(rsp *http.Response) (*ChangePasswordAnswer, error
 	return response, nil
 }
 
-// ParseRefreshAnswer parses an HTTP response from a RefreshWithResponse call
-func ParseRefreshAnswer(rsp *http.Response) (*RefreshAnswer, error) {
+// ParseRefreshResponse parses an HTTP response from a RefreshWithResponse call
+func ParseRefreshResponse(rsp *http.Response) (*RefreshResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &RefreshAnswer{
+	response := &RefreshResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest RefreshResponse
+		var dest RefreshResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12777,7 +12833,7 @@ func ParseRefreshAnswer(rsp *http.Response) (*RefreshAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers RefreshAnswer200Headers
+		var headers RefreshResponse200Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12798,22 +12854,22 @@ func ParseRefreshAnswer(rsp *http.Response) (*RefreshAnswer, error) {
 	return response, nil
 }
 
-// ParseRegisterAnswer parses an HTTP response from a RegisterWithResponse call
-func ParseRegisterAnswer(rsp *http.Response) (*RegisterAnswer, error) {
+// ParseRegisterResponse parses an HTTP response from a RegisterWithResponse call
+func ParseRegisterResponse(rsp *http.Response) (*RegisterResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &RegisterAnswer{
+	response := &RegisterResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest RegisterResponse
+		var dest RegisterResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12830,7 +12886,7 @@ func ParseRegisterAnswer(rsp *http.Response) (*RegisterAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers RegisterAnswer201Headers
+		var headers RegisterResponse201Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12858,22 +12914,22 @@ func ParseRegisterAnswer(rsp *http.Response) (*RegisterAnswer, error) {
 	return response, nil
 }
 
-// ParseListSessionsAnswer parses an HTTP response from a ListSessionsWithResponse call
-func ParseListSessionsAnswer(rsp *http.Response) (*ListSessionsAnswer, error) {
+// ParseListSessionsResponse parses an HTTP response from a ListSessionsWithResponse call
+func ParseListSessionsResponse(rsp *http.Response) (*ListSessionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListSessionsAnswer{
+	response := &ListSessionsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListSessionsResponse
+		var dest ListSessionsResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12890,7 +12946,7 @@ func ParseListSessionsAnswer(rsp *http.Response) (*ListSessionsAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListSessionsAnswer200Headers
+		var headers ListSessionsResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12904,22 +12960,22 @@ func ParseListSessionsAnswer(rsp *http.Response) (*ListSessionsAnswer, error) {
 	return response, nil
 }
 
-// ParseRevokeSessionAnswer parses an HTTP response from a RevokeSessionWithResponse call
-func ParseRevokeSessionAnswer(rsp *http.Response) (*RevokeSessionAnswer, error) {
+// ParseRevokeSessionResponse parses an HTTP response from a RevokeSessionWithResponse call
+func ParseRevokeSessionResponse(rsp *http.Response) (*RevokeSessionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &RevokeSessionAnswer{
+	response := &RevokeSessionResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest RevokeSessionResponse
+		var dest RevokeSessionResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12936,7 +12992,7 @@ func ParseRevokeSessionAnswer(rsp *http.Response) (*RevokeSessionAnswer, error) 
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers RevokeSessionAnswer200Headers
+		var headers RevokeSessionResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12950,22 +13006,22 @@ func ParseRevokeSessionAnswer(rsp *http.Response) (*RevokeSessionAnswer, error) 
 	return response, nil
 }
 
-// ParseListBudgetsAnswer parses an HTTP response from a ListBudgetsWithResponse call
-func ParseListBudgetsAnswer(rsp *http.Response) (*ListBudgetsAnswer, error) {
+// ParseListBudgetsResponse parses an HTTP response from a ListBudgetsWithResponse call
+func ParseListBudgetsResponse(rsp *http.Response) (*ListBudgetsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListBudgetsAnswer{
+	response := &ListBudgetsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListBudgetsResponse
+		var dest ListBudgetsResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12982,7 +13038,7 @@ func ParseListBudgetsAnswer(rsp *http.Response) (*ListBudgetsAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListBudgetsAnswer200Headers
+		var headers ListBudgetsResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -12996,22 +13052,22 @@ func ParseListBudgetsAnswer(rsp *http.Response) (*ListBudgetsAnswer, error) {
 	return response, nil
 }
 
-// ParseCreateBudgetAnswer parses an HTTP response from a CreateBudgetWithResponse call
-func ParseCreateBudgetAnswer(rsp *http.Response) (*CreateBudgetAnswer, error) {
+// ParseCreateBudgetResponse parses an HTTP response from a CreateBudgetWithResponse call
+func ParseCreateBudgetResponse(rsp *http.Response) (*CreateBudgetResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &CreateBudgetAnswer{
+	response := &CreateBudgetResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest CreateBudgetResponse
+		var dest CreateBudgetResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13028,7 +13084,7 @@ func ParseCreateBudgetAnswer(rsp *http.Response) (*CreateBudgetAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers CreateBudgetAnswer201Headers
+		var headers CreateBudgetResponse201Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13056,22 +13112,22 @@ func ParseCreateBudgetAnswer(rsp *http.Response) (*CreateBudgetAnswer, error) {
 	return response, nil
 }
 
-// ParseListMembersAnswer parses an HTTP response from a ListMembersWithResponse call
-func ParseListMembersAnswer(rsp *http.Response) (*ListMembersAnswer, error) {
+// ParseListMembersResponse parses an HTTP response from a ListMembersWithResponse call
+func ParseListMembersResponse(rsp *http.Response) (*ListMembersResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListMembersAnswer{
+	response := &ListMembersResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListMembersResponse
+		var dest ListMembersResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13088,7 +13144,7 @@ func ParseListMembersAnswer(rsp *http.Response) (*ListMembersAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListMembersAnswer200Headers
+		var headers ListMembersResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13102,22 +13158,22 @@ func ParseListMembersAnswer(rsp *http.Response) (*ListMembersAnswer, error) {
 	return response, nil
 }
 
-// ParseRemoveMemberAnswer parses an HTTP response from a RemoveMemberWithResponse call
-func ParseRemoveMemberAnswer(rsp *http.Response) (*RemoveMemberAnswer, error) {
+// ParseRemoveMemberResponse parses an HTTP response from a RemoveMemberWithResponse call
+func ParseRemoveMemberResponse(rsp *http.Response) (*RemoveMemberResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &RemoveMemberAnswer{
+	response := &RemoveMemberResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest RemoveMemberResponse
+		var dest RemoveMemberResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13134,7 +13190,7 @@ func ParseRemoveMemberAnswer(rsp *http.Response) (*RemoveMemberAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers RemoveMemberAnswer200Headers
+		var headers RemoveMemberResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13148,22 +13204,22 @@ func ParseRemoveMemberAnswer(rsp *http.Response) (*RemoveMemberAnswer, error) {
 	return response, nil
 }
 
-// ParseRespondToInvitationAnswer parses an HTTP response from a RespondToInvitationWithResponse call
-func ParseRespondToInvitationAnswer(rsp *http.Response) (*RespondToInvitationAnswer, error) {
+// ParseRespondToInvitationResponse parses an HTTP response from a RespondToInvitationWithResponse call
+func ParseRespondToInvitationResponse(rsp *http.Response) (*RespondToInvitationResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &RespondToInvitationAnswer{
+	response := &RespondToInvitationResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest RespondToInvitationResponse
+		var dest RespondToInvitationResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13180,7 +13236,7 @@ func ParseRespondToInvitationAnswer(rsp *http.Response) (*RespondToInvitationAns
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers RespondToInvitationAnswer200Headers
+		var headers RespondToInvitationResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13194,22 +13250,22 @@ func ParseRespondToInvitationAnswer(rsp *http.Response) (*RespondToInvitationAns
 	return response, nil
 }
 
-// ParseShareBudgetAnswer parses an HTTP response from a ShareBudgetWithResponse call
-func ParseShareBudgetAnswer(rsp *http.Response) (*ShareBudgetAnswer, error) {
+// ParseShareBudgetResponse parses an HTTP response from a ShareBudgetWithResponse call
+func ParseShareBudgetResponse(rsp *http.Response) (*ShareBudgetResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ShareBudgetAnswer{
+	response := &ShareBudgetResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest ShareBudgetResponse
+		var dest ShareBudgetResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13226,7 +13282,7 @@ func ParseShareBudgetAnswer(rsp *http.Response) (*ShareBudgetAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers ShareBudgetAnswer201Headers
+		var headers ShareBudgetResponse201Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13247,22 +13303,22 @@ func ParseShareBudgetAnswer(rsp *http.Response) (*ShareBudgetAnswer, error) {
 	return response, nil
 }
 
-// ParseDeleteBudgetAnswer parses an HTTP response from a DeleteBudgetWithResponse call
-func ParseDeleteBudgetAnswer(rsp *http.Response) (*DeleteBudgetAnswer, error) {
+// ParseDeleteBudgetResponse parses an HTTP response from a DeleteBudgetWithResponse call
+func ParseDeleteBudgetResponse(rsp *http.Response) (*DeleteBudgetResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &DeleteBudgetAnswer{
+	response := &DeleteBudgetResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest DeleteBudgetResponse
+		var dest DeleteBudgetResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13279,7 +13335,7 @@ func ParseDeleteBudgetAnswer(rsp *http.Response) (*DeleteBudgetAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers DeleteBudgetAnswer200Headers
+		var headers DeleteBudgetResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13293,22 +13349,22 @@ func ParseDeleteBudgetAnswer(rsp *http.Response) (*DeleteBudgetAnswer, error) {
 	return response, nil
 }
 
-// ParseGetBudgetAnswer parses an HTTP response from a GetBudgetWithResponse call
-func ParseGetBudgetAnswer(rsp *http.Response) (*GetBudgetAnswer, error) {
+// ParseGetBudgetResponse parses an HTTP response from a GetBudgetWithResponse call
+func ParseGetBudgetResponse(rsp *http.Response) (*GetBudgetResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &GetBudgetAnswer{
+	response := &GetBudgetResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetBudgetResponse
+		var dest GetBudgetResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13325,7 +13381,7 @@ func ParseGetBudgetAnswer(rsp *http.Response) (*GetBudgetAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers GetBudgetAnswer200Headers
+		var headers GetBudgetResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13346,22 +13402,22 @@ func ParseGetBudgetAnswer(rsp *http.Response) (*GetBudgetAnswer, error) {
 	return response, nil
 }
 
-// ParseUpdateBudgetAnswer parses an HTTP response from a UpdateBudgetWithResponse call
-func ParseUpdateBudgetAnswer(rsp *http.Response) (*UpdateBudgetAnswer, error) {
+// ParseUpdateBudgetResponse parses an HTTP response from a UpdateBudgetWithResponse call
+func ParseUpdateBudgetResponse(rsp *http.Response) (*UpdateBudgetResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &UpdateBudgetAnswer{
+	response := &UpdateBudgetResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateBudgetResponse
+		var dest UpdateBudgetResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13378,7 +13434,7 @@ func ParseUpdateBudgetAnswer(rsp *http.Response) (*UpdateBudgetAnswer, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers UpdateBudgetAnswer200Headers
+		var headers UpdateBudgetResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13399,22 +13455,22 @@ func ParseUpdateBudgetAnswer(rsp *http.Response) (*UpdateBudgetAnswer, error) {
 	return response, nil
 }
 
-// ParseListCategoriesAnswer parses an HTTP response from a ListCategoriesWithResponse call
-func ParseListCategoriesAnswer(rsp *http.Response) (*ListCategoriesAnswer, error) {
+// ParseListCategoriesResponse parses an HTTP response from a ListCategoriesWithResponse call
+func ParseListCategoriesResponse(rsp *http.Response) (*ListCategoriesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListCategoriesAnswer{
+	response := &ListCategoriesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListCategoriesResponse
+		var dest ListCategoriesResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13431,7 +13487,7 @@ func ParseListCategoriesAnswer(rsp *http.Response) (*ListCategoriesAnswer, error
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListCategoriesAnswer200Headers
+		var headers ListCategoriesResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -13445,22 +13501,22 @@ func ParseListCategoriesAnswer(rsp *http.Response) (*ListCategoriesAnswer, error
 	return response, nil
 }
 
-// ParseCreateCategoryAnswer parses an HTTP response from a CreateCategoryWithResponse call
-func ParseCreateCategoryAnswer(rsp *http.Response) (*CreateCategoryAnswer, error) {
+// ParseCreateCategoryResponse parses an HTTP response from a CreateCategoryWithResponse call
+func ParseCreateCategoryResponse(rsp *http.Response) (*CreateCategoryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &CreateCategoryAnswer{
+	response := &CreateCategoryResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest CreateCategoryResponse
+		var dest CreateCategoryResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13477,573 +13533,7 @@ func ParseCreateCategoryAnswer(rsp *http.Response) (*CreateCategoryAnswer, error
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers CreateCategoryAnswer201Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.IdempotencyReplayed = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers201 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseDeleteCategoryAnswer parses an HTTP response from a DeleteCategoryWithResponse call
-func ParseDeleteCategoryAnswer(rsp *http.Response) (*DeleteCategoryAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &DeleteCategoryAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest DeleteCategoryResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers DeleteCategoryAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetCategoryAnswer parses an HTTP response from a GetCategoryWithResponse call
-func ParseGetCategoryAnswer(rsp *http.Response) (*GetCategoryAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetCategoryAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetCategoryResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetCategoryAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseUpdateCategoryAnswer parses an HTTP response from a UpdateCategoryWithResponse call
-func ParseUpdateCategoryAnswer(rsp *http.Response) (*UpdateCategoryAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &UpdateCategoryAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateCategoryResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers UpdateCategoryAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetSummaryAnswer parses an HTTP response from a GetSummaryWithResponse call
-func ParseGetSummaryAnswer(rsp *http.Response) (*GetSummaryAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetSummaryAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetSummaryResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetSummaryAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseStreamEventsAnswer parses an HTTP response from a StreamEventsWithResponse call
-func ParseStreamEventsAnswer(rsp *http.Response) (*StreamEventsAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &StreamEventsAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers StreamEventsAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseListInvitationsAnswer parses an HTTP response from a ListInvitationsWithResponse call
-func ParseListInvitationsAnswer(rsp *http.Response) (*ListInvitationsAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListInvitationsAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListInvitationsResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers ListInvitationsAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseListNotificationsAnswer parses an HTTP response from a ListNotificationsWithResponse call
-func ParseListNotificationsAnswer(rsp *http.Response) (*ListNotificationsAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListNotificationsAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListNotificationsResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers ListNotificationsAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseUpdateNotificationAnswer parses an HTTP response from a UpdateNotificationWithResponse call
-func ParseUpdateNotificationAnswer(rsp *http.Response) (*UpdateNotificationAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &UpdateNotificationAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateNotificationResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers UpdateNotificationAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetReceiptAnswer parses an HTTP response from a GetReceiptWithResponse call
-func ParseGetReceiptAnswer(rsp *http.Response) (*GetReceiptAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetReceiptAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetReceiptResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetReceiptAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetReceiptImageAnswer parses an HTTP response from a GetReceiptImageWithResponse call
-func ParseGetReceiptImageAnswer(rsp *http.Response) (*GetReceiptImageAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetReceiptImageAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetReceiptImageAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseListTransactionsAnswer parses an HTTP response from a ListTransactionsWithResponse call
-func ParseListTransactionsAnswer(rsp *http.Response) (*ListTransactionsAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListTransactionsAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListTransactionsResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers ListTransactionsAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseCreateTransactionAnswer parses an HTTP response from a CreateTransactionWithResponse call
-func ParseCreateTransactionAnswer(rsp *http.Response) (*CreateTransactionAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &CreateTransactionAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest CreateTransactionResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON201 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 201:
-		var headers CreateTransactionAnswer201Headers
+		var headers CreateCategoryResponse201Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14071,22 +13561,528 @@ func ParseCreateTransactionAnswer(rsp *http.Response) (*CreateTransactionAnswer,
 	return response, nil
 }
 
-// ParseCreateTransactionsAnswer parses an HTTP response from a CreateTransactionsWithResponse call
-func ParseCreateTransactionsAnswer(rsp *http.Response) (*CreateTransactionsAnswer, error) {
+// ParseDeleteCategoryResponse parses an HTTP response from a DeleteCategoryWithResponse call
+func ParseDeleteCategoryResponse(rsp *http.Response) (*DeleteCategoryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &CreateTransactionsAnswer{
+	response := &DeleteCategoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteCategoryResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteCategoryResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetCategoryResponse parses an HTTP response from a GetCategoryWithResponse call
+func ParseGetCategoryResponse(rsp *http.Response) (*GetCategoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCategoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetCategoryResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetCategoryResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateCategoryResponse parses an HTTP response from a UpdateCategoryWithResponse call
+func ParseUpdateCategoryResponse(rsp *http.Response) (*UpdateCategoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateCategoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateCategoryResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateCategoryResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSummaryResponse parses an HTTP response from a GetSummaryWithResponse call
+func ParseGetSummaryResponse(rsp *http.Response) (*GetSummaryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSummaryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetSummaryResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSummaryResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStreamEventsResponse parses an HTTP response from a StreamEventsWithResponse call
+func ParseStreamEventsResponse(rsp *http.Response) (*StreamEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StreamEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers StreamEventsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListInvitationsResponse parses an HTTP response from a ListInvitationsWithResponse call
+func ParseListInvitationsResponse(rsp *http.Response) (*ListInvitationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListInvitationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListInvitationsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListInvitationsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListNotificationsResponse parses an HTTP response from a ListNotificationsWithResponse call
+func ParseListNotificationsResponse(rsp *http.Response) (*ListNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListNotificationsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListNotificationsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateNotificationResponse parses an HTTP response from a UpdateNotificationWithResponse call
+func ParseUpdateNotificationResponse(rsp *http.Response) (*UpdateNotificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateNotificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateNotificationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateNotificationResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetReceiptResponse parses an HTTP response from a GetReceiptWithResponse call
+func ParseGetReceiptResponse(rsp *http.Response) (*GetReceiptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReceiptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetReceiptResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetReceiptResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetReceiptImageResponse parses an HTTP response from a GetReceiptImageWithResponse call
+func ParseGetReceiptImageResponse(rsp *http.Response) (*GetReceiptImageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReceiptImageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetReceiptImageResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListTransactionsResponse parses an HTTP response from a ListTransactionsWithResponse call
+func ParseListTransactionsResponse(rsp *http.Response) (*ListTransactionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTransactionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListTransactionsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListTransactionsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateTransactionResponse parses an HTTP response from a CreateTransactionWithResponse call
+func ParseCreateTransactionResponse(rsp *http.Response) (*CreateTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateTransactionResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest CreateTransactionsResponse
+		var dest CreateTransactionResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14103,611 +14099,7 @@ func ParseCreateTransactionsAnswer(rsp *http.Response) (*CreateTransactionsAnswe
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers CreateTransactionsAnswer201Headers
-		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.IdempotencyReplayed = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers201 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseCreateTransactionsFromReceiptAnswer parses an HTTP response from a CreateTransactionsFromReceiptWithResponse call
-func ParseCreateTransactionsFromReceiptAnswer(rsp *http.Response) (*CreateTransactionsFromReceiptAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &CreateTransactionsFromReceiptAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest struct {
-			Code    interface{} `json:"code"`
-			Message string      `json:"message"`
-
-			// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
-			Receipt Receipt `json:"receipt"`
-
-			// Transactions With dry_run: what would be created, without ids.
-			Transactions []Transaction `json:"transactions"`
-		}
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest struct {
-			Code    interface{} `json:"code"`
-			Message string      `json:"message"`
-
-			// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
-			Receipt Receipt `json:"receipt"`
-
-			// Transactions With dry_run: what would be created, without ids.
-			Transactions []Transaction `json:"transactions"`
-		}
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON201 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers CreateTransactionsFromReceiptAnswer200Headers
-		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.IdempotencyReplayed = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	case rsp.StatusCode == 201:
-		var headers CreateTransactionsFromReceiptAnswer201Headers
-		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.IdempotencyReplayed = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers201 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseDeleteTransactionAnswer parses an HTTP response from a DeleteTransactionWithResponse call
-func ParseDeleteTransactionAnswer(rsp *http.Response) (*DeleteTransactionAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &DeleteTransactionAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest DeleteTransactionResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers DeleteTransactionAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetTransactionAnswer parses an HTTP response from a GetTransactionWithResponse call
-func ParseGetTransactionAnswer(rsp *http.Response) (*GetTransactionAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetTransactionAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetTransactionResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetTransactionAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseUpdateTransactionAnswer parses an HTTP response from a UpdateTransactionWithResponse call
-func ParseUpdateTransactionAnswer(rsp *http.Response) (*UpdateTransactionAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &UpdateTransactionAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateTransactionResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers UpdateTransactionAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseListWalletsAnswer parses an HTTP response from a ListWalletsWithResponse call
-func ParseListWalletsAnswer(rsp *http.Response) (*ListWalletsAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListWalletsAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListWalletsResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers ListWalletsAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseCreateWalletAnswer parses an HTTP response from a CreateWalletWithResponse call
-func ParseCreateWalletAnswer(rsp *http.Response) (*CreateWalletAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &CreateWalletAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest CreateWalletResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON201 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 201:
-		var headers CreateWalletAnswer201Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.IdempotencyReplayed = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers201 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseDeleteWalletAnswer parses an HTTP response from a DeleteWalletWithResponse call
-func ParseDeleteWalletAnswer(rsp *http.Response) (*DeleteWalletAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &DeleteWalletAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest DeleteWalletResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers DeleteWalletAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetWalletAnswer parses an HTTP response from a GetWalletWithResponse call
-func ParseGetWalletAnswer(rsp *http.Response) (*GetWalletAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetWalletAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetWalletResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetWalletAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseUpdateWalletAnswer parses an HTTP response from a UpdateWalletWithResponse call
-func ParseUpdateWalletAnswer(rsp *http.Response) (*UpdateWalletAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &UpdateWalletAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateWalletResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers UpdateWalletAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseListWebhooksAnswer parses an HTTP response from a ListWebhooksWithResponse call
-func ParseListWebhooksAnswer(rsp *http.Response) (*ListWebhooksAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListWebhooksAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListWebhooksResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers ListWebhooksAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseCreateWebhookAnswer parses an HTTP response from a CreateWebhookWithResponse call
-func ParseCreateWebhookAnswer(rsp *http.Response) (*CreateWebhookAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &CreateWebhookAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest CreateWebhookResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON201 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 201:
-		var headers CreateWebhookAnswer201Headers
+		var headers CreateTransactionResponse201Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14735,174 +14127,22 @@ func ParseCreateWebhookAnswer(rsp *http.Response) (*CreateWebhookAnswer, error) 
 	return response, nil
 }
 
-// ParseDeleteWebhookAnswer parses an HTTP response from a DeleteWebhookWithResponse call
-func ParseDeleteWebhookAnswer(rsp *http.Response) (*DeleteWebhookAnswer, error) {
+// ParseCreateTransactionsResponse parses an HTTP response from a CreateTransactionsWithResponse call
+func ParseCreateTransactionsResponse(rsp *http.Response) (*CreateTransactionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &DeleteWebhookAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest DeleteWebhookResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers DeleteWebhookAnswer200Headers
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseGetWebhookAnswer parses an HTTP response from a GetWebhookWithResponse call
-func ParseGetWebhookAnswer(rsp *http.Response) (*GetWebhookAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetWebhookAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest GetWebhookResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers GetWebhookAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseUpdateWebhookAnswer parses an HTTP response from a UpdateWebhookWithResponse call
-func ParseUpdateWebhookAnswer(rsp *http.Response) (*UpdateWebhookAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &UpdateWebhookAnswer{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UpdateWebhookResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
-		var dest Error
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSONDefault = &dest
-
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers UpdateWebhookAnswer200Headers
-		if values := rsp.Header.Values("ETag"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.ETag = &value
-		}
-		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.XRequestId = &value
-		}
-		response.Headers200 = &headers
-	}
-
-	return response, nil
-}
-
-// ParseRotateWebhookSecretAnswer parses an HTTP response from a RotateWebhookSecretWithResponse call
-func ParseRotateWebhookSecretAnswer(rsp *http.Response) (*RotateWebhookSecretAnswer, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &RotateWebhookSecretAnswer{
+	response := &CreateTransactionsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest RotateWebhookSecretResponse
+		var dest CreateTransactionsResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14919,7 +14159,7 @@ func ParseRotateWebhookSecretAnswer(rsp *http.Response) (*RotateWebhookSecretAns
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers RotateWebhookSecretAnswer201Headers
+		var headers CreateTransactionsResponse201Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14940,22 +14180,99 @@ func ParseRotateWebhookSecretAnswer(rsp *http.Response) (*RotateWebhookSecretAns
 	return response, nil
 }
 
-// ParseListWebhookDeliveriesAnswer parses an HTTP response from a ListWebhookDeliveriesWithResponse call
-func ParseListWebhookDeliveriesAnswer(rsp *http.Response) (*ListWebhookDeliveriesAnswer, error) {
+// ParseCreateTransactionsFromReceiptResponse parses an HTTP response from a CreateTransactionsFromReceiptWithResponse call
+func ParseCreateTransactionsFromReceiptResponse(rsp *http.Response) (*CreateTransactionsFromReceiptResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListWebhookDeliveriesAnswer{
+	response := &CreateTransactionsFromReceiptResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListWebhookDeliveriesResponse
+		var dest CreateTransactionsFromReceiptResultPreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateTransactionsFromReceiptResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CreateTransactionsFromReceiptResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers CreateTransactionsFromReceiptResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTransactionResponse parses an HTTP response from a DeleteTransactionWithResponse call
+func ParseDeleteTransactionResponse(rsp *http.Response) (*DeleteTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteTransactionResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14972,7 +14289,7 @@ func ParseListWebhookDeliveriesAnswer(rsp *http.Response) (*ListWebhookDeliverie
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListWebhookDeliveriesAnswer200Headers
+		var headers DeleteTransactionResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14986,22 +14303,174 @@ func ParseListWebhookDeliveriesAnswer(rsp *http.Response) (*ListWebhookDeliverie
 	return response, nil
 }
 
-// ParseRedeliverWebhookEventAnswer parses an HTTP response from a RedeliverWebhookEventWithResponse call
-func ParseRedeliverWebhookEventAnswer(rsp *http.Response) (*RedeliverWebhookEventAnswer, error) {
+// ParseGetTransactionResponse parses an HTTP response from a GetTransactionWithResponse call
+func ParseGetTransactionResponse(rsp *http.Response) (*GetTransactionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &RedeliverWebhookEventAnswer{
+	response := &GetTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetTransactionResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetTransactionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateTransactionResponse parses an HTTP response from a UpdateTransactionWithResponse call
+func ParseUpdateTransactionResponse(rsp *http.Response) (*UpdateTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateTransactionResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateTransactionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWalletsResponse parses an HTTP response from a ListWalletsWithResponse call
+func ParseListWalletsResponse(rsp *http.Response) (*ListWalletsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWalletsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListWalletsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListWalletsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateWalletResponse parses an HTTP response from a CreateWalletWithResponse call
+func ParseCreateWalletResponse(rsp *http.Response) (*CreateWalletResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateWalletResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest RedeliverWebhookEventResponse
+		var dest CreateWalletResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15018,7 +14487,576 @@ func ParseRedeliverWebhookEventAnswer(rsp *http.Response) (*RedeliverWebhookEven
 
 	switch {
 	case rsp.StatusCode == 201:
-		var headers RedeliverWebhookEventAnswer201Headers
+		var headers CreateWalletResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWalletResponse parses an HTTP response from a DeleteWalletWithResponse call
+func ParseDeleteWalletResponse(rsp *http.Response) (*DeleteWalletResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWalletResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteWalletResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteWalletResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetWalletResponse parses an HTTP response from a GetWalletWithResponse call
+func ParseGetWalletResponse(rsp *http.Response) (*GetWalletResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWalletResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetWalletResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWalletResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateWalletResponse parses an HTTP response from a UpdateWalletWithResponse call
+func ParseUpdateWalletResponse(rsp *http.Response) (*UpdateWalletResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateWalletResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateWalletResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateWalletResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWebhooksResponse parses an HTTP response from a ListWebhooksWithResponse call
+func ParseListWebhooksResponse(rsp *http.Response) (*ListWebhooksResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWebhooksResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListWebhooksResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListWebhooksResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateWebhookResponse parses an HTTP response from a CreateWebhookWithResponse call
+func ParseCreateWebhookResponse(rsp *http.Response) (*CreateWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateWebhookResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateWebhookResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWebhookResponse parses an HTTP response from a DeleteWebhookWithResponse call
+func ParseDeleteWebhookResponse(rsp *http.Response) (*DeleteWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteWebhookResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteWebhookResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetWebhookResponse parses an HTTP response from a GetWebhookWithResponse call
+func ParseGetWebhookResponse(rsp *http.Response) (*GetWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetWebhookResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWebhookResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateWebhookResponse parses an HTTP response from a UpdateWebhookWithResponse call
+func ParseUpdateWebhookResponse(rsp *http.Response) (*UpdateWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateWebhookResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateWebhookResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRotateWebhookSecretResponse parses an HTTP response from a RotateWebhookSecretWithResponse call
+func ParseRotateWebhookSecretResponse(rsp *http.Response) (*RotateWebhookSecretResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RotateWebhookSecretResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest RotateWebhookSecretResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers RotateWebhookSecretResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWebhookDeliveriesResponse parses an HTTP response from a ListWebhookDeliveriesWithResponse call
+func ParseListWebhookDeliveriesResponse(rsp *http.Response) (*ListWebhookDeliveriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWebhookDeliveriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListWebhookDeliveriesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListWebhookDeliveriesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRedeliverWebhookEventResponse parses an HTTP response from a RedeliverWebhookEventWithResponse call
+func ParseRedeliverWebhookEventResponse(rsp *http.Response) (*RedeliverWebhookEventResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RedeliverWebhookEventResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest RedeliverWebhookEventResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers RedeliverWebhookEventResponse201Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

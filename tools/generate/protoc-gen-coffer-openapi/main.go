@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/compiler/protogen"
@@ -50,14 +52,20 @@ func build(files []*protogen.File) (object, error) {
 		}
 	}
 	g.schemas["Error"] = errorSchema()
+	tags, err := g.tags()
+	if err != nil {
+		return nil, err
+	}
 	return object{
 		"openapi": "3.0.3",
 		"info": object{
 			"title": "Coffer", "version": "v1", "description": description,
+			"contact": object{"name": "Coffer", "url": "https://github.com/coffer-budget/coffer"},
 			"license": object{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
 		},
 		"servers":  []any{object{"url": "/"}},
 		"security": []any{object{"bearer": []any{}}},
+		"tags":     tags,
 		"paths":    g.paths,
 		"components": object{
 			"schemas": g.schemas,
@@ -66,6 +74,39 @@ func build(files []*protogen.File) (object, error) {
 			}},
 		},
 	}, nil
+}
+
+// tags describe the groups of operations. A tag is the first name in the paths of its operations.
+var tags = map[string]string{
+	"auth":          "Accounts, sessions, access tokens and the audit trail.",
+	"budgets":       "Spending limits, their progress, and the members who share them.",
+	"categories":    "What money is spent on, or comes from.",
+	"dashboard":     "Totals and analytics.",
+	"events":        "A live stream of changes, as server-sent events.",
+	"invitations":   "Invitations to budgets of other users.",
+	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
+	"receipts":      "The contents and images of uploaded receipts.",
+	"transaction":   "Income and expenses, created one by one, in batches or from a receipt.",
+	"wallet":        "Places where money is kept, with their balances.",
+	"webhooks":      "Deliveries of events to a user's own server.",
+}
+
+// tags returns the tags of the operations, sorted by name. A tag without a description is an error.
+func (g *generator) tags() ([]any, error) {
+	names := map[string]bool{}
+	for _, path := range g.paths {
+		for _, operation := range path.(object) {
+			names[operation.(object)["tags"].([]string)[0]] = true
+		}
+	}
+	var described []any
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if tags[name] == "" {
+			return nil, fmt.Errorf("the tag %s has no description", name)
+		}
+		described = append(described, object{"name": name, "description": tags[name]})
+	}
+	return described, nil
 }
 
 // generator collects the document's parts.

@@ -115,7 +115,7 @@ func (g *generator) parameters(o *operation) []any {
 				continue
 			}
 		}
-		p := object{"name": name, "in": in, "schema": g.schema(field)}
+		p := object{"name": name, "in": in, "schema": g.schema(field, false)}
 		if in == "path" {
 			p["required"] = true
 		}
@@ -143,7 +143,8 @@ func (o *operation) place(field *protogen.Field) string {
 func (g *generator) requestBody(o *operation) object {
 	properties, required := object{}, []string{}
 	for _, field := range o.method.Input.Fields {
-		if o.place(field) != "body" {
+		// A form may contain the query's fields.
+		if place := o.place(field); place != "body" && (!o.multipart || place != "query") {
 			continue
 		}
 		properties[field.Desc.JSONName()] = g.described(field)
@@ -166,12 +167,9 @@ func (g *generator) requestBody(o *operation) object {
 
 func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 	responses := object{}
-	schema, mediaType := g.answer(o.method)
 	for _, s := range o.success {
-		body := schema
-		if len(o.success) > 1 {
-			body = object{"allOf": []any{schema, object{"properties": object{"code": object{"enum": []string{s.GetCode()}}}}}}
-		}
+		body, mediaType := g.answer(o.method, s.GetPreview())
+		g.setCode(body, s.GetCode())
 		text := s.GetMessage()
 		if text == "" {
 			text = http.StatusText(int(s.GetHttpStatus()))
@@ -181,7 +179,6 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 			"content": object{mediaType: object{"schema": body}},
 		}
 	}
-	g.nameCodes(o)
 	byStatus, err := reasons.byStatus(o)
 	if err != nil {
 		return nil, err
@@ -192,22 +189,18 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 	return responses, nil
 }
 
-// nameCodes says which codes an envelope may hold.
-func (g *generator) nameCodes(o *operation) {
-	answer, _ := g.schemas[string(o.method.Output.Desc.Name())].(object)
+// setCode restricts the code of an envelope. Each success of an operation has a schema of its own.
+func (g *generator) setCode(body object, code string) {
+	name, _ := body["$ref"].(string)
+	answer, _ := g.schemas[strings.TrimPrefix(name, schemas)].(object)
 	properties, _ := answer["properties"].(object)
-	if properties["code"] == nil {
-		return
+	if properties["code"] != nil && code != "" {
+		properties["code"] = object{"type": "string", "enum": []string{code}}
 	}
-	var codes []string
-	for _, s := range o.success {
-		codes = append(codes, s.GetCode())
-	}
-	properties["code"] = object{"type": "string", "enum": codes}
 }
 
-// answer is what a success looks like: JSON, the single events of a stream, or a file.
-func (g *generator) answer(method *protogen.Method) (schema object, mediaType string) {
+// answer returns the schema of a success: JSON, the events of a stream, or a file.
+func (g *generator) answer(method *protogen.Method, preview bool) (schema object, mediaType string) {
 	if method.Desc.IsStreamingServer() {
 		return g.streamed(method.Output), "text/event-stream"
 	}
@@ -216,7 +209,7 @@ func (g *generator) answer(method *protogen.Method) (schema object, mediaType st
 			return g.described(field), mediaType
 		}
 	}
-	return g.message(method.Output), "application/json"
+	return g.variant(method.Output, preview), "application/json"
 }
 
 // streamed is what the data of each server-sent event holds: the message in the response.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/compiler/protogen"
@@ -11,12 +12,33 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-func reference(name string) object { return object{"$ref": "#/components/schemas/" + name} }
+// schemas is the place of the schemas in the document.
+const schemas = "#/components/schemas/"
 
-// message defines the schema of a message, and refers to it. As the gateway writes them, fields are there unless they are
-// optional, a message inside another, or marked omit_empty; of a request inside another, those marked required are asked for.
-func (g *generator) message(m *protogen.Message) object {
+func reference(name string) object { return object{"$ref": schemas + name} }
+
+// schemaName returns the name of a message's schema. The suffix Response is replaced, because oapi-codegen generates a type
+// LoginResponse of its own for the operation login.
+func schemaName(m *protogen.Message) string {
 	name := string(m.Desc.Name())
+	if rest, ok := strings.CutSuffix(name, "Response"); ok {
+		return rest + "Result"
+	}
+	return name
+}
+
+// message defines the schema of a message, and returns a reference to it. As the gateway writes them, fields of an answer are
+// required unless they are optional, a message inside another message, or marked omit_empty. Fields of a request inside another
+// request are required if they are marked so.
+func (g *generator) message(m *protogen.Message) object { return g.variant(m, false) }
+
+// variant defines the schema of a message, or of its preview if the preview differs.
+func (g *generator) variant(m *protogen.Message, preview bool) object {
+	preview = preview && hasAssigned(m)
+	name := schemaName(m)
+	if preview {
+		name += "Preview"
+	}
 	if other, ok := g.defined[name]; ok {
 		if other.Desc.FullName() != m.Desc.FullName() {
 			panic(fmt.Sprintf("%s and %s would share a schema", other.Desc.FullName(), m.Desc.FullName()))
@@ -24,15 +46,13 @@ func (g *generator) message(m *protogen.Message) object {
 		return reference(name)
 	}
 	g.defined[name] = m
-	isAnswer, isRequest := strings.HasSuffix(name, "Response"), strings.HasSuffix(name, "Request")
 	properties, required := object{}, []string{}
 	for _, field := range m.Fields {
-		if stringOption(field, restv1.E_Header) != "" {
+		if stringOption(field, restv1.E_Header) != "" || preview && boolOption(field, restv1.E_Assigned) {
 			continue
 		}
-		properties[field.Desc.JSONName()] = g.described(field)
-		there := !field.Desc.HasPresence() || field.Message != nil && isAnswer
-		if isRequest && boolOption(field, restv1.E_Required) || !isRequest && there && !boolOption(field, restv1.E_OmitEmpty) {
+		properties[field.Desc.JSONName()] = g.describedVariant(field, preview)
+		if isRequired(m, field) {
 			required = append(required, field.Desc.JSONName())
 		}
 	}
@@ -47,31 +67,65 @@ func (g *generator) message(m *protogen.Message) object {
 	return reference(name)
 }
 
-// described is a field's schema with its comment.
-func (g *generator) described(field *protogen.Field) object {
-	schema, text := g.schema(field), comment(field.Comments.Leading)
+func isRequired(m *protogen.Message, field *protogen.Field) bool {
+	name := string(m.Desc.Name())
+	switch {
+	case strings.HasSuffix(name, "Request"):
+		return boolOption(field, restv1.E_Required)
+	case field.Desc.HasPresence():
+		return field.Message != nil && strings.HasSuffix(name, "Response")
+	}
+	return !boolOption(field, restv1.E_OmitEmpty) || boolOption(field, restv1.E_Assigned)
+}
+
+// hasAssigned reports whether the preview of a message differs from the message.
+func hasAssigned(m *protogen.Message) bool {
+	return slices.ContainsFunc(m.Fields, func(field *protogen.Field) bool {
+		return boolOption(field, restv1.E_Assigned) || field.Message != nil && !field.Desc.IsMap() && hasAssigned(field.Message)
+	})
+}
+
+// described returns a field's schema with its comment.
+func (g *generator) described(field *protogen.Field) object { return g.describedVariant(field, false) }
+
+func (g *generator) describedVariant(field *protogen.Field, preview bool) object {
+	schema, text := g.schema(field, preview), comment(field.Comments.Leading)
 	if text == "" {
 		return schema
 	}
 	if schema["$ref"] != nil {
-		// OpenAPI 3.0 ignores what stands beside a reference.
+		// OpenAPI 3.0 ignores the siblings of a reference.
 		schema = object{"allOf": []any{schema}}
 	}
 	schema["description"] = text
 	return schema
 }
 
-func (g *generator) schema(field *protogen.Field) object {
+func (g *generator) schema(field *protogen.Field, preview bool) object {
 	switch {
 	case field.Desc.IsMap():
-		return object{"type": "object", "additionalProperties": g.scalar(field.Message.Fields[1])}
+		return object{"type": "object", "additionalProperties": g.element(field.Message.Fields[1], false)}
 	case field.Desc.IsList():
-		return object{"type": "array", "items": g.scalar(field)}
+		return object{"type": "array", "items": g.element(field, preview)}
 	}
-	return g.scalar(field)
+	return g.element(field, preview)
 }
 
-func (g *generator) scalar(field *protogen.Field) object {
+// element returns the schema of a field without its cardinality.
+func (g *generator) element(field *protogen.Field, preview bool) object {
+	if field.Message == nil {
+		return scalar(field)
+	}
+	if field.Message.Desc.FullName() == "google.protobuf.Any" {
+		return object{"type": "object"}
+	}
+	if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() && values[0].Desc.Name() == "values" {
+		return g.schema(values[0], false)
+	}
+	return g.variant(field.Message, preview)
+}
+
+func scalar(field *protogen.Field) object {
 	switch field.Desc.Kind() {
 	case protoreflect.BoolKind:
 		return object{"type": "boolean"}
@@ -83,18 +137,11 @@ func (g *generator) scalar(field *protogen.Field) object {
 		return object{"type": "number", "format": "double"}
 	case protoreflect.BytesKind:
 		return object{"type": "string", "format": "binary"}
-	case protoreflect.MessageKind:
-		if field.Message.Desc.FullName() == "google.protobuf.Any" {
-			return object{"type": "object"}
-		}
-		if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() && values[0].Desc.Name() == "values" {
-			return g.schema(values[0])
-		}
-		return g.message(field.Message)
 	}
 	switch {
 	case boolOption(field, restv1.E_Number):
-		return object{"type": "number"}
+		// Without a format, client generators choose 32 bits, which lose cents.
+		return object{"type": "number", "format": "double"}
 	case boolOption(field, restv1.E_NullEmpties):
 		return object{"type": "string", "nullable": true}
 	}

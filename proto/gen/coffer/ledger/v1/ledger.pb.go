@@ -1522,7 +1522,7 @@ func (x *DeleteCategoryResponse) GetId() string {
 // Transaction is money that came or went.
 type Transaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7. It, created_at and updated_at are absent in a preview.
+	// UUIDv7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Negative for an expense.
 	Amount      string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
@@ -2676,7 +2676,7 @@ type CreateTransactionsFromReceiptResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// With dry_run: what would be created, without ids.
+	// In a preview: the transactions that would be created.
 	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	Receipt       *v11.Receipt   `protobuf:"bytes,4,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	Replayed      bool           `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
@@ -4274,9 +4274,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xe2\x02\n" +
-	"\vTransaction\x12\x14\n" +
-	"\x02id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\x02id\x12\x1c\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xf4\x02\n" +
+	"\vTransaction\x12\x18\n" +
+	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x12\n" +
 	"\x04date\x18\x04 \x01(\tR\x04date\x12\x1a\n" +
@@ -4284,14 +4284,14 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\twallet_id\x18\x06 \x01(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\a \x01(\tR\n" +
 	"categoryId\x12\x12\n" +
-	"\x04type\x18\b \x01(\tR\x04type\x12\"\n" +
+	"\x04type\x18\b \x01(\tR\x04type\x12(\n" +
 	"\n" +
-	"receipt_id\x18\t \x01(\tH\x00R\treceiptId\x88\x01\x01\x12#\n" +
+	"receipt_id\x18\t \x01(\tB\x04\xb0\xb6\x18\x01H\x00R\treceiptId\x88\x01\x01\x12'\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\tB\x04\xf8\xb5\x18\x01R\tcreatedAt\x12#\n" +
+	" \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tcreatedAt\x12'\n" +
 	"\n" +
-	"updated_at\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\tupdatedAtB\r\n" +
+	"updated_at\x18\v \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tupdatedAtB\r\n" +
 	"\v_receipt_id\"\xde\x02\n" +
 	"\x18CreateTransactionRequest\x12$\n" +
 	"\x06amount\x18\x01 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
@@ -4508,7 +4508,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xd3\x1f\n" +
+	"spentMinor2\xd5\x1f\n" +
 	"\rLedgerService\x12\x9f\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"@\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
@@ -4541,10 +4541,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"T\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xbf\x01\n" +
 	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"Q\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xb4\x02\n" +
-	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xa1\x01\x8a\xb5\x18D\n" +
-	"\x1cRECEIPT_TRANSACTIONS_CREATED\x12!Transactions created from receipt\x18\xc9\x01\x8a\xb5\x18+\n" +
-	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01\x98\xb5\x18\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa2\x01\n" +
+	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xb6\x02\n" +
+	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xa3\x01\x8a\xb5\x18D\n" +
+	"\x1cRECEIPT_TRANSACTIONS_CREATED\x12!Transactions created from receipt\x18\xc9\x01\x8a\xb5\x18-\n" +
+	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa2\x01\n" +
 	"\n" +
 	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"I\x8a\xb5\x18%\n" +
 	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\x95\x01\n" +

@@ -143,7 +143,7 @@ func (x *RecognizeResponse) GetPictures() [][]byte {
 // Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
 type Receipt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the ledger once the receipt is stored.
+	// Set by the ledger when the receipt is stored.
 	Id       string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Merchant string `protobuf:"bytes,2,opt,name=merchant,proto3" json:"merchant,omitempty"`
 	// YYYY-MM-DD.
@@ -610,9 +610,9 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\bpictures\x18\x03 \x01(\bR\bpictures\"a\n" +
 	"\x11RecognizeResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x12\x1a\n" +
-	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x89\x05\n" +
-	"\aReceipt\x12\x14\n" +
-	"\x02id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\x02id\x12 \n" +
+	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x8d\x05\n" +
+	"\aReceipt\x12\x18\n" +
+	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12 \n" +
 	"\bmerchant\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12\x18\n" +
 	"\x04date\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\x04date\x12 \n" +
 	"\bcurrency\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12$\n" +

@@ -85,7 +85,9 @@ type Success struct {
 	// English sentence for people.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// HTTP status, e.g. 201.
-	HttpStatus    int32 `protobuf:"varint,3,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
+	HttpStatus int32 `protobuf:"varint,3,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
+	// The answer shows what would be created: it omits the fields that are marked assigned.
+	Preview       bool `protobuf:"varint,4,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -139,6 +141,13 @@ func (x *Success) GetHttpStatus() int32 {
 		return x.HttpStatus
 	}
 	return 0
+}
+
+func (x *Success) GetPreview() bool {
+	if x != nil {
+		return x.Preview
+	}
+	return false
 }
 
 // Pagination of a list answer.
@@ -309,6 +318,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50021,opt,name=forward_invalid",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50022,
+		Name:          "coffer.rest.v1.assigned",
+		Tag:           "varint,50022,opt,name=assigned",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -369,18 +386,23 @@ var (
 	//
 	// optional bool forward_invalid = 50021;
 	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[12]
+	// The service sets the field when it creates the resource. A preview omits it, so it is marked omit_empty, too.
+	//
+	// optional bool assigned = 50022;
+	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[13]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\n" +
-	"\x19coffer/rest/v1/rest.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\"X\n" +
+	"\x19coffer/rest/v1/rest.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\"r\n" +
 	"\aSuccess\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1f\n" +
 	"\vhttp_status\x18\x03 \x01(\x05R\n" +
-	"httpStatus\"^\n" +
+	"httpStatus\x12\x18\n" +
+	"\apreview\x18\x04 \x01(\bR\apreview\"^\n" +
 	"\n" +
 	"Pagination\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\x12\x1f\n" +
@@ -404,7 +426,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"omit_empty\x12\x1d.google.protobuf.FieldOptions\x18߆\x03 \x01(\bR\tomitEmpty:3\n" +
 	"\x04file\x12\x1d.google.protobuf.FieldOptions\x18\xe0\x86\x03 \x01(\tR\x04file:B\n" +
 	"\fnull_empties\x12\x1d.google.protobuf.FieldOptions\x18\xe1\x86\x03 \x01(\bR\vnullEmpties:H\n" +
-	"\x0fforward_invalid\x12\x1d.google.protobuf.FieldOptions\x18\xe5\x86\x03 \x01(\bR\x0eforwardInvalidBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\x0fforward_invalid\x12\x1d.google.protobuf.FieldOptions\x18\xe5\x86\x03 \x01(\bR\x0eforwardInvalid:;\n" +
+	"\bassigned\x12\x1d.google.protobuf.FieldOptions\x18\xe6\x86\x03 \x01(\bR\bassignedBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -441,12 +464,13 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 10: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
 	4,  // 11: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
 	4,  // 12: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	1,  // 13: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 14: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	13, // [13:15] is the sub-list for extension type_name
-	0,  // [0:13] is the sub-list for extension extendee
+	4,  // 13: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	1,  // 14: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 15: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	14, // [14:16] is the sub-list for extension type_name
+	0,  // [0:14] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -462,7 +486,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 13,
+			NumExtensions: 14,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -15,9 +15,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// NewLogger writes JSON lines that carry the request id, trace id and user id of the context they were logged with.
+// NewLogger returns a logger that writes JSON lines with the request id, trace id and user id of their context. Similar
+// warnings and errors are sampled.
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(contextHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})})
+	return slog.New(newSamplingHandler(contextHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})}))
 }
 
 // SetLogger makes log the process's, and has gRPC, grpc-gateway and OpenTelemetry tell their errors there too, which they

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/connlimit"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -27,6 +28,9 @@ import (
 
 // readReserve is how much longer a request may be read than worked on.
 const readReserve = 5 * time.Second
+
+// maxProbes limits the connections of probes.
+const maxProbes = 100
 
 // drainTime is how long requests in flight may take after the order to stop.
 const drainTime = 20 * time.Second
@@ -47,6 +51,12 @@ type Config struct {
 	// RateLimit is how many requests a second a user may make, or an address without a user, and 5 times that at once; 0: no
 	// limit. Each instance counts for itself.
 	RateLimit float64 `env:"RATE_LIMIT" envDefault:"50"`
+	// MaxConnections limits the open connections, MaxConnectionsPerAddress those of one client address; 0: no limit. Behind
+	// proxies every connection comes from one of few addresses, so the second does not apply if TrustProxyHops is set.
+	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"10000"`
+	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"1000"`
+	// HealthAddr serves /livez and /readyz, too, so that clients cannot take the connections of probes; empty: nowhere.
+	HealthAddr string `env:"HEALTH_ADDR"`
 }
 
 // Run serves the REST API on lis until ctx ends, then finishes what is in flight.
@@ -69,7 +79,17 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, lis, &http.Server{
+	limited, err := connlimit.Listen(lis, config.connections())
+	if err != nil {
+		return err
+	}
+	stopHealth, err := serveHealth(ctx, config.HealthAddr, handler)
+	if err != nil {
+		return err
+	}
+	defer stopHealth()
+	return serve(ctx, limited, &http.Server{
+		ConnState:         limited.ConnState,
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		// A little more than the deadline: net/http cancels a request whose reading time is over, even when all of it was
@@ -80,6 +100,36 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		MaxHeaderBytes: 64 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	})
+}
+
+// connections returns the limits of the REST API's listener.
+func (c Config) connections() connlimit.Limits {
+	limits := connlimit.Limits{Total: c.MaxConnections, PerAddress: c.MaxConnectionsPerAddress}
+	if c.TrustProxyHops > 0 {
+		limits.PerAddress = 0
+	}
+	return limits
+}
+
+// serveHealth answers the probes on a listener of their own.
+func serveHealth(ctx context.Context, addr string, api http.Handler) (stop func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listening for probes: %w", err)
+	}
+	limited, err := connlimit.Listen(lis, connlimit.Limits{Total: maxProbes})
+	if err != nil {
+		return nil, errors.Join(err, lis.Close())
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+livePath, api)
+	mux.Handle("GET "+readyPath, api)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ConnState: limited.ConnState}
+	go func() { _ = server.Serve(limited) }()
+	return func() { _ = server.Close() }, nil
 }
 
 func serve(ctx context.Context, lis net.Listener, server *http.Server) error {

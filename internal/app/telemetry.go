@@ -21,6 +21,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
+
+	"github.com/coffer-budget/coffer/internal/connlimit"
 )
 
 // unread are histograms that libraries fill with each request, and no rule or dashboard asks for.
@@ -28,6 +30,9 @@ var unread = []sdkmetric.View{
 	sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
 	sdkmetric.NewView(sdkmetric.Instrument{Name: "rpc.client.call.duration"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
 }
+
+// maxMetricsConnections is enough for every Prometheus that scrapes one process.
+const maxMetricsConnections = 100
 
 // Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at /metrics. Spans are
 // exported only when OTEL_EXPORTER_OTLP_ENDPOINT is set; the other OTEL_* variables work as OpenTelemetry defines them.
@@ -64,11 +69,15 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 	if err != nil {
 		return nil, fmt.Errorf("listening for metrics: %w", err)
 	}
+	limited, err := connlimit.Listen(lis, connlimit.Limits{Total: maxMetricsConnections})
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	// Prometheus gets exemplars in the OpenMetrics format only.
 	mux.Handle("GET /metrics", promhttp.HandlerFor(prom.DefaultGatherer, promhttp.HandlerOpts{EnableOpenMetrics: true}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(lis) }()
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ConnState: limited.ConnState}
+	go func() { _ = server.Serve(limited) }()
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()

@@ -24,6 +24,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/connlimit"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -41,6 +42,8 @@ const (
 	// hopReserve is kept back on each hop, so that the innermost failure is the one that the client learns of.
 	hopReserve = 20 * time.Millisecond
 	drainTime  = 20 * time.Second
+	// maxIdle is how long a connection may stay open without a call.
+	maxIdle = 5 * time.Minute
 	// flowWindow is fixed: gRPC would else ping the other side with every message, to learn how large a window is worth it.
 	flowWindow = 256 << 10
 
@@ -62,6 +65,9 @@ type Config struct {
 	HealthAddr string `env:"HEALTH_ADDR"`
 	// Reflection lets grpcurl list and describe the RPCs.
 	Reflection bool `env:"REFLECTION" envDefault:"false"`
+	// MaxConnections limits the open connections, MaxConnectionsPerAddress those of one client address; 0: no limit.
+	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"2000"`
+	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"500"`
 }
 
 // Server is a gRPC server with Coffer's interceptors, health and, if asked for, reflection.
@@ -102,8 +108,8 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		grpc.InTapHandle(s.patient),
-		// Connections are renewed so that load spreads over new replicas.
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
+		// Connections are renewed so that load spreads over new replicas. Those without a call make room for others.
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: maxIdle, MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(s.intercept),
 		grpc.ChainStreamInterceptor(s.stream),
@@ -132,6 +138,10 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	}
 	defer stopHealth()
 
+	lis, err = connlimit.Listen(lis, connlimit.Limits{Total: s.config.MaxConnections, PerAddress: s.config.MaxConnectionsPerAddress})
+	if err != nil {
+		return err
+	}
 	here.Store(lis.Addr().String(), s)
 	defer here.Delete(lis.Addr().String())
 	failed := make(chan error, 1)

@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/connlimit"
+)
+
+func TestConnectionsPerAddressAreNotLimitedBehindAProxy(t *testing.T) {
+	t.Parallel()
+	config := Config{MaxConnections: 10, MaxConnectionsPerAddress: 5}
+	require.Equal(t, connlimit.Limits{Total: 10, PerAddress: 5}, config.connections())
+	config.TrustProxyHops = 1
+	require.Equal(t, connlimit.Limits{Total: 10}, config.connections())
+}
+
+// TestProbesAreAnsweredWhileClientsHoldAllConnections runs the gateway without services: /livez is about the gateway alone.
+func TestProbesAreAnsweredWhileClientsHoldAllConnections(t *testing.T) {
+	t.Parallel()
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	health := freeAddress(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() {
+		stopped <- Run(ctx, Config{
+			AuthAddr: "127.0.0.1:1", LedgerAddr: "127.0.0.1:1", BudgetAddr: "127.0.0.1:1", ServiceKey: "k", HealthAddr: health, MaxConnections: 2,
+		}, lis)
+	}()
+	defer func() { stop(); require.NoError(t, <-stopped) }()
+	status := func(url string) int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		require.NoError(t, err)
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+		if err != nil {
+			return 0
+		}
+		defer func() { _ = resp.Body.Close() }()
+		return resp.StatusCode
+	}
+	api := "http://" + lis.Addr().String()
+	require.Eventually(t, func() bool { return status("http://"+health+livePath) == http.StatusOK }, 30*time.Second, 10*time.Millisecond)
+	require.Equal(t, http.StatusNotFound, status("http://"+health+"/version"))
+	for range 2 {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		// The rest of the request's body does not come.
+		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{")
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return status(api+livePath) == 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Equal(t, http.StatusOK, status("http://"+health+livePath))
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = lis.Close() }()
+	return lis.Addr().String()
+}

@@ -1,7 +1,7 @@
 BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # Modules with code of ours that are not in the workspace.
-APART := deploy/k8s deploy/telemetry tools/generate tools/images
+APART := deploy/k8s deploy/telemetry tools/generate tools/images tools/prose
 TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
 # What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
@@ -14,27 +14,28 @@ help: ## Show this list
 .PHONY: run
 run: ## Run all of Coffer on this machine, until Ctrl-C (HTTP_ADDR, DATA_DIR and others choose where)
 	@deploy/local/install.sh
-	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
+	@deploy/local/build.sh coffer
 	@exec $(BIN)/coffer
 
 .PHONY: backup
 backup: ## Back up what make run keeps, while it runs, into a new folder (TO=folder)
-	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
+	@deploy/local/build.sh coffer
 	@$(BIN)/coffer backup $(or $(TO),$(error say where: make backup TO=folder))
 
 .PHONY: restore
 restore: ## Restore a backup into a new data directory for the next make run (FROM=folder, DATA_DIR=folder)
-	@go build -o $(BIN)/coffer ./deploy/local/cmd/coffer
+	@deploy/local/build.sh coffer
 	@$(BIN)/coffer restore $(or $(FROM),$(error say what: make restore FROM=folder))
 
 .PHONY: test
 test: ## Run the tests on a throw-away Postgres (MODULE=services/ledger: that module's only; TESTFLAGS=-race)
 	@deploy/local/install.sh
-	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@deploy/local/build.sh with-postgres
 ifdef MODULE
 	GOWORK=off go -C $(MODULE) vet ./...
 	GOWORK=off $(BIN)/with-postgres go -C $(MODULE) test $(TESTFLAGS) ./...
 else
+	@echo "Compiling and running all tests. On a new machine the first results appear after some minutes."
 	go vet work
 	$(BIN)/with-postgres go test $(TESTFLAGS) work
 endif
@@ -53,7 +54,7 @@ bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFL
 bench-receipts: ## Read a folder of labelled receipts and score what is read (DATA=folder with manifest.jsonl and score)
 	@mkdir -p .cache
 	@deploy/local/install.sh
-	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@deploy/local/build.sh with-postgres
 	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error say what: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
@@ -61,7 +62,7 @@ bench-receipts: ## Read a folder of labelled receipts and score what is read (DA
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
 	@deploy/local/install.sh
-	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@deploy/local/build.sh with-postgres
 	@rm -rf .cache/compared && mkdir -p .cache/compared/before
 	@git archive $(or $(BASE),HEAD) | tar -x -C .cache/compared/before && ln -s $(CURDIR) .cache/compared/now
 	@$(BIN)/with-postgres sh -c 'cd .cache/compared; for round in 1 2 3 4 5 6; do for tree in before now; do \
@@ -109,17 +110,25 @@ vulns: $(BIN)/govulncheck ## Look for known vulnerabilities in what the code cal
 lint-workflows: $(BIN)/actionlint ## Check the workflows
 	$(BIN)/actionlint
 
+.PHONY: prose
+prose: ## List lines of comments and documents with idioms to avoid (CONTRIBUTING.md, Language)
+	@GOWORK=off go -C tools/prose run . -v $(CURDIR)
+
+.PHONY: lint-commits
+lint-commits: ## Check the subjects of the commits since BASE: package: imperative, at most 72 characters (BASE=origin/main)
+	@git log --no-merges --format=%s $(or $(BASE),origin/main)..HEAD | \
+		awk 'length > 72 || !/^[a-z0-9.\/_-]+(, [a-z0-9.\/_-]+)*: / {print "not \"package: imperative\" in 72 characters: " $$0; bad = 1} END {exit bad}'
+
 .PHONY: fmt
 fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
 	$(BIN)/golangci-lint fmt $$(go list -m -f '{{.Dir}}')
 	$(BIN)/buf format -w proto
 
 .PHONY: generate
-generate: $(BIN)/buf $(BIN)/oapi-codegen protos ## Generate Go, the gateway, the OpenAPI document and the Go client from the protos
-	GOWORK=off GOBIN=$(BIN) go -C tools/generate install tool
-	$(BIN)/buf format -w proto
-	$(BIN)/buf lint
-	$(BIN)/buf generate
+generate: $(BIN)/oapi-codegen protos ## Generate Go, the gateway, the OpenAPI document and the Go client from the protos
+	@echo "Compiling the generators: about a minute the first time."
+	@GOWORK=off GOBIN=$(BIN) go -C tools/generate install tool
+	$(BIN)/generate-protos $(BIN)
 	cd clients/go && $(BIN)/oapi-codegen -config oapi-codegen.yaml ../../gateway/openapi.json
 
 .PHONY: generate-check
@@ -145,7 +154,7 @@ clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI
 	npm --prefix clients/typescript run lint
 	npm --prefix clients/typescript run generate
 	npm --prefix clients/typescript run build
-	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@deploy/local/build.sh with-postgres
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
 
 .PHONY: protos
@@ -213,5 +222,6 @@ $(BIN)/benchstat: tools/benchstat/go.mod
 $(BIN)/vegeta: tools/vegeta/go.mod
 $(BIN)/govulncheck: tools/vulns/go.mod
 $(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat $(BIN)/vegeta $(BIN)/govulncheck:
-	CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
+	@echo "Compiling $(@F): up to a few minutes the first time."
+	@CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
 	@touch $@

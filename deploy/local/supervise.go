@@ -83,7 +83,7 @@ func (p *supervised) restart(ctx context.Context) error {
 	}
 	stopped := p.part.stop()
 	select {
-	case <-p.part.failures(): // A failure of the run that has just ended.
+	case _ = <-p.part.failures(): // A failure of the run that has just ended.
 	default:
 	}
 	if err := p.part.start(ctx); err != nil {

@@ -3,6 +3,7 @@ module github.com/coffer-budget/coffer/tools/generate
 go 1.26.0
 
 require (
+	github.com/bufbuild/protocompile v0.14.1
 	github.com/coffer-budget/coffer/proto v0.0.0
 	google.golang.org/genproto/googleapis/api v0.0.0-20260921155816-b14227669459
 	google.golang.org/protobuf v1.36.12
@@ -11,6 +12,7 @@ require (
 replace github.com/coffer-budget/coffer/proto => ../../proto
 
 tool (
+	github.com/coffer-budget/coffer/tools/generate/generate-protos
 	github.com/coffer-budget/coffer/tools/generate/protoc-gen-coffer-openapi
 	github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc
@@ -20,6 +22,7 @@ tool (
 require (
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	google.golang.org/grpc v1.85.0 // indirect
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc v1.6.2 // indirect

@@ -12,6 +12,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -58,7 +59,7 @@ var code = regexp.MustCompile("`[^`]*`")
 func main() {
 	verbose := flag.Bool("v", false, "print each line found")
 	flag.Parse()
-	if err := run(flag.Arg(0), *verbose); err != nil {
+	if err := run(context.Background(), flag.Arg(0), *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)
 	}
@@ -69,8 +70,8 @@ type count struct{ found, lines int }
 
 func (c count) share() float64 { return float64(c.found) / float64(max(1, c.lines)) }
 
-func run(folder string, verbose bool) error {
-	out, err := exec.Command("git", "-C", folder, "ls-files").Output()
+func run(ctx context.Context, folder string, verbose bool) error {
+	out, err := exec.CommandContext(ctx, "git", "-C", folder, "ls-files").Output()
 	if err != nil {
 		return fmt.Errorf("listing files: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,4 +150,26 @@ func TestHeadOfTheEventsEnds(t *testing.T) {
 	r := a.send(http.MethodHead, eventsPath, "")
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
+}
+
+func TestEventsAfterABreak(t *testing.T) {
+	t.Parallel()
+	t.Run("end when the token has expired", func(t *testing.T) {
+		t.Parallel()
+		var a *api
+		var streams atomic.Int32
+		a = newAPI(t, map[string]any{"StreamEvents": func(_ *budgetv1.StreamEventsRequest, stream eventsServer) error {
+			if streams.Add(1) == 1 {
+				_ = stream.Send(&budgetv1.StreamEventsResponse{Position: "p0"})
+				a.ahead.Store(int64(2 * time.Hour))
+				return apierr.Unavailable.GRPCStatus().Err()
+			}
+			return stream.Send(anEvent(t, "p1"))
+		}})
+		_, lines := a.listen(t.Context())
+		readLines(t, lines, 3)
+		require.False(t, lines.Scan(), "%s after the token expired", lines.Text())
+		require.NoError(t, lines.Err())
+		require.EqualValues(t, 1, streams.Load())
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,12 +62,14 @@ type api struct {
 	url   string
 	logs  *syncBuffer
 	token string
+	// ahead is added to the time at which tokens are verified.
+	ahead *atomic.Int64
 }
 
 // newAPI starts a gateway over HTTP with a backend that knows answers by method, e.g. "GetWallet".
 func newAPI(t *testing.T, answers map[string]any, configure ...func(*Config)) *api {
 	t.Helper()
-	a := &api{T: t, backend: newBackend(t, answers), logs: &syncBuffer{}}
+	a := &api{T: t, backend: newBackend(t, answers), logs: &syncBuffer{}, ahead: &atomic.Int64{}}
 	a.token = a.newToken(t, time.Hour)
 	var config Config
 	for _, c := range configure {
@@ -89,7 +92,7 @@ func (a *api) start(config Config, conns connections) string {
 	log := slog.New(slog.NewJSONHandler(a.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	verifier, err := caller.NewVerifier(func(context.Context) (caller.Trust, error) {
 		return caller.Trust{Keys: map[string]ed25519.PublicKey{"k1": a.key.Public().(ed25519.PublicKey)}}, nil
-	}, time.Now, log)
+	}, func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) }, log)
 	require.NoError(a, err)
 	_, err = verifier.Verify(a.Context(), a.newToken(a.T, time.Hour))
 	require.NoError(a, err)

@@ -159,6 +159,15 @@ func (b *bundle) budget(t *testing.T, owner person) *budgetv1.Budget {
 	return resp.GetBudget()
 }
 
+func (b *bundle) budgetNamed(t *testing.T, owner person, name string) *budgetv1.Budget {
+	t.Helper()
+	req := newBudget()
+	req.Name = name
+	resp, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	return resp.GetBudget()
+}
+
 func (b *bundle) share(t *testing.T, owner person, budgetID string, with person, role string) {
 	t.Helper()
 	_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgetID, Email: with.email, Role: &role})

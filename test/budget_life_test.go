@@ -148,6 +148,34 @@ func TestABudgetGoesOnCountingWhenItsCategoryIsMergedIntoAnother(t *testing.T) {
 	}, 10*time.Second, 20*time.Millisecond)
 }
 
+func TestOwnerChangesRoleAndShare(t *testing.T) {
+	t.Parallel()
+	owner, friend := newPerson(t), newPerson(t)
+	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
+	path := "/api/v1/budgets/" + id
+	seat := path + "/members/" + friend.id
+	owner.invite(id, friend, "viewer", "")
+	require.Equal(t, "40.00", owner.patch(seat, object{"sharePercent": 40}).ok("BUDGET_MEMBER_UPDATED").text("member.sharePercent"))
+	require.Equal(t, "40.00", friend.get("/api/v1/invitations").text("invitations.0.sharePercent"))
+	friend.patch(seat, object{"status": "accepted"}).ok("BUDGET_MEMBER_UPDATED")
+	changed := owner.patch(seat, object{"role": "editor", "sharePercent": nil}).ok("BUDGET_MEMBER_UPDATED")
+	require.Equal(t, "editor", changed.text("member.role"))
+	require.Equal(t, "accepted", changed.text("member.status"))
+	require.NotContains(t, changed.at("member"), "sharePercent")
+	friend.patch(path, object{"limit": 7}).ok("BUDGET_UPDATED")
+	require.Len(t, friend.notified("budget.v1.member.updated", 2), 2)
+
+	friend.patch(seat, object{"role": "viewer"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
+	friend.patch(seat, object{"role": "viewer", "status": "rejected"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
+	owner.patch(seat, object{"role": "viewer", "status": "rejected"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
+	owner.patch(seat, object{"role": "owner", "sharePercent": 0}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("role", "sharePercent")
+	third := newPerson(t)
+	owner.post(path+"/share", object{"email": third.email, "sharePercent": 90}).created("BUDGET_SHARED")
+	owner.patch(seat, object{"sharePercent": 10.01}).fails(http.StatusBadRequest, "BUDGET_SHARE_EXCEEDED").blames("sharePercent")
+	owner.patch(path+"/members/me", object{"role": "viewer"}).fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
+	owner.del(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
+}
+
 func TestAnInvitationIsAnsweredLeftAndRenewed(t *testing.T) {
 	t.Parallel()
 	owner, friend := newPerson(t), newPerson(t)

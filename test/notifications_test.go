@@ -120,3 +120,32 @@ func TestNotificationsAreReadByTheirOwner(t *testing.T) {
 	member.patch(path(all[0]), object{"read": "yes"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
 	member.patch(path(all[0]), object{"type": "x"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
 }
+
+func TestNotificationsAreFilteredMarkedAndDeleted(t *testing.T) {
+	t.Parallel()
+	owner, member := newPerson(t), newPerson(t)
+	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
+	for _, name := range []string{"A", "B", "C"} {
+		owner.invite(owner.budgetNamed(name, wallet, category), member, "viewer", "")
+	}
+	all := member.notified("budget.v1.invitation.sent", 3)
+	path := func(n object) string { return "/api/v1/notifications/" + n["id"].(string) }
+	member.patch(path(all[0]), object{"read": true}).ok("NOTIFICATION_UPDATED")
+	count := func(query string) int {
+		return len(member.get("/api/v1/notifications" + query).ok("NOTIFICATIONS_FETCHED").list("notifications"))
+	}
+	require.Equal(t, 2, count("?read=false"))
+	require.Equal(t, 1, count("?read=true"))
+	member.get("/api/v1/notifications?read=1").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
+
+	require.Equal(t, json.Number("2"), member.patch("/api/v1/notifications", object{"read": true}).ok("NOTIFICATIONS_UPDATED").at("updatedCount"))
+	require.Equal(t, 0, count("?read=false"))
+	member.patch("/api/v1/notifications", object{"read": false}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
+	member.patch("/api/v1/notifications", object{}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+
+	require.Equal(t, all[1]["id"], member.del(path(all[1])).ok("NOTIFICATION_DELETED").text("id"))
+	require.Equal(t, 2, count(""))
+	member.del(path(all[1])).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
+	owner.del(path(all[0])).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
+	member.del("/api/v1/notifications/1").fails(http.StatusBadRequest, "INVALID_NOTIFICATION_ID")
+}

@@ -77,6 +77,7 @@ func TestAWebhookOfAnotherDoesNotExist(t *testing.T) {
 		{"PATCH", "", object{"enabled": false}},
 		{"DELETE", "", nil},
 		{"POST", "/secret", object{}},
+		{"POST", "/test", object{}},
 		{"GET", "/deliveries", nil},
 		{"POST", "/deliveries/" + uuid.NewString() + "/redeliver", object{}},
 	} {
@@ -115,6 +116,11 @@ func TestADeliveryIsLoggedAndCanBeRepeated(t *testing.T) {
 	require.Equal(t, "true", p.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
 	p.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
 	p.post(path+"/secret", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	p.post(path+"/test", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	test := p.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED")
+	require.Equal(t, "budget.v1.webhook.tested", test.text("delivery.type"))
+	require.Equal(t, test.text("delivery.id"), p.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED").text("delivery.id"))
+	require.Contains(t, string(p.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw), test.text("delivery.id"))
 
 	p.post(path+"/deliveries/1/redeliver", object{}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_DELIVERY_ID")
 	p.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).fails(http.StatusNotFound, "WEBHOOK_DELIVERY_NOT_FOUND")

@@ -182,6 +182,21 @@ func (e DeleteCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteNotificationResultCode.
+const (
+	NOTIFICATIONDELETED DeleteNotificationResultCode = "NOTIFICATION_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteNotificationResultCode enum.
+func (e DeleteNotificationResultCode) Valid() bool {
+	switch e {
+	case NOTIFICATIONDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteTransactionResultCode.
 const (
 	TRANSACTIONDELETED DeleteTransactionResultCode = "TRANSACTION_DELETED"
@@ -662,6 +677,21 @@ func (e ShareBudgetResultCode) Valid() bool {
 	}
 }
 
+// Defines values for TestWebhookResultCode.
+const (
+	WEBHOOKTESTCREATED TestWebhookResultCode = "WEBHOOK_TEST_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the TestWebhookResultCode enum.
+func (e TestWebhookResultCode) Valid() bool {
+	switch e {
+	case WEBHOOKTESTCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateBudgetResultCode.
 const (
 	BUDGETUPDATED UpdateBudgetResultCode = "BUDGET_UPDATED"
@@ -716,6 +746,21 @@ const (
 func (e UpdateNotificationResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateNotificationsResultCode.
+const (
+	NOTIFICATIONSUPDATED UpdateNotificationsResultCode = "NOTIFICATIONS_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateNotificationsResultCode enum.
+func (e UpdateNotificationsResultCode) Valid() bool {
+	switch e {
+	case NOTIFICATIONSUPDATED:
 		return true
 	default:
 		return false
@@ -1153,6 +1198,16 @@ type DeleteCategoryResult struct {
 
 // DeleteCategoryResultCode defines model for DeleteCategoryResult.Code.
 type DeleteCategoryResultCode string
+
+// DeleteNotificationResult defines model for DeleteNotificationResult.
+type DeleteNotificationResult struct {
+	Code    DeleteNotificationResultCode `json:"code"`
+	Id      string                       `json:"id"`
+	Message string                       `json:"message"`
+}
+
+// DeleteNotificationResultCode defines model for DeleteNotificationResult.Code.
+type DeleteNotificationResultCode string
 
 // DeleteTransactionResult defines model for DeleteTransactionResult.
 type DeleteTransactionResult struct {
@@ -1639,7 +1694,7 @@ type Notification struct {
 	// ReadAt RFC 3339 UTC; absent while unread.
 	ReadAt *string `json:"readAt,omitempty"`
 
-	// Type budget.v1.budget.threshold_reached, budget.v1.budget.deleted, budget.v1.invitation.sent, budget.v1.invitation.answered or budget.v1.member.removed.
+	// Type budget.v1.budget.threshold_reached, budget.v1.budget.deleted, budget.v1.invitation.sent, budget.v1.invitation.answered, budget.v1.member.updated or budget.v1.member.removed.
 	Type string `json:"type"`
 }
 
@@ -1834,7 +1889,13 @@ type RespondToInvitationRequest struct {
 	// Response Synonym of status.
 	Response *string `json:"response,omitempty"`
 
-	// Status accepted or rejected.
+	// Role The member's new role, set by the owner: viewer or editor.
+	Role *string `json:"role,omitempty"`
+
+	// SharePercent The member's new share, set by the owner: 0 < x <= 100, at most two decimals; null removes it.
+	SharePercent *json.Number `json:"sharePercent,omitempty"`
+
+	// Status The invited user's answer: accepted or rejected.
 	Status *string `json:"status,omitempty"`
 }
 
@@ -1950,6 +2011,21 @@ type Summary struct {
 	// Trend The twelve months that end with the window's last one, oldest first; a month without movement is a zero.
 	Trend []MonthTotals `json:"trend"`
 }
+
+// TestWebhookRequest defines model for TestWebhookRequest.
+type TestWebhookRequest = map[string]interface{}
+
+// TestWebhookResult defines model for TestWebhookResult.
+type TestWebhookResult struct {
+	Code TestWebhookResultCode `json:"code"`
+
+	// Delivery WebhookDelivery is one event on its way to one webhook.
+	Delivery WebhookDelivery `json:"delivery"`
+	Message  string          `json:"message"`
+}
+
+// TestWebhookResultCode defines model for TestWebhookResult.Code.
+type TestWebhookResultCode string
 
 // Totals Totals in one currency.
 type Totals struct {
@@ -2089,6 +2165,24 @@ type UpdateNotificationResult struct {
 
 // UpdateNotificationResultCode defines model for UpdateNotificationResult.Code.
 type UpdateNotificationResultCode string
+
+// UpdateNotificationsRequest defines model for UpdateNotificationsRequest.
+type UpdateNotificationsRequest struct {
+	// Read Must be true.
+	Read *bool `json:"read,omitempty"`
+}
+
+// UpdateNotificationsResult defines model for UpdateNotificationsResult.
+type UpdateNotificationsResult struct {
+	Code    UpdateNotificationsResultCode `json:"code"`
+	Message string                        `json:"message"`
+
+	// UpdatedCount The number of notifications that were unread.
+	UpdatedCount int64 `json:"updatedCount"`
+}
+
+// UpdateNotificationsResultCode defines model for UpdateNotificationsResult.Code.
+type UpdateNotificationsResultCode string
 
 // UpdateTransactionRequest defines model for UpdateTransactionRequest.
 type UpdateTransactionRequest struct {
@@ -2432,6 +2526,9 @@ type ListNotificationsParams struct {
 
 	// Cursor next_cursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Read false lists only unread notifications, true only read ones; all when absent.
+	Read *bool `form:"read,omitempty" json:"read,omitempty"`
 }
 
 // GetReceiptImageParams defines parameters for GetReceiptImage.
@@ -2566,6 +2663,11 @@ type RotateWebhookSecretParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// TestWebhookParams defines parameters for TestWebhook.
+type TestWebhookParams struct {
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
 	// Status pending, delivered or failed; all when absent.
@@ -2619,6 +2721,9 @@ type CreateCategoryJSONRequestBody = CreateCategoryRequest
 // UpdateCategoryJSONRequestBody defines body for UpdateCategory for application/json ContentType.
 type UpdateCategoryJSONRequestBody = UpdateCategoryRequest
 
+// UpdateNotificationsJSONRequestBody defines body for UpdateNotifications for application/json ContentType.
+type UpdateNotificationsJSONRequestBody = UpdateNotificationsRequest
+
 // UpdateNotificationJSONRequestBody defines body for UpdateNotification for application/json ContentType.
 type UpdateNotificationJSONRequestBody = UpdateNotificationRequest
 
@@ -2648,6 +2753,9 @@ type UpdateWebhookJSONRequestBody = UpdateWebhookRequest
 
 // RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
 type RotateWebhookSecretJSONRequestBody = RotateWebhookSecretRequest
+
+// TestWebhookJSONRequestBody defines body for TestWebhook for application/json ContentType.
+type TestWebhookJSONRequestBody = TestWebhookRequest
 
 // RedeliverWebhookEventJSONRequestBody defines body for RedeliverWebhookEvent for application/json ContentType.
 type RedeliverWebhookEventJSONRequestBody = RedeliverWebhookEventRequest
@@ -2903,14 +3011,14 @@ type ClientInterface interface {
 
 	// RemoveMember Remove member
 	//
-	// By the owner, or by the member himself (leaving). BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
 	RemoveMember(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitationWithBody Respond to invitation
 	//
-	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2919,7 +3027,7 @@ type ClientInterface interface {
 
 	// RespondToInvitation Respond to invitation
 	//
-	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3056,10 +3164,35 @@ type ClientInterface interface {
 
 	// ListNotifications List notifications
 	//
-	// The acting user's, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
 	//
 	// Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
 	ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateNotificationsWithBody Update notifications
+	//
+	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+	UpdateNotificationsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateNotifications Update notifications
+	//
+	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+	UpdateNotifications(ctx context.Context, body UpdateNotificationsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteNotification Delete notification
+	//
+	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	//
+	// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
+	DeleteNotification(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateNotificationWithBody Update notification
 	//
@@ -3308,6 +3441,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
 	RotateWebhookSecret(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestWebhookWithBody Test webhook
+	//
+	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhookWithBody(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestWebhook Test webhook
+	//
+	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhook(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhookDeliveries List webhook deliveries
 	//
@@ -3722,7 +3873,7 @@ func (c *Client) ListMembers(ctx context.Context, budgetId string, params *ListM
 
 // RemoveMember Remove member
 //
-// By the owner, or by the member himself (leaving). BUDGET_MEMBER_NOT_FOUND.
+// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
 func (c *Client) RemoveMember(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3739,7 +3890,7 @@ func (c *Client) RemoveMember(ctx context.Context, budgetId string, memberId str
 
 // RespondToInvitationWithBody Respond to invitation
 //
-// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3758,7 +3909,7 @@ func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId strin
 
 // RespondToInvitation Respond to invitation
 //
-// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4065,11 +4216,66 @@ func (c *Client) ListInvitations(ctx context.Context, params *ListInvitationsPar
 
 // ListNotifications List notifications
 //
-// The acting user's, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
 //
 // Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
 func (c *Client) ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListNotificationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateNotificationsWithBody Update notifications
+//
+// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+func (c *Client) UpdateNotificationsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateNotificationsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateNotifications Update notifications
+//
+// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+func (c *Client) UpdateNotifications(ctx context.Context, body UpdateNotificationsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateNotificationsRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteNotification Delete notification
+//
+// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+//
+// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
+func (c *Client) DeleteNotification(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteNotificationRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4618,6 +4824,44 @@ func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id string, par
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
 func (c *Client) RotateWebhookSecret(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateWebhookSecretRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestWebhookWithBody Test webhook
+//
+// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *Client) TestWebhookWithBody(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestWebhook Test webhook
+//
+// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *Client) TestWebhook(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6281,6 +6525,18 @@ func NewListNotificationsRequest(server string, params *ListNotificationsParams)
 
 		}
 
+		if params.Read != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "read", *params.Read, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -6288,6 +6544,80 @@ func NewListNotificationsRequest(server string, params *ListNotificationsParams)
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateNotificationsRequest calls the generic UpdateNotifications builder with application/json body
+func NewUpdateNotificationsRequest(server string, body UpdateNotificationsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateNotificationsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewUpdateNotificationsRequestWithBody constructs an http.Request for the UpdateNotifications method, with any body, and a specified content type
+func NewUpdateNotificationsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notifications")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteNotificationRequest constructs an http.Request for the DeleteNotification method
+func NewDeleteNotificationRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/notifications/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -7591,6 +7921,68 @@ func NewRotateWebhookSecretRequestWithBody(server string, id string, params *Rot
 	return req, nil
 }
 
+// NewTestWebhookRequest calls the generic TestWebhook builder with application/json body
+func NewTestWebhookRequest(server string, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestWebhookRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewTestWebhookRequestWithBody constructs an http.Request for the TestWebhook method, with any body, and a specified content type
+func NewTestWebhookRequestWithBody(server string, id string, params *TestWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListWebhookDeliveriesRequest constructs an http.Request for the ListWebhookDeliveries method
 func NewListWebhookDeliveriesRequest(server string, webhookId string, params *ListWebhookDeliveriesParams) (*http.Request, error) {
 	var err error
@@ -7980,7 +8372,7 @@ type ClientWithResponsesInterface interface {
 
 	// RemoveMemberWithResponse Remove member
 	//
-	// By the owner, or by the member himself (leaving). BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7989,7 +8381,7 @@ type ClientWithResponsesInterface interface {
 
 	// RespondToInvitationWithBodyWithResponse Respond to invitation
 	//
-	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7998,7 +8390,7 @@ type ClientWithResponsesInterface interface {
 
 	// RespondToInvitationWithResponse Respond to invitation
 	//
-	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8151,12 +8543,39 @@ type ClientWithResponsesInterface interface {
 
 	// ListNotificationsWithResponse List notifications
 	//
-	// The acting user's, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
 	ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error)
+
+	// UpdateNotificationsWithBodyWithResponse Update notifications
+	//
+	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+	UpdateNotificationsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationsResponse, error)
+
+	// UpdateNotificationsWithResponse Update notifications
+	//
+	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+	UpdateNotificationsWithResponse(ctx context.Context, body UpdateNotificationsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationsResponse, error)
+
+	// DeleteNotificationWithResponse Delete notification
+	//
+	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
+	DeleteNotificationWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error)
 
 	// UpdateNotificationWithBodyWithResponse Update notification
 	//
@@ -8427,6 +8846,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
 	RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+
+	// TestWebhookWithBodyWithResponse Test webhook
+	//
+	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhookWithBodyWithResponse(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+
+	// TestWebhookWithResponse Test webhook
+	//
+	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhookWithResponse(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
 	// ListWebhookDeliveriesWithResponse List webhook deliveries
 	//
@@ -10059,6 +10496,116 @@ func (r ListNotificationsResponse) ContentType() string {
 	return ""
 }
 
+// UpdateNotificationsResponse200Headers the declared response headers of an HTTP 200 response for UpdateNotifications
+type UpdateNotificationsResponse200Headers struct {
+	XRequestId *string
+}
+
+type UpdateNotificationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateNotificationsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateNotificationsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateNotificationsResponse) GetJSON200() *UpdateNotificationsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateNotificationsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateNotificationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateNotificationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateNotificationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateNotificationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteNotificationResponse200Headers the declared response headers of an HTTP 200 response for DeleteNotification
+type DeleteNotificationResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteNotificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteNotificationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteNotificationResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteNotificationResponse) GetJSON200() *DeleteNotificationResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteNotificationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteNotificationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteNotificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteNotificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteNotificationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // UpdateNotificationResponse200Headers the declared response headers of an HTTP 200 response for UpdateNotification
 type UpdateNotificationResponse200Headers struct {
 	XRequestId *string
@@ -11237,6 +11784,62 @@ func (r RotateWebhookSecretResponse) ContentType() string {
 	return ""
 }
 
+// TestWebhookResponse201Headers the declared response headers of an HTTP 201 response for TestWebhook
+type TestWebhookResponse201Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type TestWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *TestWebhookResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *TestWebhookResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r TestWebhookResponse) GetJSON201() *TestWebhookResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r TestWebhookResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestWebhookResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestWebhookResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWebhookDeliveriesResponse200Headers the declared response headers of an HTTP 200 response for ListWebhookDeliveries
 type ListWebhookDeliveriesResponse200Headers struct {
 	XRequestId *string
@@ -11665,7 +12268,7 @@ func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budge
 
 // RemoveMemberWithResponse Remove member
 //
-// By the owner, or by the member himself (leaving). BUDGET_MEMBER_NOT_FOUND.
+// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11680,7 +12283,7 @@ func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budg
 
 // RespondToInvitationWithBodyWithResponse Respond to invitation
 //
-// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11695,7 +12298,7 @@ func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx contex
 
 // RespondToInvitationWithResponse Respond to invitation
 //
-// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11950,7 +12553,7 @@ func (c *ClientWithResponses) ListInvitationsWithResponse(ctx context.Context, p
 
 // ListNotificationsWithResponse List notifications
 //
-// The acting user's, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11961,6 +12564,51 @@ func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseListNotificationsResponse(rsp)
+}
+
+// UpdateNotificationsWithBodyWithResponse Update notifications
+//
+// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+func (c *ClientWithResponses) UpdateNotificationsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationsResponse, error) {
+	rsp, err := c.UpdateNotificationsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateNotificationsResponse(rsp)
+}
+
+// UpdateNotificationsWithResponse Update notifications
+//
+// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/notifications (the `UpdateNotifications` operationId).
+func (c *ClientWithResponses) UpdateNotificationsWithResponse(ctx context.Context, body UpdateNotificationsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationsResponse, error) {
+	rsp, err := c.UpdateNotifications(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateNotificationsResponse(rsp)
+}
+
+// DeleteNotificationWithResponse Delete notification
+//
+// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
+func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error) {
+	rsp, err := c.DeleteNotification(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteNotificationResponse(rsp)
 }
 
 // UpdateNotificationWithBodyWithResponse Update notification
@@ -12411,6 +13059,36 @@ func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseRotateWebhookSecretResponse(rsp)
+}
+
+// TestWebhookWithBodyWithResponse Test webhook
+//
+// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+	rsp, err := c.TestWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestWebhookResponse(rsp)
+}
+
+// TestWebhookWithResponse Test webhook
+//
+// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+	rsp, err := c.TestWebhook(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestWebhookResponse(rsp)
 }
 
 // ListWebhookDeliveriesWithResponse List webhook deliveries
@@ -13890,6 +14568,98 @@ func ParseListNotificationsResponse(rsp *http.Response) (*ListNotificationsRespo
 	return response, nil
 }
 
+// ParseUpdateNotificationsResponse parses an HTTP response from a UpdateNotificationsWithResponse call
+func ParseUpdateNotificationsResponse(rsp *http.Response) (*UpdateNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateNotificationsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateNotificationsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteNotificationResponse parses an HTTP response from a DeleteNotificationWithResponse call
+func ParseDeleteNotificationResponse(rsp *http.Response) (*DeleteNotificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteNotificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteNotificationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteNotificationResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseUpdateNotificationResponse parses an HTTP response from a UpdateNotificationWithResponse call
 func ParseUpdateNotificationResponse(rsp *http.Response) (*UpdateNotificationResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -14958,6 +15728,59 @@ func ParseRotateWebhookSecretResponse(rsp *http.Response) (*RotateWebhookSecretR
 	switch {
 	case rsp.StatusCode == 201:
 		var headers RotateWebhookSecretResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseTestWebhookResponse parses an HTTP response from a TestWebhookWithResponse call
+func ParseTestWebhookResponse(rsp *http.Response) (*TestWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest TestWebhookResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers TestWebhookResponse201Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -25,6 +25,7 @@ const (
 	snapshotFields    = "alertThresholds categoryIds createdAt currency id limit name=Secret ownerId period startDate updatedAt walletId"
 	invitationFields  = "budgetId budgetName=%s memberId ownerId role"
 	answerFields      = "budgetId budgetName=%s memberId ownerId previousStatus status"
+	updateTermsFields = "budgetId budgetName=%s memberId ownerId previousRole role sharePercent"
 	removalFields     = "budgetId budgetName=%s memberId ownerId removedBy"
 	thresholdFields   = "budgetId budgetName=Secret currency limit ownerId spent threshold windowEnd windowStart"
 	nameInInvitation  = "Groceries"
@@ -36,6 +37,7 @@ const (
 	thresholdType     = "budget.v1.budget.threshold_reached"
 	invitedType       = "budget.v1.invitation.sent"
 	answeredType      = "budget.v1.invitation.answered"
+	memberUpdatedType = "budget.v1.member.updated"
 	removedType       = "budget.v1.member.removed"
 )
 
@@ -113,6 +115,14 @@ func (c *cast) answers(t *testing.T, who, answer string) {
 func (c *cast) removes(t *testing.T, by, who string) {
 	t.Helper()
 	_, err := c.RemoveMember(c.people[by].ctx, &budgetv1.RemoveMemberRequest{BudgetId: c.budget.GetId(), MemberId: c.people[who].id.String()})
+	require.NoError(t, err)
+}
+
+func (c *cast) setsShare(t *testing.T, who string) {
+	t.Helper()
+	_, err := c.RespondToInvitation(c.people["owner"].ctx, &budgetv1.RespondToInvitationRequest{
+		BudgetId: c.budget.GetId(), MemberId: c.people[who].id.String(), SharePercent: new("25"),
+	})
 	require.NoError(t, err)
 }
 
@@ -219,6 +229,7 @@ func TestEventAudience(t *testing.T) {
 	}
 	insiders := []string{"owner", "accepted editor", "accepted viewer"}
 	removal := func(name string) string { return removedType + ": " + fmt.Sprintf(removalFields, name) }
+	terms := func(name string) string { return memberUpdatedType + ": " + fmt.Sprintf(updateTermsFields, name) }
 	answer := func(name string) string { return answeredType + ": " + fmt.Sprintf(answerFields, name) }
 	invitation := func(name string) string { return invitedType + ": " + fmt.Sprintf(invitationFields, name) }
 
@@ -305,6 +316,24 @@ func TestEventAudience(t *testing.T) {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "pending viewer", "pending viewer") },
 			with(everybody(removal(nameAfterwards)+notifiedOfIt, "owner"), everybody(removal(nameInInvitation), "pending viewer")),
 		},
+
+		"member updated": {
+			"MemberUpdated", func(t *testing.T, c *cast) { t.Helper(); c.setsShare(t, "accepted viewer") },
+			with(everybody(terms(nameAfterwards), "owner"), everybody(terms(nameAfterwards)+notifiedOfIt, "accepted viewer")),
+		},
+
+		"invitation updated": {
+			"MemberUpdated", func(t *testing.T, c *cast) { t.Helper(); c.setsShare(t, "pending editor") },
+			with(everybody(terms(nameAfterwards), "owner"), everybody(terms(nameInInvitation)+notifiedOfIt, "pending editor")),
+		},
+
+		"webhook tested": {"WebhookTested", func(t *testing.T, c *cast) {
+			t.Helper()
+			webhooks, err := c.ListWebhooks(c.people["owner"].ctx, &budgetv1.ListWebhooksRequest{})
+			require.NoError(t, err)
+			_, err = c.TestWebhook(c.people["owner"].ctx, &budgetv1.TestWebhookRequest{Id: webhooks.GetWebhooks()[0].GetId()})
+			require.NoError(t, err)
+		}, map[string][]string{}},
 
 		"rejected membership removed": {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "owner", "rejected viewer") },

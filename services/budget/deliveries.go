@@ -134,6 +134,48 @@ func (s *server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 	return resp, nil
 }
 
+// TestWebhook queues a delivery like that of an event. It is not published: other webhooks and live streams do not receive it.
+func (s *server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
+	if _, err := parseWebhookID(req.GetId()); err != nil {
+		return nil, err
+	}
+	resp := &budgetv1.TestWebhookResponse{}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		w, err := s.lockedWebhook(ctx, tx, req.GetId(), "")
+		if err != nil {
+			return err
+		}
+		d, err := s.testDelivery(w)
+		if err != nil {
+			return err
+		}
+		resp.Delivery = d.proto()
+		return insertDeliveries(ctx, tx, []delivery{d})
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp.Replayed = replayed
+	s.wakeDeliveries()
+	return resp, nil
+}
+
+func (s *server) testDelivery(w webhook) (delivery, error) {
+	data, now := &budgetv1.WebhookTested{WebhookId: w.ID.String()}, s.now().UTC()
+	e := outbox.Received{
+		ID: s.newID(), UserID: w.UserID, Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()), Source: "/coffer/budget", Time: now, Data: data,
+	}
+	body, err := eventJSON(e)
+	if err != nil {
+		return delivery{}, err
+	}
+	return delivery{
+		ID: s.newID(), UserID: w.UserID, WebhookID: w.ID, EventID: e.ID, Type: e.Subject, Body: body,
+		Status: waiting, NextAttemptAt: now, CreatedAt: now,
+	}, nil
+}
+
 func (d delivery) proto() *budgetv1.WebhookDelivery {
 	m := &budgetv1.WebhookDelivery{
 		Id:             d.ID.String(),

@@ -21,10 +21,11 @@ var (
 	errInvalidWalletID    = apierr.New(codes.InvalidArgument, "WALLET_NOT_FOUND", "Wallet not found")
 	errInvalidCategoryIDs = apierr.New(codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "Invalid or unknown category")
 
+	errInvalidMemberID       = apierr.New(codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID", "Invalid budget member id")
 	errMemberNotFound        = apierr.New(codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", "Budget member not found")
 	errMemberAlreadyExists   = apierr.New(codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS", "The user is already a member of this budget")
 	errCannotInviteSelf      = apierr.New(codes.InvalidArgument, "CANNOT_INVITE_SELF", "You cannot invite yourself").With("email", "is your own")
-	errShareExceeded         = apierr.New(codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED", "The shares of a budget cannot exceed 100 percent").With("sharePercent", "brings the members' shares over 100 percent")
+	errShareExceeded         = apierr.New(codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED", "The shares of a budget cannot exceed 100 percent").With("sharePercent", "total share would exceed 100 percent")
 	errTooManyInvitations    = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many invitations, try again tomorrow").After(invitationWindow)
 	errInvalidInviteResponse = apierr.New(codes.InvalidArgument, "INVALID_INVITE_RESPONSE", "The response must be accepted or rejected").With("status", "must be accepted or rejected")
 

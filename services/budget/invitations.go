@@ -3,8 +3,6 @@ package budget
 import (
 	"context"
 	"errors"
-	"net/mail"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
-	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -109,14 +106,8 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 	if _, permitted := old.Status.to(pending, byOwner); !permitted {
 		return member{}, errMemberAlreadyExists
 	}
-	if o.share != nil {
-		taken, err := sumShares(ctx, tx, id)
-		if err != nil {
-			return member{}, err
-		}
-		if taken+int64(*o.share) > wholeBP {
-			return member{}, errShareExceeded
-		}
+	if err := checkShares(ctx, tx, member{BudgetID: id, UserID: user}, o.share); err != nil {
+		return member{}, err
 	}
 	now := s.now().UTC()
 	got, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
@@ -140,19 +131,20 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 	return m, s.publish(ctx, tx, event, user, b.OwnerID)
 }
 
-// RespondToInvitation is for the invited user alone.
+// RespondToInvitation takes the invited user's answer, or the owner's change of role and share. No user may do both, so a
+// request for both is forbidden.
 func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondToInvitationRequest) (*budgetv1.RespondToInvitationResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
 		return nil, err
 	}
-	answer, err := parseAnswer(req)
+	c, err := parseMemberChange(req)
 	if err != nil {
 		return nil, err
 	}
 	var m member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		m, err = s.answer(ctx, tx, budgetID, memberID, answer)
+		m, err = s.changeMember(ctx, tx, budgetID, memberID, c)
 		return err
 	})
 	if err != nil {
@@ -161,14 +153,24 @@ func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondT
 	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0]}, nil
 }
 
-func (s *server) answer(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, answer status) (member, error) {
+func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, c memberChange) (member, error) {
 	b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
 	if err != nil {
 		return member{}, err
 	}
+	if c.hasTerms() && !b.standing().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
+		return member{}, errInsufficientPermissions
+	}
+	if c.hasTerms() {
+		return s.changeTerms(ctx, tx, b, m, c)
+	}
+	return s.answer(ctx, tx, b, m, c.answer)
+}
+
+func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status) (member, error) {
 	changes, permitted := m.Status.to(answer, byMember)
-	// An invitation that was rejected is no longer open; the owner may send another.
-	if !permitted || m.UserID != b.UserID {
+	// A rejected invitation is no longer open; the owner may send another one.
+	if !permitted {
 		return member{}, errInsufficientPermissions
 	}
 	if !changes {
@@ -183,11 +185,52 @@ func (s *server) answer(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.
 	}
 	answered := func(name string) *budgetv1.InvitationAnswered {
 		return &budgetv1.InvitationAnswered{
-			BudgetId: budgetID.String(), BudgetName: name, OwnerId: b.OwnerID.String(), MemberId: memberID.String(),
+			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(), MemberId: m.UserID.String(),
 			Status: string(m.Status), PreviousStatus: string(before),
 		}
 	}
-	return m, s.publishEach(ctx, tx, addressed{b.OwnerID, answered(b.Name)}, addressed{memberID, answered(m.nameOf(b.budget))})
+	return m, s.publishEach(ctx, tx, addressed{b.OwnerID, answered(b.Name)}, addressed{m.UserID, answered(m.nameOf(b.budget))})
+}
+
+// changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and invitations cannot exceed
+// 100 percent in total.
+func (s *server) changeTerms(ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange) (member, error) {
+	if m.Status == rejected {
+		return member{}, errInsufficientPermissions
+	}
+	after := c.apply(m)
+	if after.Role == m.Role && equalShares(after.ShareBP, m.ShareBP) {
+		return m, nil
+	}
+	if err := checkShares(ctx, tx, m, after.ShareBP); err != nil {
+		return member{}, err
+	}
+	if err := upsertMember(ctx, tx, after); err != nil {
+		return member{}, err
+	}
+	updated := func(name string) *budgetv1.MemberUpdated {
+		return &budgetv1.MemberUpdated{
+			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(), MemberId: m.UserID.String(),
+			Role: after.Role, SharePercent: after.sharePercent(), PreviousRole: m.Role, PreviousSharePercent: m.sharePercent(),
+		}
+	}
+	return after, s.publishEach(ctx, tx, addressed{b.OwnerID, updated(b.Name)}, addressed{m.UserID, updated(m.nameOf(b.budget))})
+}
+
+// checkShares returns errShareExceeded when a new share of the member would bring the total over 100 percent. The budget must
+// be locked.
+func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
+	if share == nil {
+		return nil
+	}
+	taken, err := sumOtherShares(ctx, tx, m)
+	if err != nil {
+		return err
+	}
+	if taken+int64(*share) > wholeBP {
+		return errShareExceeded
+	}
+	return nil
 }
 
 // ListInvitations is without the owners' names when auth is away.
@@ -217,44 +260,6 @@ func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitati
 		resp.Invitations = append(resp.Invitations, v.proto(users[v.OwnerID.String()]))
 	}
 	return resp, nil
-}
-
-func parseShare(req *budgetv1.ShareBudgetRequest) (offer, error) {
-	var p apierr.Problems
-	o := offer{email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer)}
-	if a, err := mail.ParseAddress(o.email); err != nil || a.Address != o.email || len(o.email) > maxEmail {
-		p.Field(&apierr.Field{Name: "email", Message: "must be an e-mail address"})
-	}
-	if req.Role != nil {
-		o.role = req.GetRole()
-	}
-	if o.role != string(viewer) && o.role != string(editor) {
-		p.Field(&apierr.Field{Name: "role", Message: "must be viewer or editor"})
-	}
-	if req.SharePercent != nil {
-		bp, err := money.ParseDecimal(req.GetSharePercent(), 2)
-		if err != nil || bp <= 0 || bp > wholeBP {
-			p.Field(&apierr.Field{Name: "sharePercent", Message: "must be greater than 0, at most 100, with at most two decimals"})
-			bp = 0
-		}
-		o.share = new(int32(bp))
-	}
-	return o, p.Err()
-}
-
-// parseAnswer takes either of the two names for it, and both when they agree.
-func parseAnswer(req *budgetv1.RespondToInvitationRequest) (status, error) {
-	answer := req.Status
-	if answer == nil {
-		answer = req.Response
-	}
-	if answer == nil || req.Response != nil && *req.Response != *answer {
-		return "", errInvalidInviteResponse
-	}
-	if s := status(*answer); s == accepted || s == rejected {
-		return s, nil
-	}
-	return "", errInvalidInviteResponse
 }
 
 // proto takes the owner's user from auth; nil: not known.

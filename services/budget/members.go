@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -158,7 +157,7 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 	}
 	member, ok := text.ID(memberID)
 	if !ok {
-		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "memberId", Message: "must be a user's id"}})
+		return uuid.Nil, uuid.Nil, errInvalidMemberID
 	}
 	return budget, member, nil
 }

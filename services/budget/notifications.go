@@ -27,15 +27,20 @@ type place struct {
 	ID     uuid.UUID
 }
 
-// ListNotifications also counts the unread ones.
+// ListNotifications also counts the unread notifications.
 func (s *server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
-	user, before := caller.ID(ctx), place{Unread: true, ID: uuid.Max}
-	scope := "notifications " + user.String()
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	user, scope := caller.ID(ctx), "notifications "+caller.ID(ctx).String()
+	list := notificationList{user: user, before: place{Unread: true, ID: uuid.Max}, last: place{Unread: false, ID: uuid.Nil}}
+	if req.Read != nil {
+		scope += fmt.Sprintf(" read=%t", req.GetRead())
+		list.before.Unread, list.last.Unread = !req.GetRead(), !req.GetRead()
+	}
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &list.before)
 	if err != nil {
 		return nil, err
 	}
-	notifications, err := selectNotifications(ctx, s.db, user, before, limit+1)
+	list.limit = limit + 1
+	notifications, err := selectNotifications(ctx, s.db, list)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +88,38 @@ func (s *server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 		return nil, err
 	}
 	return &budgetv1.UpdateNotificationResponse{Notification: m}, nil
+}
+
+// UpdateNotifications marks all notifications as read. Marking all as unread is rejected: no client needs it, and it would lose
+// the times of reading.
+func (s *server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNotificationsRequest) (*budgetv1.UpdateNotificationsResponse, error) {
+	if req.Read == nil {
+		return nil, apierr.EmptyUpdate
+	}
+	if !req.GetRead() {
+		return nil, apierr.Validation([]apierr.Field{{Name: "read", Message: "must be true"}})
+	}
+	n, err := readNotifications(ctx, s.db, caller.ID(ctx), s.now().UTC())
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.UpdateNotificationsResponse{UpdatedCount: n}, nil
+}
+
+// DeleteNotification deletes a read or unread notification.
+func (s *server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNotificationRequest) (*budgetv1.DeleteNotificationResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidNotificationID
+	}
+	deleted, err := deleteNotification(ctx, s.db, caller.ID(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	if !deleted {
+		return nil, errNotificationNotFound
+	}
+	return &budgetv1.DeleteNotificationResponse{Id: id.String()}, nil
 }
 
 // packed is an event as a notification keeps it, with its type.

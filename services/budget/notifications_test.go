@@ -170,3 +170,100 @@ func TestOldNotificationsAreForgotten(t *testing.T) {
 	require.NoError(t, deleteNotifications(t.Context(), b.db, today.Add(time.Second)))
 	require.Empty(t, b.notifications(t, member))
 }
+
+func TestListNotificationsFilter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.person(t, "Owner"), b.person(t, "Member")
+	for i := range 7 {
+		req := newBudget()
+		req.Name = fmt.Sprint(i)
+		made, err := b.CreateBudget(owner.ctx, req)
+		require.NoError(t, err)
+		b.share(t, owner, made.GetBudget().GetId(), member, "viewer")
+	}
+	all := b.notifications(t, member)
+	for _, i := range []int{0, 3, 4} {
+		_, err := b.UpdateNotification(member.ctx, &budgetv1.UpdateNotificationRequest{Id: all[i].GetId(), Read: new(true)})
+		require.NoError(t, err)
+	}
+	for read, want := range map[bool][]int{false: {1, 2, 5, 6}, true: {0, 3, 4}} {
+		var got, ids []string
+		req := &budgetv1.ListNotificationsRequest{Limit: new(int32(2)), Read: &read}
+		for {
+			page, err := b.ListNotifications(member.ctx, req)
+			require.NoError(t, err)
+			require.EqualValues(t, 4, page.GetUnreadCount())
+			for _, n := range page.GetNotifications() {
+				require.Equal(t, read, n.GetRead())
+				got = append(got, n.GetId())
+			}
+			if req.Cursor = page.GetPagination().GetNextCursor(); req.GetCursor() == "" {
+				break
+			}
+			b.refuses(t, codes.InvalidArgument, "INVALID_CURSOR", func() error {
+				_, err := b.ListNotifications(member.ctx, &budgetv1.ListNotificationsRequest{Cursor: req.GetCursor()})
+				return err
+			})
+		}
+		for _, i := range want {
+			ids = append(ids, all[i].GetId())
+		}
+		require.Equal(t, ids, got)
+	}
+}
+
+func TestUpdateNotifications(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member, other := b.person(t, "Owner"), b.person(t, "Member"), b.person(t, "Other")
+	id := b.budget(t, owner).GetId()
+	b.join(t, owner, id, member, "viewer")
+	b.share(t, owner, id, other, "viewer")
+	_, err := b.RemoveMember(owner.ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: member.id.String()})
+	require.NoError(t, err)
+	first := b.notifications(t, member)[0].GetId()
+	_, err = b.UpdateNotification(member.ctx, &budgetv1.UpdateNotificationRequest{Id: first, Read: new(true)})
+	require.NoError(t, err)
+	b.now = func() time.Time { return today.Add(time.Hour) }
+	for _, want := range []int64{1, 0} {
+		resp, err := b.UpdateNotifications(member.ctx, &budgetv1.UpdateNotificationsRequest{Read: new(true)})
+		require.NoError(t, err)
+		require.Equal(t, want, resp.GetUpdatedCount())
+	}
+	for _, n := range b.notifications(t, member) {
+		require.Equal(t, n.GetId() == first, n.GetReadAt() == "2026-03-15T12:00:00.000Z")
+	}
+	require.False(t, b.notifications(t, other)[0].GetRead())
+	b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
+		_, err := b.UpdateNotifications(member.ctx, &budgetv1.UpdateNotificationsRequest{})
+		return err
+	})
+	b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := b.UpdateNotifications(member.ctx, &budgetv1.UpdateNotificationsRequest{Read: new(false)})
+		return err
+	})
+}
+
+func TestDeleteNotification(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.person(t, "Owner"), b.person(t, "Member")
+	id := b.budget(t, owner).GetId()
+	b.join(t, owner, id, member, "viewer")
+	n := b.notifications(t, member)[0].GetId()
+	remove := func(who person, id string) func() error {
+		return func() error {
+			_, err := b.DeleteNotification(who.ctx, &budgetv1.DeleteNotificationRequest{Id: id})
+			return err
+		}
+	}
+	b.refuses(t, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(owner, n))
+	b.refuses(t, codes.InvalidArgument, "INVALID_NOTIFICATION_ID", remove(member, "1"))
+	resp, err := b.DeleteNotification(member.ctx, &budgetv1.DeleteNotificationRequest{Id: n})
+	require.NoError(t, err)
+	require.Equal(t, n, resp.GetId())
+	require.Empty(t, b.notifications(t, member))
+	require.Len(t, b.notifications(t, owner), 1)
+	b.refuses(t, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(member, n))
+}

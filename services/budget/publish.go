@@ -61,6 +61,8 @@ func notifies(data proto.Message, user uuid.UUID) bool {
 		return user.String() == e.GetMemberId()
 	case *budgetv1.InvitationAnswered:
 		return user.String() == e.GetOwnerId()
+	case *budgetv1.MemberUpdated:
+		return user.String() == e.GetMemberId()
 	case *budgetv1.MemberRemoved:
 		return user.String() != e.GetRemovedBy()
 	}

@@ -23,14 +23,15 @@ const (
 	changeBudget  action = "PATCH the budget"
 	deleteBudget  action = "delete the budget"
 	shareBudget   action = "invite members"
-	removeMembers action = "remove somebody else"
+	removeMembers action = "remove another member"
+	changeMembers action = "change another member's role and share"
 	readRefusals  action = "see who rejected or left"
 )
 
 // rights is the contract's table. Answering an invitation and leaving need no entry: they are the member's own, for
 // nobody else and in any standing.
 var rights = map[standing][]action{
-	owner:    {readBudget, changeBudget, deleteBudget, shareBudget, removeMembers, readRefusals},
+	owner:    {readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers, readRefusals},
 	editor:   {readBudget, changeBudget},
 	viewer:   {readBudget},
 	invited:  {},

@@ -72,15 +72,15 @@ func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 	return nil
 }
 
-// sumShares adds up what members hold or were offered, in hundredths of a percent.
-func sumShares(ctx context.Context, q pg.Querier, budgetID uuid.UUID) (int64, error) {
+// sumOtherShares returns the total share of a budget's pending and accepted members except m, in hundredths of a percent.
+func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
 	type row struct{ Sum int64 }
 	r, err := pg.One[row](ctx, q, `
 		SELECT coalesce(sum(share_bp), 0)::bigint AS sum
 		FROM members
-		WHERE budget_id = $1 AND status IN ('pending', 'accepted')`, budgetID)
+		WHERE budget_id = $1 AND user_id <> $2 AND status IN ('pending', 'accepted')`, m.BudgetID, m.UserID)
 	if err != nil {
-		return 0, fmt.Errorf("summing the shares of budget %s: %w", budgetID, err)
+		return 0, fmt.Errorf("summing the shares of budget %s: %w", m.BudgetID, err)
 	}
 	return r.Sum, nil
 }

@@ -46,15 +46,24 @@ func insertNotifications(ctx context.Context, q pg.Querier, notifications []noti
 	return nil
 }
 
-// selectNotifications returns a user's from a place in the list on.
-func selectNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, before place, limit int) ([]notification, error) {
+// notificationList is a page of a user's notifications: those after the place before, up to and including the place last.
+type notificationList struct {
+	user         uuid.UUID
+	before, last place
+	limit        int
+}
+
+// selectNotifications returns a page, unread notifications first, then newest first. Both ends are index conditions.
+func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) ([]notification, error) {
 	notifications, err := pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
 		FROM notifications n
-		WHERE n.user_id = @user AND ((n.read_at IS NULL), n.id) < (@unread, @id)
+		WHERE n.user_id = @user AND ((n.read_at IS NULL), n.id) < (@unread, @id) AND ((n.read_at IS NULL), n.id) >= (@last_unread, @last_id)
 		ORDER BY (n.read_at IS NULL) DESC, n.id DESC
 		LIMIT @limit`,
-		pgx.NamedArgs{"user": user, "unread": before.Unread, "id": before.ID, "limit": limit})
+		pgx.NamedArgs{
+			"user": l.user, "unread": l.before.Unread, "id": l.before.ID, "last_unread": l.last.Unread, "last_id": l.last.ID, "limit": l.limit,
+		})
 	if err != nil {
 		return nil, fmt.Errorf("selecting notifications: %w", err)
 	}
@@ -81,6 +90,24 @@ func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, r
 		return notification{}, fmt.Errorf("updating notification %s: %w", id, err)
 	}
 	return n, nil
+}
+
+// readNotifications marks a user's unread notifications as read and returns their number.
+func readNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, at time.Time) (int64, error) {
+	tag, err := q.Exec(ctx, `UPDATE notifications SET read_at = $2 WHERE user_id = $1 AND (read_at IS NULL)`, user, at)
+	if err != nil {
+		return 0, fmt.Errorf("marking notifications as read: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// deleteNotification reports whether the user had a notification of that id.
+func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (bool, error) {
+	tag, err := q.Exec(ctx, `DELETE FROM notifications WHERE user_id = $1 AND id = $2`, user, id)
+	if err != nil {
+		return false, fmt.Errorf("deleting notification %s: %w", id, err)
+	}
+	return tag.RowsAffected() == 1, nil
 }
 
 func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {

@@ -101,6 +101,7 @@ func TestAWebhookIsItsOwnersAlone(t *testing.T) {
 				_, err := b.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: id})
 				return err
 			},
+			"test": func() error { _, err := b.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: id}); return err },
 			"deliveries": func() error {
 				_, err := b.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id})
 				return err

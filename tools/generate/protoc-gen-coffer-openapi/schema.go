@@ -139,6 +139,8 @@ func scalar(field *protogen.Field) object {
 		return object{"type": "string", "format": "binary"}
 	}
 	switch {
+	case boolOption(field, restv1.E_Number) && boolOption(field, restv1.E_NullEmpties):
+		return object{"type": "number", "nullable": true}
 	case boolOption(field, restv1.E_Number):
 		// Without a format, client generators choose 32 bits, which lose cents.
 		return object{"type": "number", "format": "double"}

@@ -1897,10 +1897,14 @@ type RespondToInvitationRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	MemberId string                 `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// accepted or rejected.
+	// The invited user's answer: accepted or rejected.
 	Status *string `protobuf:"bytes,3,opt,name=status,proto3,oneof" json:"status,omitempty"`
 	// Synonym of status.
-	Response      *string `protobuf:"bytes,4,opt,name=response,proto3,oneof" json:"response,omitempty"`
+	Response *string `protobuf:"bytes,4,opt,name=response,proto3,oneof" json:"response,omitempty"`
+	// The member's new role, set by the owner: viewer or editor.
+	Role *string `protobuf:"bytes,5,opt,name=role,proto3,oneof" json:"role,omitempty"`
+	// The member's new share, set by the owner: 0 < x <= 100, at most two decimals; null removes it.
+	SharePercent  *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1959,6 +1963,20 @@ func (x *RespondToInvitationRequest) GetStatus() string {
 func (x *RespondToInvitationRequest) GetResponse() string {
 	if x != nil && x.Response != nil {
 		return *x.Response
+	}
+	return ""
+}
+
+func (x *RespondToInvitationRequest) GetRole() string {
+	if x != nil && x.Role != nil {
+		return *x.Role
+	}
+	return ""
+}
+
+func (x *RespondToInvitationRequest) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
 	}
 	return ""
 }
@@ -2460,14 +2478,18 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\amembers\x18\x03 \x03(\v2\x18.coffer.budget.v1.MemberR\amembers\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"\xac\x01\n" +
+	"pagination\"\x94\x02\n" +
 	"\x1aRespondToInvitationRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1b\n" +
 	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x12\x1b\n" +
 	"\x06status\x18\x03 \x01(\tH\x00R\x06status\x88\x01\x01\x12\x1f\n" +
-	"\bresponse\x18\x04 \x01(\tH\x01R\bresponse\x88\x01\x01B\t\n" +
+	"\bresponse\x18\x04 \x01(\tH\x01R\bresponse\x88\x01\x01\x12\x17\n" +
+	"\x04role\x18\x05 \x01(\tH\x02R\x04role\x88\x01\x01\x122\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\bص\x18\x01\x88\xb6\x18\x01H\x03R\fsharePercent\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +
-	"\t_response\"}\n" +
+	"\t_responseB\a\n" +
+	"\x05_roleB\x10\n" +
+	"\x0e_share_percent\"}\n" +
 	"\x1bRespondToInvitationResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +

@@ -59,9 +59,11 @@ type BudgetServiceClient interface {
 	ShareBudget(ctx context.Context, in *ShareBudgetRequest, opts ...grpc.CallOption) (*ShareBudgetResponse, error)
 	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
-	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member,
+	// for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND,
+	// BUDGET_SHARE_EXCEEDED.
 	RespondToInvitation(ctx context.Context, in *RespondToInvitationRequest, opts ...grpc.CallOption) (*RespondToInvitationResponse, error)
-	// By the owner, or by the member himself (leaving). BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
 	// The acting user's pending invitations, newest first.
 	ListInvitations(ctx context.Context, in *ListInvitationsRequest, opts ...grpc.CallOption) (*ListInvitationsResponse, error)
@@ -201,9 +203,11 @@ type BudgetServiceServer interface {
 	ShareBudget(context.Context, *ShareBudgetRequest) (*ShareBudgetResponse, error)
 	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
-	// The invited user's answer. INVALID_INVITE_RESPONSE, BUDGET_MEMBER_NOT_FOUND.
+	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member,
+	// for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND,
+	// BUDGET_SHARE_EXCEEDED.
 	RespondToInvitation(context.Context, *RespondToInvitationRequest) (*RespondToInvitationResponse, error)
-	// By the owner, or by the member himself (leaving). BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
 	// The acting user's pending invitations, newest first.
 	ListInvitations(context.Context, *ListInvitationsRequest) (*ListInvitationsResponse, error)

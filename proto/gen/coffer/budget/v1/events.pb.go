@@ -550,6 +550,158 @@ func (x *InvitationAnswered) GetPreviousStatus() string {
 	return ""
 }
 
+// MemberUpdated: budget.v1.member.updated. The owner changed the role or the share. Audience: the member and the owner. A
+// pending member receives the budget's name as the invitation had it.
+type MemberUpdated struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	MemberId   string                 `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// viewer or editor.
+	Role string `protobuf:"bytes,5,opt,name=role,proto3" json:"role,omitempty"`
+	// At most two decimals; absent without a share.
+	SharePercent *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// viewer or editor.
+	PreviousRole string `protobuf:"bytes,7,opt,name=previous_role,json=previousRole,proto3" json:"previous_role,omitempty"`
+	// At most two decimals; absent without a share.
+	PreviousSharePercent *string `protobuf:"bytes,8,opt,name=previous_share_percent,json=previousSharePercent,proto3,oneof" json:"previous_share_percent,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *MemberUpdated) Reset() {
+	*x = MemberUpdated{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemberUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemberUpdated) ProtoMessage() {}
+
+func (x *MemberUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemberUpdated.ProtoReflect.Descriptor instead.
+func (*MemberUpdated) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *MemberUpdated) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetBudgetName() string {
+	if x != nil {
+		return x.BudgetName
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetPreviousRole() string {
+	if x != nil {
+		return x.PreviousRole
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetPreviousSharePercent() string {
+	if x != nil && x.PreviousSharePercent != nil {
+		return *x.PreviousSharePercent
+	}
+	return ""
+}
+
+// WebhookTested: budget.v1.webhook.tested. A user asked for a test delivery. It is sent to the tested webhook only, whatever
+// events that webhook subscribes to, and is neither a live event nor a notification.
+type WebhookTested struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	WebhookId     string                 `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WebhookTested) Reset() {
+	*x = WebhookTested{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WebhookTested) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WebhookTested) ProtoMessage() {}
+
+func (x *WebhookTested) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WebhookTested.ProtoReflect.Descriptor instead.
+func (*WebhookTested) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *WebhookTested) GetWebhookId() string {
+	if x != nil {
+		return x.WebhookId
+	}
+	return ""
+}
+
 // MemberRemoved: budget.v1.member.removed. Audience: the owner, and the member unless the owner removes a membership that the
 // member had rejected or left. A user who was not an accepted member receives the budget's name as the invitation had it.
 // Deleting a budget removes its pending members: only they receive this event then.
@@ -567,7 +719,7 @@ type MemberRemoved struct {
 
 func (x *MemberRemoved) Reset() {
 	*x = MemberRemoved{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +731,7 @@ func (x *MemberRemoved) String() string {
 func (*MemberRemoved) ProtoMessage() {}
 
 func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +744,7 @@ func (x *MemberRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberRemoved.ProtoReflect.Descriptor instead.
 func (*MemberRemoved) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MemberRemoved) GetBudgetId() string {
@@ -679,7 +831,22 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x16\n" +
 	"\x06status\x18\x05 \x01(\tR\x06status\x12'\n" +
-	"\x0fprevious_status\x18\x06 \x01(\tR\x0epreviousStatus\"\xa4\x01\n" +
+	"\x0fprevious_status\x18\x06 \x01(\tR\x0epreviousStatus\"\xdc\x02\n" +
+	"\rMemberUpdated\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
+	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"budgetName\x12\x19\n" +
+	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
+	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x12\n" +
+	"\x04role\x18\x05 \x01(\tR\x04role\x12.\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12#\n" +
+	"\rprevious_role\x18\a \x01(\tR\fpreviousRole\x12?\n" +
+	"\x16previous_share_percent\x18\b \x01(\tB\x04ص\x18\x01H\x01R\x14previousSharePercent\x88\x01\x01B\x10\n" +
+	"\x0e_share_percentB\x19\n" +
+	"\x17_previous_share_percent\".\n" +
+	"\rWebhookTested\x12\x1d\n" +
+	"\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\"\xa4\x01\n" +
 	"\rMemberRemoved\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
 	"\vbudget_name\x18\x02 \x01(\tR\n" +
@@ -701,7 +868,7 @@ func file_coffer_budget_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_events_proto_rawDescData
 }
 
-var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetCreated)(nil),          // 0: coffer.budget.v1.BudgetCreated
 	(*BudgetUpdated)(nil),          // 1: coffer.budget.v1.BudgetUpdated
@@ -710,19 +877,21 @@ var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetCategoriesLost)(nil),   // 4: coffer.budget.v1.BudgetCategoriesLost
 	(*InvitationSent)(nil),         // 5: coffer.budget.v1.InvitationSent
 	(*InvitationAnswered)(nil),     // 6: coffer.budget.v1.InvitationAnswered
-	(*MemberRemoved)(nil),          // 7: coffer.budget.v1.MemberRemoved
-	(*BudgetSnapshot)(nil),         // 8: coffer.budget.v1.BudgetSnapshot
+	(*MemberUpdated)(nil),          // 7: coffer.budget.v1.MemberUpdated
+	(*WebhookTested)(nil),          // 8: coffer.budget.v1.WebhookTested
+	(*MemberRemoved)(nil),          // 9: coffer.budget.v1.MemberRemoved
+	(*BudgetSnapshot)(nil),         // 10: coffer.budget.v1.BudgetSnapshot
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	8, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	8, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
-	8, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
-	8, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	10, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	10, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
+	10, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
+	10, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	4,  // [4:4] is the sub-list for method output_type
+	4,  // [4:4] is the sub-list for method input_type
+	4,  // [4:4] is the sub-list for extension type_name
+	4,  // [4:4] is the sub-list for extension extendee
+	0,  // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_events_proto_init() }
@@ -732,13 +901,14 @@ func file_coffer_budget_v1_events_proto_init() {
 	}
 	file_coffer_budget_v1_budget_proto_init()
 	file_coffer_budget_v1_events_proto_msgTypes[5].OneofWrappers = []any{}
+	file_coffer_budget_v1_events_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_events_proto_rawDesc), len(file_coffer_budget_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -141,7 +141,7 @@ type Notification struct {
 	// UUIDv7, the event's.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// budget.v1.budget.threshold_reached, budget.v1.budget.deleted, budget.v1.invitation.sent,
-	// budget.v1.invitation.answered or budget.v1.member.removed.
+	// budget.v1.invitation.answered, budget.v1.member.updated or budget.v1.member.removed.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// A message of events.proto, as the type promises.
 	Data *anypb.Any `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
@@ -231,7 +231,9 @@ type ListNotificationsRequest struct {
 	// Page size, at least 1; 50 when absent. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the page before.
-	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// false lists only unread notifications, true only read ones; all when absent.
+	Read          *bool `protobuf:"varint,3,opt,name=read,proto3,oneof" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -278,6 +280,13 @@ func (x *ListNotificationsRequest) GetCursor() string {
 		return x.Cursor
 	}
 	return ""
+}
+
+func (x *ListNotificationsRequest) GetRead() bool {
+	if x != nil && x.Read != nil {
+		return *x.Read
+	}
+	return false
 }
 
 type ListNotificationsResponse struct {
@@ -357,6 +366,216 @@ func (x *ListNotificationsResponse) GetPagination() *v1.Pagination {
 	return nil
 }
 
+type UpdateNotificationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Must be true.
+	Read          *bool `protobuf:"varint,1,opt,name=read,proto3,oneof" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateNotificationsRequest) Reset() {
+	*x = UpdateNotificationsRequest{}
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateNotificationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateNotificationsRequest) ProtoMessage() {}
+
+func (x *UpdateNotificationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateNotificationsRequest.ProtoReflect.Descriptor instead.
+func (*UpdateNotificationsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *UpdateNotificationsRequest) GetRead() bool {
+	if x != nil && x.Read != nil {
+		return *x.Read
+	}
+	return false
+}
+
+type UpdateNotificationsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The number of notifications that were unread.
+	UpdatedCount  int64 `protobuf:"varint,3,opt,name=updated_count,json=updatedCount,proto3" json:"updated_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateNotificationsResponse) Reset() {
+	*x = UpdateNotificationsResponse{}
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateNotificationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateNotificationsResponse) ProtoMessage() {}
+
+func (x *UpdateNotificationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateNotificationsResponse.ProtoReflect.Descriptor instead.
+func (*UpdateNotificationsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *UpdateNotificationsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *UpdateNotificationsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *UpdateNotificationsResponse) GetUpdatedCount() int64 {
+	if x != nil {
+		return x.UpdatedCount
+	}
+	return 0
+}
+
+type DeleteNotificationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteNotificationRequest) Reset() {
+	*x = DeleteNotificationRequest{}
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteNotificationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteNotificationRequest) ProtoMessage() {}
+
+func (x *DeleteNotificationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteNotificationRequest.ProtoReflect.Descriptor instead.
+func (*DeleteNotificationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *DeleteNotificationRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type DeleteNotificationResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteNotificationResponse) Reset() {
+	*x = DeleteNotificationResponse{}
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteNotificationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteNotificationResponse) ProtoMessage() {}
+
+func (x *DeleteNotificationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteNotificationResponse.ProtoReflect.Descriptor instead.
+func (*DeleteNotificationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *DeleteNotificationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *DeleteNotificationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *DeleteNotificationResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type UpdateNotificationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -367,7 +586,7 @@ type UpdateNotificationRequest struct {
 
 func (x *UpdateNotificationRequest) Reset() {
 	*x = UpdateNotificationRequest{}
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -379,7 +598,7 @@ func (x *UpdateNotificationRequest) String() string {
 func (*UpdateNotificationRequest) ProtoMessage() {}
 
 func (x *UpdateNotificationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -392,7 +611,7 @@ func (x *UpdateNotificationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNotificationRequest.ProtoReflect.Descriptor instead.
 func (*UpdateNotificationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{4}
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UpdateNotificationRequest) GetId() string {
@@ -420,7 +639,7 @@ type UpdateNotificationResponse struct {
 
 func (x *UpdateNotificationResponse) Reset() {
 	*x = UpdateNotificationResponse{}
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +651,7 @@ func (x *UpdateNotificationResponse) String() string {
 func (*UpdateNotificationResponse) ProtoMessage() {}
 
 func (x *UpdateNotificationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +664,7 @@ func (x *UpdateNotificationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNotificationResponse.ProtoReflect.Descriptor instead.
 func (*UpdateNotificationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{5}
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateNotificationResponse) GetCode() string {
@@ -479,7 +698,7 @@ type StreamEventsRequest struct {
 
 func (x *StreamEventsRequest) Reset() {
 	*x = StreamEventsRequest{}
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -491,7 +710,7 @@ func (x *StreamEventsRequest) String() string {
 func (*StreamEventsRequest) ProtoMessage() {}
 
 func (x *StreamEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -504,7 +723,7 @@ func (x *StreamEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamEventsRequest.ProtoReflect.Descriptor instead.
 func (*StreamEventsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StreamEventsRequest) GetLastEventId() string {
@@ -526,7 +745,7 @@ type StreamEventsResponse struct {
 
 func (x *StreamEventsResponse) Reset() {
 	*x = StreamEventsResponse{}
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -538,7 +757,7 @@ func (x *StreamEventsResponse) String() string {
 func (*StreamEventsResponse) ProtoMessage() {}
 
 func (x *StreamEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_notifications_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -551,7 +770,7 @@ func (x *StreamEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamEventsResponse.ProtoReflect.Descriptor instead.
 func (*StreamEventsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_notifications_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StreamEventsResponse) GetPosition() string {
@@ -591,11 +810,13 @@ const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"created_at\x18\x05 \x01(\tR\tcreatedAt\x12\x1c\n" +
 	"\aread_at\x18\x06 \x01(\tH\x00R\x06readAt\x88\x01\x01B\n" +
 	"\n" +
-	"\b_read_at\"W\n" +
+	"\b_read_at\"y\n" +
 	"\x18ListNotificationsRequest\x12\x19\n" +
 	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
-	"\x06_limit\"\xee\x01\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12\x17\n" +
+	"\x04read\x18\x03 \x01(\bH\x01R\x04read\x88\x01\x01B\b\n" +
+	"\x06_limitB\a\n" +
+	"\x05_read\"\xee\x01\n" +
 	"\x19ListNotificationsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12D\n" +
@@ -603,7 +824,20 @@ const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"\funread_count\x18\x04 \x01(\x03R\vunreadCount\x12:\n" +
 	"\n" +
 	"pagination\x18\x05 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"M\n" +
+	"pagination\">\n" +
+	"\x1aUpdateNotificationsRequest\x12\x17\n" +
+	"\x04read\x18\x01 \x01(\bH\x00R\x04read\x88\x01\x01B\a\n" +
+	"\x05_read\"p\n" +
+	"\x1bUpdateNotificationsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12#\n" +
+	"\rupdated_count\x18\x03 \x01(\x03R\fupdatedCount\"+\n" +
+	"\x19DeleteNotificationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"Z\n" +
+	"\x1aDeleteNotificationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"M\n" +
 	"\x19UpdateNotificationRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04read\x18\x02 \x01(\bH\x00R\x04read\x88\x01\x01B\a\n" +
@@ -616,10 +850,14 @@ const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"\rlast_event_id\x18\x01 \x01(\tB\x11\xe2\xb5\x18\rLast-Event-IDR\vlastEventId\"a\n" +
 	"\x14StreamEventsResponse\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\tR\bposition\x12-\n" +
-	"\x05event\x18\x02 \x01(\v2\x17.coffer.budget.v1.EventR\x05event2\xa7\x04\n" +
+	"\x05event\x18\x02 \x01(\v2\x17.coffer.budget.v1.EventR\x05event2\xbc\a\n" +
 	"\x13NotificationService\x12\xc3\x01\n" +
 	"\x11ListNotifications\x12*.coffer.budget.v1.ListNotificationsRequest\x1a+.coffer.budget.v1.ListNotificationsResponse\"U\x8a\xb5\x181\n" +
 	"\x15NOTIFICATIONS_FETCHED\x12\x15Notifications fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/notifications\x90\x02\x01\x12\xc9\x01\n" +
+	"\x13UpdateNotifications\x12,.coffer.budget.v1.UpdateNotificationsRequest\x1a-.coffer.budget.v1.UpdateNotificationsResponse\"U\x8a\xb5\x181\n" +
+	"\x15NOTIFICATIONS_UPDATED\x12\x15Notifications updated\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/api/v1/notifications\x12\xc6\x01\n" +
+	"\x12DeleteNotification\x12+.coffer.budget.v1.DeleteNotificationRequest\x1a,.coffer.budget.v1.DeleteNotificationResponse\"U\x8a\xb5\x18/\n" +
+	"\x14NOTIFICATION_DELETED\x12\x14Notification deleted\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/notifications/{id}\x12\xc9\x01\n" +
 	"\x12UpdateNotification\x12+.coffer.budget.v1.UpdateNotificationRequest\x1a,.coffer.budget.v1.UpdateNotificationResponse\"X\x8a\xb5\x18/\n" +
 	"\x14NOTIFICATION_UPDATED\x12\x14Notification updated\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1f:\x01*2\x1a/api/v1/notifications/{id}\x12~\n" +
 	"\fStreamEvents\x12%.coffer.budget.v1.StreamEventsRequest\x1a&.coffer.budget.v1.StreamEventsResponse\"\x1d\x8a\xb5\x18\x03\x18\xc8\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
@@ -636,37 +874,45 @@ func file_coffer_budget_v1_notifications_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_notifications_proto_rawDescData
 }
 
-var file_coffer_budget_v1_notifications_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_coffer_budget_v1_notifications_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_coffer_budget_v1_notifications_proto_goTypes = []any{
-	(*Event)(nil),                      // 0: coffer.budget.v1.Event
-	(*Notification)(nil),               // 1: coffer.budget.v1.Notification
-	(*ListNotificationsRequest)(nil),   // 2: coffer.budget.v1.ListNotificationsRequest
-	(*ListNotificationsResponse)(nil),  // 3: coffer.budget.v1.ListNotificationsResponse
-	(*UpdateNotificationRequest)(nil),  // 4: coffer.budget.v1.UpdateNotificationRequest
-	(*UpdateNotificationResponse)(nil), // 5: coffer.budget.v1.UpdateNotificationResponse
-	(*StreamEventsRequest)(nil),        // 6: coffer.budget.v1.StreamEventsRequest
-	(*StreamEventsResponse)(nil),       // 7: coffer.budget.v1.StreamEventsResponse
-	(*anypb.Any)(nil),                  // 8: google.protobuf.Any
-	(*v1.Pagination)(nil),              // 9: coffer.rest.v1.Pagination
+	(*Event)(nil),                       // 0: coffer.budget.v1.Event
+	(*Notification)(nil),                // 1: coffer.budget.v1.Notification
+	(*ListNotificationsRequest)(nil),    // 2: coffer.budget.v1.ListNotificationsRequest
+	(*ListNotificationsResponse)(nil),   // 3: coffer.budget.v1.ListNotificationsResponse
+	(*UpdateNotificationsRequest)(nil),  // 4: coffer.budget.v1.UpdateNotificationsRequest
+	(*UpdateNotificationsResponse)(nil), // 5: coffer.budget.v1.UpdateNotificationsResponse
+	(*DeleteNotificationRequest)(nil),   // 6: coffer.budget.v1.DeleteNotificationRequest
+	(*DeleteNotificationResponse)(nil),  // 7: coffer.budget.v1.DeleteNotificationResponse
+	(*UpdateNotificationRequest)(nil),   // 8: coffer.budget.v1.UpdateNotificationRequest
+	(*UpdateNotificationResponse)(nil),  // 9: coffer.budget.v1.UpdateNotificationResponse
+	(*StreamEventsRequest)(nil),         // 10: coffer.budget.v1.StreamEventsRequest
+	(*StreamEventsResponse)(nil),        // 11: coffer.budget.v1.StreamEventsResponse
+	(*anypb.Any)(nil),                   // 12: google.protobuf.Any
+	(*v1.Pagination)(nil),               // 13: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_notifications_proto_depIdxs = []int32{
-	8, // 0: coffer.budget.v1.Event.data:type_name -> google.protobuf.Any
-	8, // 1: coffer.budget.v1.Notification.data:type_name -> google.protobuf.Any
-	1, // 2: coffer.budget.v1.ListNotificationsResponse.notifications:type_name -> coffer.budget.v1.Notification
-	9, // 3: coffer.budget.v1.ListNotificationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	1, // 4: coffer.budget.v1.UpdateNotificationResponse.notification:type_name -> coffer.budget.v1.Notification
-	0, // 5: coffer.budget.v1.StreamEventsResponse.event:type_name -> coffer.budget.v1.Event
-	2, // 6: coffer.budget.v1.NotificationService.ListNotifications:input_type -> coffer.budget.v1.ListNotificationsRequest
-	4, // 7: coffer.budget.v1.NotificationService.UpdateNotification:input_type -> coffer.budget.v1.UpdateNotificationRequest
-	6, // 8: coffer.budget.v1.NotificationService.StreamEvents:input_type -> coffer.budget.v1.StreamEventsRequest
-	3, // 9: coffer.budget.v1.NotificationService.ListNotifications:output_type -> coffer.budget.v1.ListNotificationsResponse
-	5, // 10: coffer.budget.v1.NotificationService.UpdateNotification:output_type -> coffer.budget.v1.UpdateNotificationResponse
-	7, // 11: coffer.budget.v1.NotificationService.StreamEvents:output_type -> coffer.budget.v1.StreamEventsResponse
-	9, // [9:12] is the sub-list for method output_type
-	6, // [6:9] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	12, // 0: coffer.budget.v1.Event.data:type_name -> google.protobuf.Any
+	12, // 1: coffer.budget.v1.Notification.data:type_name -> google.protobuf.Any
+	1,  // 2: coffer.budget.v1.ListNotificationsResponse.notifications:type_name -> coffer.budget.v1.Notification
+	13, // 3: coffer.budget.v1.ListNotificationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	1,  // 4: coffer.budget.v1.UpdateNotificationResponse.notification:type_name -> coffer.budget.v1.Notification
+	0,  // 5: coffer.budget.v1.StreamEventsResponse.event:type_name -> coffer.budget.v1.Event
+	2,  // 6: coffer.budget.v1.NotificationService.ListNotifications:input_type -> coffer.budget.v1.ListNotificationsRequest
+	4,  // 7: coffer.budget.v1.NotificationService.UpdateNotifications:input_type -> coffer.budget.v1.UpdateNotificationsRequest
+	6,  // 8: coffer.budget.v1.NotificationService.DeleteNotification:input_type -> coffer.budget.v1.DeleteNotificationRequest
+	8,  // 9: coffer.budget.v1.NotificationService.UpdateNotification:input_type -> coffer.budget.v1.UpdateNotificationRequest
+	10, // 10: coffer.budget.v1.NotificationService.StreamEvents:input_type -> coffer.budget.v1.StreamEventsRequest
+	3,  // 11: coffer.budget.v1.NotificationService.ListNotifications:output_type -> coffer.budget.v1.ListNotificationsResponse
+	5,  // 12: coffer.budget.v1.NotificationService.UpdateNotifications:output_type -> coffer.budget.v1.UpdateNotificationsResponse
+	7,  // 13: coffer.budget.v1.NotificationService.DeleteNotification:output_type -> coffer.budget.v1.DeleteNotificationResponse
+	9,  // 14: coffer.budget.v1.NotificationService.UpdateNotification:output_type -> coffer.budget.v1.UpdateNotificationResponse
+	11, // 15: coffer.budget.v1.NotificationService.StreamEvents:output_type -> coffer.budget.v1.StreamEventsResponse
+	11, // [11:16] is the sub-list for method output_type
+	6,  // [6:11] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_notifications_proto_init() }
@@ -677,13 +923,14 @@ func file_coffer_budget_v1_notifications_proto_init() {
 	file_coffer_budget_v1_notifications_proto_msgTypes[1].OneofWrappers = []any{}
 	file_coffer_budget_v1_notifications_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_budget_v1_notifications_proto_msgTypes[4].OneofWrappers = []any{}
+	file_coffer_budget_v1_notifications_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_notifications_proto_rawDesc), len(file_coffer_budget_v1_notifications_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

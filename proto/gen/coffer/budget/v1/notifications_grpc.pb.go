@@ -21,9 +21,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	NotificationService_ListNotifications_FullMethodName  = "/coffer.budget.v1.NotificationService/ListNotifications"
-	NotificationService_UpdateNotification_FullMethodName = "/coffer.budget.v1.NotificationService/UpdateNotification"
-	NotificationService_StreamEvents_FullMethodName       = "/coffer.budget.v1.NotificationService/StreamEvents"
+	NotificationService_ListNotifications_FullMethodName   = "/coffer.budget.v1.NotificationService/ListNotifications"
+	NotificationService_UpdateNotifications_FullMethodName = "/coffer.budget.v1.NotificationService/UpdateNotifications"
+	NotificationService_DeleteNotification_FullMethodName  = "/coffer.budget.v1.NotificationService/DeleteNotification"
+	NotificationService_UpdateNotification_FullMethodName  = "/coffer.budget.v1.NotificationService/UpdateNotification"
+	NotificationService_StreamEvents_FullMethodName        = "/coffer.budget.v1.NotificationService/StreamEvents"
 )
 
 // NotificationServiceClient is the client API for NotificationService service.
@@ -32,8 +34,12 @@ const (
 //
 // NotificationService tells users what concerns them. Any RPC may answer UNAUTHORIZED and TOKEN_EXPIRED.
 type NotificationServiceClient interface {
-	// The acting user's, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
 	ListNotifications(ctx context.Context, in *ListNotificationsRequest, opts ...grpc.CallOption) (*ListNotificationsResponse, error)
+	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	UpdateNotifications(ctx context.Context, in *UpdateNotificationsRequest, opts ...grpc.CallOption) (*UpdateNotificationsResponse, error)
+	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	DeleteNotification(ctx context.Context, in *DeleteNotificationRequest, opts ...grpc.CallOption) (*DeleteNotificationResponse, error)
 	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
 	UpdateNotification(ctx context.Context, in *UpdateNotificationRequest, opts ...grpc.CallOption) (*UpdateNotificationResponse, error)
 	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells.
@@ -54,6 +60,26 @@ func (c *notificationServiceClient) ListNotifications(ctx context.Context, in *L
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListNotificationsResponse)
 	err := c.cc.Invoke(ctx, NotificationService_ListNotifications_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *notificationServiceClient) UpdateNotifications(ctx context.Context, in *UpdateNotificationsRequest, opts ...grpc.CallOption) (*UpdateNotificationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateNotificationsResponse)
+	err := c.cc.Invoke(ctx, NotificationService_UpdateNotifications_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *notificationServiceClient) DeleteNotification(ctx context.Context, in *DeleteNotificationRequest, opts ...grpc.CallOption) (*DeleteNotificationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteNotificationResponse)
+	err := c.cc.Invoke(ctx, NotificationService_DeleteNotification_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +121,12 @@ type NotificationService_StreamEventsClient = grpc.ServerStreamingClient[StreamE
 //
 // NotificationService tells users what concerns them. Any RPC may answer UNAUTHORIZED and TOKEN_EXPIRED.
 type NotificationServiceServer interface {
-	// The acting user's, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
 	ListNotifications(context.Context, *ListNotificationsRequest) (*ListNotificationsResponse, error)
+	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	UpdateNotifications(context.Context, *UpdateNotificationsRequest) (*UpdateNotificationsResponse, error)
+	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	DeleteNotification(context.Context, *DeleteNotificationRequest) (*DeleteNotificationResponse, error)
 	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
 	UpdateNotification(context.Context, *UpdateNotificationRequest) (*UpdateNotificationResponse, error)
 	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells.
@@ -115,6 +145,12 @@ type UnimplementedNotificationServiceServer struct{}
 
 func (UnimplementedNotificationServiceServer) ListNotifications(context.Context, *ListNotificationsRequest) (*ListNotificationsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNotifications not implemented")
+}
+func (UnimplementedNotificationServiceServer) UpdateNotifications(context.Context, *UpdateNotificationsRequest) (*UpdateNotificationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateNotifications not implemented")
+}
+func (UnimplementedNotificationServiceServer) DeleteNotification(context.Context, *DeleteNotificationRequest) (*DeleteNotificationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteNotification not implemented")
 }
 func (UnimplementedNotificationServiceServer) UpdateNotification(context.Context, *UpdateNotificationRequest) (*UpdateNotificationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateNotification not implemented")
@@ -161,6 +197,42 @@ func _NotificationService_ListNotifications_Handler(srv interface{}, ctx context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _NotificationService_UpdateNotifications_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateNotificationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NotificationServiceServer).UpdateNotifications(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: NotificationService_UpdateNotifications_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NotificationServiceServer).UpdateNotifications(ctx, req.(*UpdateNotificationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _NotificationService_DeleteNotification_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteNotificationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NotificationServiceServer).DeleteNotification(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: NotificationService_DeleteNotification_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NotificationServiceServer).DeleteNotification(ctx, req.(*DeleteNotificationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _NotificationService_UpdateNotification_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(UpdateNotificationRequest)
 	if err := dec(in); err != nil {
@@ -200,6 +272,14 @@ var NotificationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListNotifications",
 			Handler:    _NotificationService_ListNotifications_Handler,
+		},
+		{
+			MethodName: "UpdateNotifications",
+			Handler:    _NotificationService_UpdateNotifications_Handler,
+		},
+		{
+			MethodName: "DeleteNotification",
+			Handler:    _NotificationService_DeleteNotification_Handler,
 		},
 		{
 			MethodName: "UpdateNotification",

@@ -1119,6 +1119,126 @@ func (x *RotateWebhookSecretResponse) GetReplayed() bool {
 	return false
 }
 
+type TestWebhookRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Id             string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *TestWebhookRequest) Reset() {
+	*x = TestWebhookRequest{}
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestWebhookRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestWebhookRequest) ProtoMessage() {}
+
+func (x *TestWebhookRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestWebhookRequest.ProtoReflect.Descriptor instead.
+func (*TestWebhookRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *TestWebhookRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TestWebhookRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type TestWebhookResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Delivery      *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
+	Replayed      bool                   `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestWebhookResponse) Reset() {
+	*x = TestWebhookResponse{}
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestWebhookResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestWebhookResponse) ProtoMessage() {}
+
+func (x *TestWebhookResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestWebhookResponse.ProtoReflect.Descriptor instead.
+func (*TestWebhookResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *TestWebhookResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *TestWebhookResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *TestWebhookResponse) GetDelivery() *WebhookDelivery {
+	if x != nil {
+		return x.Delivery
+	}
+	return nil
+}
+
+func (x *TestWebhookResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
 type ListWebhookDeliveriesRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	WebhookId string                 `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
@@ -1134,7 +1254,7 @@ type ListWebhookDeliveriesRequest struct {
 
 func (x *ListWebhookDeliveriesRequest) Reset() {
 	*x = ListWebhookDeliveriesRequest{}
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1266,7 @@ func (x *ListWebhookDeliveriesRequest) String() string {
 func (*ListWebhookDeliveriesRequest) ProtoMessage() {}
 
 func (x *ListWebhookDeliveriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1279,7 @@ func (x *ListWebhookDeliveriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWebhookDeliveriesRequest.ProtoReflect.Descriptor instead.
 func (*ListWebhookDeliveriesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{15}
+	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListWebhookDeliveriesRequest) GetWebhookId() string {
@@ -1202,7 +1322,7 @@ type ListWebhookDeliveriesResponse struct {
 
 func (x *ListWebhookDeliveriesResponse) Reset() {
 	*x = ListWebhookDeliveriesResponse{}
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1334,7 @@ func (x *ListWebhookDeliveriesResponse) String() string {
 func (*ListWebhookDeliveriesResponse) ProtoMessage() {}
 
 func (x *ListWebhookDeliveriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1347,7 @@ func (x *ListWebhookDeliveriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWebhookDeliveriesResponse.ProtoReflect.Descriptor instead.
 func (*ListWebhookDeliveriesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{16}
+	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListWebhookDeliveriesResponse) GetCode() string {
@@ -1269,7 +1389,7 @@ type RedeliverWebhookEventRequest struct {
 
 func (x *RedeliverWebhookEventRequest) Reset() {
 	*x = RedeliverWebhookEventRequest{}
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1281,7 +1401,7 @@ func (x *RedeliverWebhookEventRequest) String() string {
 func (*RedeliverWebhookEventRequest) ProtoMessage() {}
 
 func (x *RedeliverWebhookEventRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1294,7 +1414,7 @@ func (x *RedeliverWebhookEventRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RedeliverWebhookEventRequest.ProtoReflect.Descriptor instead.
 func (*RedeliverWebhookEventRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{17}
+	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RedeliverWebhookEventRequest) GetWebhookId() string {
@@ -1330,7 +1450,7 @@ type RedeliverWebhookEventResponse struct {
 
 func (x *RedeliverWebhookEventResponse) Reset() {
 	*x = RedeliverWebhookEventResponse{}
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1342,7 +1462,7 @@ func (x *RedeliverWebhookEventResponse) String() string {
 func (*RedeliverWebhookEventResponse) ProtoMessage() {}
 
 func (x *RedeliverWebhookEventResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_webhooks_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1355,7 +1475,7 @@ func (x *RedeliverWebhookEventResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RedeliverWebhookEventResponse.ProtoReflect.Descriptor instead.
 func (*RedeliverWebhookEventResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{18}
+	return file_coffer_budget_v1_webhooks_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RedeliverWebhookEventResponse) GetCode() string {
@@ -1492,7 +1612,15 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
 	"\x06secret\x18\x03 \x01(\tR\x06secret\x122\n" +
 	"\x15previous_secret_until\x18\x04 \x01(\tR\x13previousSecretUntil\x124\n" +
-	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa2\x01\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"b\n" +
+	"\x12TestWebhookRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12<\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xb8\x01\n" +
+	"\x13TestWebhookResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12=\n" +
+	"\bdelivery\x18\x03 \x01(\v2!.coffer.budget.v1.WebhookDeliveryR\bdelivery\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa2\x01\n" +
 	"\x1cListWebhookDeliveriesRequest\x12\x1d\n" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x1b\n" +
@@ -1519,7 +1647,7 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12=\n" +
 	"\bdelivery\x18\x03 \x01(\v2!.coffer.budget.v1.WebhookDeliveryR\bdelivery\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\xa2\f\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\xd9\r\n" +
 	"\x0eWebhookService\x12\xa6\x01\n" +
 	"\rCreateWebhook\x12&.coffer.budget.v1.CreateWebhookRequest\x1a'.coffer.budget.v1.CreateWebhookResponse\"D\x8a\xb5\x18%\n" +
 	"\x0fWEBHOOK_CREATED\x12\x0fWebhook created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/api/v1/webhooks\x12\xa5\x01\n" +
@@ -1533,7 +1661,9 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\rDeleteWebhook\x12&.coffer.budget.v1.DeleteWebhookRequest\x1a'.coffer.budget.v1.DeleteWebhookResponse\"F\x8a\xb5\x18%\n" +
 	"\x0fWEBHOOK_DELETED\x12\x0fWebhook deleted\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17*\x15/api/v1/webhooks/{id}\x12\xd2\x01\n" +
 	"\x13RotateWebhookSecret\x12,.coffer.budget.v1.RotateWebhookSecretRequest\x1a-.coffer.budget.v1.RotateWebhookSecretResponse\"^\x8a\xb5\x183\n" +
-	"\x16WEBHOOK_SECRET_ROTATED\x12\x16Webhook secret rotated\x18\xc9\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/webhooks/{id}/secret\x12\xec\x01\n" +
+	"\x16WEBHOOK_SECRET_ROTATED\x12\x16Webhook secret rotated\x18\xc9\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/webhooks/{id}/secret\x12\xb4\x01\n" +
+	"\vTestWebhook\x12$.coffer.budget.v1.TestWebhookRequest\x1a%.coffer.budget.v1.TestWebhookResponse\"X\x8a\xb5\x18/\n" +
+	"\x14WEBHOOK_TEST_CREATED\x12\x14Webhook test created\x18\xc9\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/webhooks/{id}/test\x12\xec\x01\n" +
 	"\x15ListWebhookDeliveries\x12..coffer.budget.v1.ListWebhookDeliveriesRequest\x1a/.coffer.budget.v1.ListWebhookDeliveriesResponse\"r\x8a\xb5\x18;\n" +
 	"\x1aWEBHOOK_DELIVERIES_FETCHED\x12\x1aWebhook deliveries fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02*\x12(/api/v1/webhooks/{webhook_id}/deliveries\x90\x02\x01\x12\xfc\x01\n" +
 	"\x15RedeliverWebhookEvent\x12..coffer.budget.v1.RedeliverWebhookEventRequest\x1a/.coffer.budget.v1.RedeliverWebhookEventResponse\"\x81\x01\x8a\xb5\x18;\n" +
@@ -1551,7 +1681,7 @@ func file_coffer_budget_v1_webhooks_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_webhooks_proto_rawDescData
 }
 
-var file_coffer_budget_v1_webhooks_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_coffer_budget_v1_webhooks_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_coffer_budget_v1_webhooks_proto_goTypes = []any{
 	(*Webhook)(nil),                       // 0: coffer.budget.v1.Webhook
 	(*WebhookDelivery)(nil),               // 1: coffer.budget.v1.WebhookDelivery
@@ -1568,43 +1698,48 @@ var file_coffer_budget_v1_webhooks_proto_goTypes = []any{
 	(*DeleteWebhookResponse)(nil),         // 12: coffer.budget.v1.DeleteWebhookResponse
 	(*RotateWebhookSecretRequest)(nil),    // 13: coffer.budget.v1.RotateWebhookSecretRequest
 	(*RotateWebhookSecretResponse)(nil),   // 14: coffer.budget.v1.RotateWebhookSecretResponse
-	(*ListWebhookDeliveriesRequest)(nil),  // 15: coffer.budget.v1.ListWebhookDeliveriesRequest
-	(*ListWebhookDeliveriesResponse)(nil), // 16: coffer.budget.v1.ListWebhookDeliveriesResponse
-	(*RedeliverWebhookEventRequest)(nil),  // 17: coffer.budget.v1.RedeliverWebhookEventRequest
-	(*RedeliverWebhookEventResponse)(nil), // 18: coffer.budget.v1.RedeliverWebhookEventResponse
-	(*v1.Pagination)(nil),                 // 19: coffer.rest.v1.Pagination
+	(*TestWebhookRequest)(nil),            // 15: coffer.budget.v1.TestWebhookRequest
+	(*TestWebhookResponse)(nil),           // 16: coffer.budget.v1.TestWebhookResponse
+	(*ListWebhookDeliveriesRequest)(nil),  // 17: coffer.budget.v1.ListWebhookDeliveriesRequest
+	(*ListWebhookDeliveriesResponse)(nil), // 18: coffer.budget.v1.ListWebhookDeliveriesResponse
+	(*RedeliverWebhookEventRequest)(nil),  // 19: coffer.budget.v1.RedeliverWebhookEventRequest
+	(*RedeliverWebhookEventResponse)(nil), // 20: coffer.budget.v1.RedeliverWebhookEventResponse
+	(*v1.Pagination)(nil),                 // 21: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_webhooks_proto_depIdxs = []int32{
 	0,  // 0: coffer.budget.v1.CreateWebhookResponse.webhook:type_name -> coffer.budget.v1.Webhook
 	0,  // 1: coffer.budget.v1.ListWebhooksResponse.webhooks:type_name -> coffer.budget.v1.Webhook
-	19, // 2: coffer.budget.v1.ListWebhooksResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	21, // 2: coffer.budget.v1.ListWebhooksResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 3: coffer.budget.v1.GetWebhookResponse.webhook:type_name -> coffer.budget.v1.Webhook
 	9,  // 4: coffer.budget.v1.UpdateWebhookRequest.events:type_name -> coffer.budget.v1.EventTypes
 	0,  // 5: coffer.budget.v1.UpdateWebhookResponse.webhook:type_name -> coffer.budget.v1.Webhook
-	1,  // 6: coffer.budget.v1.ListWebhookDeliveriesResponse.deliveries:type_name -> coffer.budget.v1.WebhookDelivery
-	19, // 7: coffer.budget.v1.ListWebhookDeliveriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	1,  // 8: coffer.budget.v1.RedeliverWebhookEventResponse.delivery:type_name -> coffer.budget.v1.WebhookDelivery
-	2,  // 9: coffer.budget.v1.WebhookService.CreateWebhook:input_type -> coffer.budget.v1.CreateWebhookRequest
-	4,  // 10: coffer.budget.v1.WebhookService.ListWebhooks:input_type -> coffer.budget.v1.ListWebhooksRequest
-	6,  // 11: coffer.budget.v1.WebhookService.GetWebhook:input_type -> coffer.budget.v1.GetWebhookRequest
-	8,  // 12: coffer.budget.v1.WebhookService.UpdateWebhook:input_type -> coffer.budget.v1.UpdateWebhookRequest
-	11, // 13: coffer.budget.v1.WebhookService.DeleteWebhook:input_type -> coffer.budget.v1.DeleteWebhookRequest
-	13, // 14: coffer.budget.v1.WebhookService.RotateWebhookSecret:input_type -> coffer.budget.v1.RotateWebhookSecretRequest
-	15, // 15: coffer.budget.v1.WebhookService.ListWebhookDeliveries:input_type -> coffer.budget.v1.ListWebhookDeliveriesRequest
-	17, // 16: coffer.budget.v1.WebhookService.RedeliverWebhookEvent:input_type -> coffer.budget.v1.RedeliverWebhookEventRequest
-	3,  // 17: coffer.budget.v1.WebhookService.CreateWebhook:output_type -> coffer.budget.v1.CreateWebhookResponse
-	5,  // 18: coffer.budget.v1.WebhookService.ListWebhooks:output_type -> coffer.budget.v1.ListWebhooksResponse
-	7,  // 19: coffer.budget.v1.WebhookService.GetWebhook:output_type -> coffer.budget.v1.GetWebhookResponse
-	10, // 20: coffer.budget.v1.WebhookService.UpdateWebhook:output_type -> coffer.budget.v1.UpdateWebhookResponse
-	12, // 21: coffer.budget.v1.WebhookService.DeleteWebhook:output_type -> coffer.budget.v1.DeleteWebhookResponse
-	14, // 22: coffer.budget.v1.WebhookService.RotateWebhookSecret:output_type -> coffer.budget.v1.RotateWebhookSecretResponse
-	16, // 23: coffer.budget.v1.WebhookService.ListWebhookDeliveries:output_type -> coffer.budget.v1.ListWebhookDeliveriesResponse
-	18, // 24: coffer.budget.v1.WebhookService.RedeliverWebhookEvent:output_type -> coffer.budget.v1.RedeliverWebhookEventResponse
-	17, // [17:25] is the sub-list for method output_type
-	9,  // [9:17] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	1,  // 6: coffer.budget.v1.TestWebhookResponse.delivery:type_name -> coffer.budget.v1.WebhookDelivery
+	1,  // 7: coffer.budget.v1.ListWebhookDeliveriesResponse.deliveries:type_name -> coffer.budget.v1.WebhookDelivery
+	21, // 8: coffer.budget.v1.ListWebhookDeliveriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	1,  // 9: coffer.budget.v1.RedeliverWebhookEventResponse.delivery:type_name -> coffer.budget.v1.WebhookDelivery
+	2,  // 10: coffer.budget.v1.WebhookService.CreateWebhook:input_type -> coffer.budget.v1.CreateWebhookRequest
+	4,  // 11: coffer.budget.v1.WebhookService.ListWebhooks:input_type -> coffer.budget.v1.ListWebhooksRequest
+	6,  // 12: coffer.budget.v1.WebhookService.GetWebhook:input_type -> coffer.budget.v1.GetWebhookRequest
+	8,  // 13: coffer.budget.v1.WebhookService.UpdateWebhook:input_type -> coffer.budget.v1.UpdateWebhookRequest
+	11, // 14: coffer.budget.v1.WebhookService.DeleteWebhook:input_type -> coffer.budget.v1.DeleteWebhookRequest
+	13, // 15: coffer.budget.v1.WebhookService.RotateWebhookSecret:input_type -> coffer.budget.v1.RotateWebhookSecretRequest
+	15, // 16: coffer.budget.v1.WebhookService.TestWebhook:input_type -> coffer.budget.v1.TestWebhookRequest
+	17, // 17: coffer.budget.v1.WebhookService.ListWebhookDeliveries:input_type -> coffer.budget.v1.ListWebhookDeliveriesRequest
+	19, // 18: coffer.budget.v1.WebhookService.RedeliverWebhookEvent:input_type -> coffer.budget.v1.RedeliverWebhookEventRequest
+	3,  // 19: coffer.budget.v1.WebhookService.CreateWebhook:output_type -> coffer.budget.v1.CreateWebhookResponse
+	5,  // 20: coffer.budget.v1.WebhookService.ListWebhooks:output_type -> coffer.budget.v1.ListWebhooksResponse
+	7,  // 21: coffer.budget.v1.WebhookService.GetWebhook:output_type -> coffer.budget.v1.GetWebhookResponse
+	10, // 22: coffer.budget.v1.WebhookService.UpdateWebhook:output_type -> coffer.budget.v1.UpdateWebhookResponse
+	12, // 23: coffer.budget.v1.WebhookService.DeleteWebhook:output_type -> coffer.budget.v1.DeleteWebhookResponse
+	14, // 24: coffer.budget.v1.WebhookService.RotateWebhookSecret:output_type -> coffer.budget.v1.RotateWebhookSecretResponse
+	16, // 25: coffer.budget.v1.WebhookService.TestWebhook:output_type -> coffer.budget.v1.TestWebhookResponse
+	18, // 26: coffer.budget.v1.WebhookService.ListWebhookDeliveries:output_type -> coffer.budget.v1.ListWebhookDeliveriesResponse
+	20, // 27: coffer.budget.v1.WebhookService.RedeliverWebhookEvent:output_type -> coffer.budget.v1.RedeliverWebhookEventResponse
+	19, // [19:28] is the sub-list for method output_type
+	10, // [10:19] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_webhooks_proto_init() }
@@ -1617,14 +1752,14 @@ func file_coffer_budget_v1_webhooks_proto_init() {
 	file_coffer_budget_v1_webhooks_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_budget_v1_webhooks_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_budget_v1_webhooks_proto_msgTypes[8].OneofWrappers = []any{}
-	file_coffer_budget_v1_webhooks_proto_msgTypes[15].OneofWrappers = []any{}
+	file_coffer_budget_v1_webhooks_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_webhooks_proto_rawDesc), len(file_coffer_budget_v1_webhooks_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

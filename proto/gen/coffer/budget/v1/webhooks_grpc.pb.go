@@ -27,6 +27,7 @@ const (
 	WebhookService_UpdateWebhook_FullMethodName         = "/coffer.budget.v1.WebhookService/UpdateWebhook"
 	WebhookService_DeleteWebhook_FullMethodName         = "/coffer.budget.v1.WebhookService/DeleteWebhook"
 	WebhookService_RotateWebhookSecret_FullMethodName   = "/coffer.budget.v1.WebhookService/RotateWebhookSecret"
+	WebhookService_TestWebhook_FullMethodName           = "/coffer.budget.v1.WebhookService/TestWebhook"
 	WebhookService_ListWebhookDeliveries_FullMethodName = "/coffer.budget.v1.WebhookService/ListWebhookDeliveries"
 	WebhookService_RedeliverWebhookEvent_FullMethodName = "/coffer.budget.v1.WebhookService/RedeliverWebhookEvent"
 )
@@ -52,6 +53,9 @@ type WebhookServiceClient interface {
 	DeleteWebhook(ctx context.Context, in *DeleteWebhookRequest, opts ...grpc.CallOption) (*DeleteWebhookResponse, error)
 	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
+	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the
+	// log and waits while the webhook is disabled. As GetWebhook.
+	TestWebhook(ctx context.Context, in *TestWebhookRequest, opts ...grpc.CallOption) (*TestWebhookResponse, error)
 	// The log of 30 days, newest first. As GetWebhook.
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
 	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook;
@@ -127,6 +131,16 @@ func (c *webhookServiceClient) RotateWebhookSecret(ctx context.Context, in *Rota
 	return out, nil
 }
 
+func (c *webhookServiceClient) TestWebhook(ctx context.Context, in *TestWebhookRequest, opts ...grpc.CallOption) (*TestWebhookResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TestWebhookResponse)
+	err := c.cc.Invoke(ctx, WebhookService_TestWebhook_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *webhookServiceClient) ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListWebhookDeliveriesResponse)
@@ -168,6 +182,9 @@ type WebhookServiceServer interface {
 	DeleteWebhook(context.Context, *DeleteWebhookRequest) (*DeleteWebhookResponse, error)
 	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
+	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the
+	// log and waits while the webhook is disabled. As GetWebhook.
+	TestWebhook(context.Context, *TestWebhookRequest) (*TestWebhookResponse, error)
 	// The log of 30 days, newest first. As GetWebhook.
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
 	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook;
@@ -200,6 +217,9 @@ func (UnimplementedWebhookServiceServer) DeleteWebhook(context.Context, *DeleteW
 }
 func (UnimplementedWebhookServiceServer) RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RotateWebhookSecret not implemented")
+}
+func (UnimplementedWebhookServiceServer) TestWebhook(context.Context, *TestWebhookRequest) (*TestWebhookResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TestWebhook not implemented")
 }
 func (UnimplementedWebhookServiceServer) ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListWebhookDeliveries not implemented")
@@ -336,6 +356,24 @@ func _WebhookService_RotateWebhookSecret_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _WebhookService_TestWebhook_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TestWebhookRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WebhookServiceServer).TestWebhook(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WebhookService_TestWebhook_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WebhookServiceServer).TestWebhook(ctx, req.(*TestWebhookRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _WebhookService_ListWebhookDeliveries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListWebhookDeliveriesRequest)
 	if err := dec(in); err != nil {
@@ -402,6 +440,10 @@ var WebhookService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RotateWebhookSecret",
 			Handler:    _WebhookService_RotateWebhookSecret_Handler,
+		},
+		{
+			MethodName: "TestWebhook",
+			Handler:    _WebhookService_TestWebhook_Handler,
 		},
 		{
 			MethodName: "ListWebhookDeliveries",

@@ -1,0 +1,164 @@
+package budget
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+func TestRespondToInvitationByOwner(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"pending", "accepted"} {
+		t.Run("changes role and share of "+state+" members", func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+			id := b.budget(t, owner).GetId()
+			b.share(t, owner, id, guest, "viewer")
+			if state == "accepted" {
+				_, err := b.respond(guest, id, state)
+				require.NoError(t, err)
+			}
+			b.events(t)
+			change := func(role, share *string) *budgetv1.Member {
+				resp, err := b.RespondToInvitation(owner.ctx, &budgetv1.RespondToInvitationRequest{
+					BudgetId: id, MemberId: guest.id.String(), Role: role, SharePercent: share,
+				})
+				require.NoError(t, err)
+				require.Equal(t, state, resp.GetMember().GetStatus())
+				list, err := b.ListMembers(owner.ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+				require.NoError(t, err)
+				require.True(t, proto.Equal(resp.GetMember(), list.GetMembers()[0]), "%v", list)
+				return resp.GetMember()
+			}
+			m := change(new("editor"), new("12.5"))
+			require.Equal(t, "editor", m.GetRole())
+			require.Equal(t, "12.50", m.GetSharePercent())
+			require.Equal(t, "Guest", m.GetName())
+			requireTold(t, b.events(t), &budgetv1.MemberUpdated{
+				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(),
+				Role: "editor", SharePercent: new("12.50"), PreviousRole: "viewer",
+			}, owner, guest)
+
+			before := b.state(t)
+			change(new("editor"), new("12.50"))
+			require.Equal(t, before, b.state(t), "the same terms again change nothing")
+
+			m = change(nil, new(""))
+			require.Nil(t, m.SharePercent)
+			require.Equal(t, "editor", m.GetRole())
+			require.Len(t, b.events(t), 2)
+
+			m = change(new("viewer"), nil)
+			require.Equal(t, "viewer", m.GetRole())
+			_, err := b.UpdateBudget(guest.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Mine")})
+			require.ErrorIs(t, err, errInsufficientPermissions)
+		})
+	}
+
+	t.Run("rejects bad terms", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner, guest, other, gone := b.person(t, "Owner"), b.person(t, "Guest"), b.person(t, "Other"), b.person(t, "Gone")
+		id := b.budget(t, owner).GetId()
+		b.join(t, owner, id, guest, "viewer")
+		b.join(t, owner, id, gone, "viewer")
+		_, err := b.respond(gone, id, "rejected")
+		require.NoError(t, err)
+		_, err = b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.email, SharePercent: new("60")})
+		require.NoError(t, err)
+		for name, c := range map[string]struct {
+			by     person
+			req    *budgetv1.RespondToInvitationRequest
+			code   codes.Code
+			reason string
+		}{
+			"unknown role":      {owner, &budgetv1.RespondToInvitationRequest{Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+			"zero share":        {owner, &budgetv1.RespondToInvitationRequest{SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+			"total over 100":    {owner, &budgetv1.RespondToInvitationRequest{SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
+			"by the member":     {guest, &budgetv1.RespondToInvitationRequest{Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"with an answer":    {guest, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"owner answers too": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"with a bad answer": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument, "INVALID_INVITE_RESPONSE"},
+			"rejected member":   {owner, &budgetv1.RespondToInvitationRequest{MemberId: gone.id.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"no member":         {owner, &budgetv1.RespondToInvitationRequest{MemberId: owner.id.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
+			"malformed id":      {owner, &budgetv1.RespondToInvitationRequest{MemberId: "1", Role: new("editor")}, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				c.req.BudgetId = id
+				if c.req.GetMemberId() == "" {
+					c.req.MemberId = guest.id.String()
+				}
+				b.refuses(t, c.code, c.reason, func() error { _, err := b.RespondToInvitation(c.by.ctx, c.req); return err })
+			})
+		}
+		_, err = b.RespondToInvitation(owner.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guest.id.String(), SharePercent: new("40")})
+		require.NoError(t, err)
+	})
+
+	t.Run("never exceeds 100 percent with simultaneous invitations", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id := b.budget(t, owner).GetId()
+		var guests [racers]person
+		for i := range guests {
+			guests[i] = b.person(t, string(rune('a'+i)))
+			if i%2 == 0 {
+				b.share(t, owner, id, guests[i], "viewer")
+			}
+		}
+		errs := b.race(t, id, func(i int) error {
+			if i%2 == 0 {
+				_, err := b.RespondToInvitation(owner.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guests[i].id.String(), SharePercent: new("24")})
+				return err
+			}
+			_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guests[i].email, SharePercent: new("24")})
+			return err
+		})
+		requireWinners(t, 4, errShareExceeded, errs)
+	})
+}
+
+func TestShareBudgetProblems(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	for email, problem := range map[string]string{"": "is required", "  ": "is required", "friend": "must be an e-mail address"} {
+		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
+			return err
+		})
+		require.Equal(t, []apierr.Field{{Name: "email", Message: problem}}, e.Fields)
+	}
+}
+
+func TestBudgetLimitProblems(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	for limit, problem := range map[string]string{
+		"0": "must be greater than 0", "-1": "must be greater than 0", "-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
+		"1e15": "must be greater than 0 and at most 999999999999.99", "0.001": "has more decimals than the currency", "x": "must be a decimal number",
+	} {
+		create := newBudget()
+		create.Name, create.Limit = "Another", limit
+		for _, call := range []func() error{
+			func() error { _, err := b.CreateBudget(owner.ctx, create); return err },
+			func() error {
+				_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: &limit})
+				return err
+			},
+		} {
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", call)
+			require.Equal(t, []apierr.Field{{Name: "limit", Message: problem}}, e.Fields, limit)
+		}
+	}
+}

@@ -146,7 +146,7 @@ func TestBudgetLimitProblems(t *testing.T) {
 	id := b.budget(t, owner).GetId()
 	for limit, problem := range map[string]string{
 		"0": "must be greater than 0", "-1": "must be greater than 0", "-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
-		"1e15": "must be greater than 0 and at most 999999999999.99", "0.001": "has more decimals than the currency", "x": "must be a decimal number",
+		"1e15": "must be greater than 0 and at most 999999999999.99", "0.001": "must not have more decimals than the currency", "x": "must be a decimal number",
 	} {
 		create := newBudget()
 		create.Name, create.Limit = "Another", limit

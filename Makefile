@@ -59,6 +59,13 @@ bench-receipts: ## Read a folder of labelled receipts and score what is read (DA
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
 
+.PHONY: mutants
+mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
+	@deploy/local/install.sh
+	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@go build -o $(BIN)/mutants ./test/cmd/mutants
+	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth services/ledger services/budget services/ocr gateway)
+
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
 	@deploy/local/install.sh

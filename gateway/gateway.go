@@ -79,7 +79,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	limited, err := connlimit.Listen(lis, config.connections())
+	limited, err := connlimit.Listen(ctx, lis, config.connections())
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func serveHealth(ctx context.Context, addr string, api http.Handler) (stop func(
 	if err != nil {
 		return nil, fmt.Errorf("listening for probes: %w", err)
 	}
-	limited, err := connlimit.Listen(lis, connlimit.Limits{Total: maxProbes})
+	limited, err := connlimit.Listen(ctx, lis, connlimit.Limits{Total: maxProbes})
 	if err != nil {
 		return nil, errors.Join(err, lis.Close())
 	}

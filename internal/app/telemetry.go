@@ -69,7 +69,7 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 	if err != nil {
 		return nil, fmt.Errorf("listening for metrics: %w", err)
 	}
-	limited, err := connlimit.Listen(lis, connlimit.Limits{Total: maxMetricsConnections})
+	limited, err := connlimit.Listen(ctx, lis, connlimit.Limits{Total: maxMetricsConnections})
 	if err != nil {
 		return nil, err
 	}

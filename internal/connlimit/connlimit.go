@@ -59,7 +59,7 @@ type conn struct {
 }
 
 // Listen applies limits to inner. The total is at most half of the process's file descriptors, because the process needs others.
-func Listen(inner net.Listener, limits Limits) (*Listener, error) {
+func Listen(ctx context.Context, inner net.Listener, limits Limits) (*Listener, error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return nil, fmt.Errorf("reading the limit of file descriptors: %w", err)
@@ -71,10 +71,10 @@ func Listen(inner net.Listener, limits Limits) (*Listener, error) {
 		Listener: inner, limits: limits, conns: map[*conn]bool{}, counts: map[string]int{}, idle: list.New(),
 		attributes: metric.WithAttributeSet(attribute.NewSet(attribute.String("listener", inner.Addr().String()))),
 	}
-	return l, l.instrument()
+	return l, l.instrument(ctx)
 }
 
-func (l *Listener) instrument() (err error) {
+func (l *Listener) instrument(ctx context.Context) (err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/connlimit")
 	open, err := meter.Int64ObservableGauge("connections.open", metric.WithDescription("Open connections of clients."))
 	if err != nil {
@@ -87,8 +87,8 @@ func (l *Listener) instrument() (err error) {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
 	// A counter that starts with its first event has no rate at that time.
-	l.refused.Add(context.Background(), 0, l.attributes)
-	l.evicted.Add(context.Background(), 0, l.attributes)
+	l.refused.Add(ctx, 0, l.attributes)
+	l.evicted.Add(ctx, 0, l.attributes)
 	l.metrics, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -29,7 +29,7 @@ func serve(t *testing.T, limits Limits) (addr string, lis *Listener, release cha
 		}
 		_, _ = io.WriteString(w, "ok")
 	}))
-	lis, err := Listen(server.Listener, limits)
+	lis, err := Listen(t.Context(), server.Listener, limits)
 	require.NoError(t, err)
 	server.Listener = lis
 	server.Config.ConnState = lis.ConnState
@@ -129,7 +129,7 @@ func TestListenLeavesDescriptorsForOtherFiles(t *testing.T) {
 	t.Parallel()
 	inner, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	lis, err := Listen(inner, Limits{Total: 1 << 40})
+	lis, err := Listen(t.Context(), inner, Limits{Total: 1 << 40})
 	require.NoError(t, err)
 	defer func() { _ = lis.Close() }()
 	require.Less(t, lis.limits.Total, 1<<40)

@@ -138,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	}
 	defer stopHealth()
 
-	lis, err = connlimit.Listen(lis, connlimit.Limits{Total: s.config.MaxConnections, PerAddress: s.config.MaxConnectionsPerAddress})
+	lis, err = connlimit.Listen(ctx, lis, connlimit.Limits{Total: s.config.MaxConnections, PerAddress: s.config.MaxConnectionsPerAddress})
 	if err != nil {
 		return err
 	}

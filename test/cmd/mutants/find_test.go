@@ -1,0 +1,106 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const source = "package p\n\n" + `
+func f(ctx context.Context, tx pgx.Tx) error {
+	if err := lockUser(ctx, tx); err != nil {
+		return err
+	}
+	if len(rows) > maxRows {
+		return errTooMany
+	}
+	if rows, err := tx.Query(ctx); err != nil {
+		return err
+	}
+	switch {
+	case !mine:
+		return errNotYours
+	}
+	if expires.Before(now) {
+		return errExpired
+	}
+	return tx.Exec(ctx, ` + "`" + `
+		UPDATE wallets SET name = $3
+		WHERE id = $1 AND owner_id = $2 AND deleted_at IS NULL AND expires_at > @now AND id = ANY($4::uuid[])
+		FOR NO KEY UPDATE OF wallets SKIP LOCKED` + "`" + `, "SELECT pg_advisory_xact_lock(1)")
+}
+`
+
+func TestFindIn(t *testing.T) {
+	t.Parallel()
+	mutants, err := findIn("p.go", []byte(source))
+	require.NoError(t, err)
+	var got []string
+	for _, m := range mutants {
+		got = append(got, strings.TrimPrefix(m.String(), "p.go:"))
+		_, err := parser.ParseFile(token.NewFileSet(), "p.go", m.apply([]byte(source)), 0)
+		require.NoError(t, err, m)
+	}
+	require.Equal(t, []string{
+		"5: lock removed: lockUser(ctx, tx) -> error(nil)",
+		"5: check removed: err != nil -> false && (err != nil)",
+		"8: check removed: len(rows) > maxRows -> false && (len(rows) > maxRows)",
+		"8: limit moved: > -> >=",
+		"15: case removed: !mine -> false && (!mine)",
+		"18: check removed: expires.Before(now) -> false && (expires.Before(now))",
+		"18: expiry reversed: Before -> After",
+		"23: condition dropped: id = $1 -> (id = $1 OR TRUE)",
+		"23: condition dropped: owner_id = $2 -> (owner_id = $2 OR TRUE)",
+		"23: condition dropped: deleted_at IS NULL -> (deleted_at IS NULL OR TRUE)",
+		"23: condition dropped: expires_at > @now -> (expires_at > @now OR TRUE)",
+		"23: limit moved: > -> >=",
+		"23: condition dropped: id = ANY($4::uuid[]) -> (id = ANY($4::uuid[]) OR TRUE)",
+		"24: row lock dropped: FOR NO KEY UPDATE OF wallets SKIP LOCKED -> (nothing)",
+		"24: advisory lock shared: pg_advisory_xact_lock( -> pg_advisory_xact_lock_shared(",
+	}, got)
+}
+
+// TestFindMissesNoLockOrOwner compares the mutants of the services with a plain search in their files.
+func TestFindMissesNoLockOrOwner(t *testing.T) {
+	t.Parallel()
+	comment := regexp.MustCompile(`(?m)^[ \t]*//.*$`)
+	for _, c := range []struct{ text, kind string }{
+		{`FOR (NO KEY )?(UPDATE|SHARE)\b`, "row lock dropped"},
+		{`\bpg_advisory_xact_lock\(`, "advisory lock shared"},
+		{`(WHERE|AND) (\w+\.)?(owner_id|user_id) = [$@]`, "condition dropped"},
+	} {
+		text := regexp.MustCompile(c.text)
+		for _, service := range []string{"auth", "ledger", "budget", "ocr"} {
+			dir := filepath.Join("../../../services", service)
+			mutants, err := find(dir)
+			require.NoError(t, err)
+			require.NotEmpty(t, mutants)
+			lines := map[string]map[int]bool{}
+			for _, m := range mutants {
+				if m.kind == c.kind {
+					if lines[m.file] == nil {
+						lines[m.file] = map[int]bool{}
+					}
+					lines[m.file][m.line] = true
+				}
+			}
+			files, err := filepath.Glob(filepath.Join(dir, "store_*.go"))
+			require.NoError(t, err)
+			for _, file := range files {
+				source, err := os.ReadFile(file)
+				require.NoError(t, err)
+				for i, line := range strings.Split(comment.ReplaceAllString(string(source), ""), "\n") {
+					if text.MatchString(line) {
+						require.True(t, lines[file][i+1], "%s:%d: %s", file, i+1, line)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,194 @@
+// Command mutants changes one check, lock, limit or expiry of a package at a time and reports the changes that no test of the
+// package notices.
+//
+//	go run ./test/cmd/mutants [flags] services/auth services/ledger ...
+//
+// It finds the changes in the syntax tree and in the SQL of the package, so that there is no list to maintain:
+//
+//   - check removed, case removed: a condition whose branch returns is never true
+//   - lock removed, row lock dropped, advisory lock shared: simultaneous transactions do not wait for each other
+//   - condition dropped: a condition of a statement, such as that of ownership, is always true
+//   - limit moved: < becomes <=, and so on
+//   - expiry reversed: Before becomes After
+//
+// The source tree stays as it is: the compiler gets the changed file as an overlay. The tests need TEST_DATABASE_URL where the
+// package needs PostgreSQL. A survivor is a missing test, or a check that another one makes redundant. A mutant that only the
+// time limit ends is reported, too: no test names its cause.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	survivors, err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	if survivors > 0 {
+		os.Exit(1)
+	}
+}
+
+// runner tests the mutants of one package.
+type runner struct {
+	dir, temp, tests string
+	// limit is a multiple of the time that the tests need without a mutation.
+	limit time.Duration
+}
+
+func run(ctx context.Context, args []string) (survivors int, err error) {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	list := flags.Bool("list", false, "print the mutants and test none")
+	match := flags.String("match", "", "test only mutants whose line in the list matches this `regexp`, such as store_sessions or lock")
+	tests := flags.String("run", "", "run only tests that match this `regexp`")
+	if err := flags.Parse(args); err != nil {
+		return 0, err
+	}
+	wanted, err := regexp.Compile(*match)
+	if err != nil {
+		return 0, err
+	}
+	temp, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	for _, dir := range flags.Args() {
+		mutants, err := find(dir)
+		if err != nil {
+			return survivors, err
+		}
+		selected := mutants[:0]
+		for _, m := range mutants {
+			if wanted.MatchString(m.String()) {
+				selected = append(selected, m)
+			}
+		}
+		if *list {
+			for _, m := range selected {
+				fmt.Println(m)
+			}
+			continue
+		}
+		r := &runner{dir: dir, temp: temp, tests: *tests}
+		n, err := r.all(ctx, selected)
+		survivors += n
+		if err != nil {
+			return survivors, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	return survivors, nil
+}
+
+func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err error) {
+	if len(mutants) == 0 {
+		return 0, nil
+	}
+	start := time.Now()
+	r.limit = 10 * time.Minute
+	verdict, err := r.test(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	if verdict != survived {
+		return 0, fmt.Errorf("the tests fail without a mutation: %s", verdict)
+	}
+	r.limit = 3*time.Since(start) + time.Minute
+	counts := map[verdictOf]int{}
+	for i, m := range mutants {
+		verdict, err := r.test(ctx, &m)
+		if err != nil {
+			return survivors, err
+		}
+		counts[verdict]++
+		if verdict == survived || verdict == timedOut {
+			survivors++
+			fmt.Printf("%s  %s\n", strings.ToUpper(string(verdict)), m)
+		}
+		fmt.Fprintf(os.Stderr, "%d of %d: %s  %s\n", i+1, len(mutants), verdict, m)
+	}
+	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d ended by the time limit, %d did not compile\n",
+		r.dir, len(mutants), counts[killed], counts[survived], counts[timedOut], counts[invalid])
+	return survivors, nil
+}
+
+// verdictOf says how the tests of a mutant ended.
+type verdictOf string
+
+const (
+	killed   verdictOf = "killed"
+	survived verdictOf = "survived"
+	timedOut verdictOf = "timed out"
+	invalid  verdictOf = "does not compile"
+)
+
+// test builds the package's tests with a mutant, or without one, and runs them.
+func (r *runner) test(ctx context.Context, m *mutant) (verdictOf, error) {
+	program := filepath.Join(r.temp, "package.test")
+	build := []string{"test", "-c", "-o", program}
+	if m != nil {
+		overlay, err := r.overlay(*m)
+		if err != nil {
+			return "", err
+		}
+		build = append(build, "-overlay", overlay)
+	}
+	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.dir)...).CombinedOutput(); err != nil {
+		if m == nil || ctx.Err() != nil {
+			return "", fmt.Errorf("building the tests: %w\n%s", err, out)
+		}
+		return invalid, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	tests := exec.CommandContext(limited, program, "-test.failfast", "-test.run="+r.tests)
+	tests.Dir, tests.WaitDelay = r.dir, 5*time.Second
+	out, err := tests.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case limited.Err() != nil:
+		return timedOut, nil
+	case err != nil && m == nil:
+		return killed, fmt.Errorf("testing without a mutation: %w\n%s", err, out)
+	case err != nil:
+		return killed, nil
+	}
+	return survived, nil
+}
+
+// overlay writes the mutated file, and the description of it that the go command reads.
+func (r *runner) overlay(m mutant) (string, error) {
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	mutated, description := filepath.Join(r.temp, "mutated.go"), filepath.Join(r.temp, "overlay.json")
+	if err := os.WriteFile(mutated, m.apply(source), 0o600); err != nil {
+		return "", err
+	}
+	original, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
+	if err != nil {
+		return "", err
+	}
+	return description, os.WriteFile(description, text, 0o600)
+}

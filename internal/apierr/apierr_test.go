@@ -60,6 +60,14 @@ func TestProblemsAreToldTogether(t *testing.T) {
 	require.Equal(t, []Field{{"limit", "is required"}, {"name", "is taken"}}, e.Fields)
 }
 
+func TestProblemsFieldKeepsTheFirstProblemOfAField(t *testing.T) {
+	t.Parallel()
+	var p Problems
+	p.Field(&Field{Name: "limit", Message: "is required"})
+	p.Field(&Field{Name: "limit", Message: "must be a number"})
+	require.Equal(t, Validation([]Field{{"limit", "is required"}}), p.Err())
+}
+
 func TestProblemsOfAPartNameThePart(t *testing.T) {
 	t.Parallel()
 	var p Problems

@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// Problems collects everything that is wrong with a request, so that the caller learns of it at once. The zero value is
-// ready to use.
+// Problems collects the problems of a request, so that one error names all of them. The zero value is ready to use.
 type Problems struct {
 	fields   []Field
 	specific []*Error
 }
 
-// Field adds what is wrong with a plain field; nil adds nothing.
+// Field adds the problem of a field without a code of its own. It ignores nil, and a second problem of the same field.
 func (p *Problems) Field(f *Field) {
-	if f != nil {
+	if f != nil && !slices.ContainsFunc(p.fields, func(known Field) bool { return known.Name == f.Name }) {
 		p.fields = append(p.fields, *f)
 	}
 }

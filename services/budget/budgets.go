@@ -1,12 +1,14 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -21,9 +23,11 @@ import (
 // CreateBudget asks the ledger about the wallet and categories before it opens the transaction.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
-	b, err := parseCreate(req)
-	if err != nil {
-		return nil, err
+	var p apierr.Problems
+	c := parseCreate(&p, req)
+	b := c.apply(&p, budget{AlertThresholds: usualThresholds})
+	if p.Err() != nil {
+		return nil, s.referenceProblems(ctx, p, user, c.wallet, c.categories)
 	}
 	b.ID, b.OwnerID, b.Version, b.CreatedAt = s.newID(), user, 1, s.now().UTC()
 	b.UpdatedAt = b.CreatedAt
@@ -33,7 +37,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		resp.Replayed = replayed
 		return resp, err
 	}
-	if err := s.checkReferences(ctx, user, &b.WalletID, b.CategoryIDs); err != nil {
+	err := s.checkReferences(ctx, user, &b.WalletID, b.CategoryIDs)
+	if err != nil {
 		return nil, err
 	}
 	// Before the transaction, for the answer is recorded in it.
@@ -121,23 +126,24 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseUpdate(req)
-	if err != nil {
-		return nil, err
-	}
-	before, err := s.budgetFor(ctx, s.db, id, changeBudget)
-	if err != nil {
-		return nil, err
-	}
-	if !etag.Matches(req.GetIfMatch(), before.Version) {
-		return nil, apierr.VersionMismatch
-	}
 	var p apierr.Problems
-	c.apply(&p, before.budget)
-	if err := p.Err(); err != nil {
+	c, err := parseUpdate(&p, req)
+	if err != nil {
 		return nil, err
 	}
+	// Invalid fields take precedence over a budget that does not exist or has another version.
+	before, err := s.budgetFor(ctx, s.db, id, changeBudget)
+	if err == nil && !etag.Matches(req.GetIfMatch(), before.Version) {
+		err = apierr.VersionMismatch
+	}
+	if err != nil {
+		return nil, cmp.Or(p.Err(), err)
+	}
+	c.apply(&p, before.budget)
 	wallet, categories := c.newReferences(before.budget)
+	if p.Err() != nil {
+		return nil, s.referenceProblems(ctx, p, before.OwnerID, wallet, categories)
+	}
 	if err := s.checkReferences(ctx, before.OwnerID, wallet, categories); err != nil {
 		return nil, err
 	}
@@ -286,6 +292,15 @@ func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *u
 	}
 	_, err := s.ledger.CheckReferences(ctx, req)
 	return err
+}
+
+// referenceProblems returns the problems of an invalid request, and adds to them the wallet and categories that the ledger
+// rejects. They are omitted if the ledger is unavailable.
+func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
+	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories)); e != nil && e.Code == codes.NotFound {
+		p.Include(e)
+	}
+	return p.Err()
 }
 
 // duplicate tells the duplicate rule's violation from other errors.

@@ -100,7 +100,48 @@ func TestABadBudgetIsRefusedWithTheContractsCode(t *testing.T) {
 			require.Equal(t, c.fields, strings.Join(fields, " "))
 		})
 	}
-	require.Empty(t, b.ledger.checked, "the ledger is not asked about a doomed request")
+}
+
+func TestInvalidBudgetNamesUnknownReferences(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	wallet, category := uuid.NewString(), uuid.NewString()
+	create := func() error {
+		req := newBudget()
+		req.Limit, req.Period, req.WalletId, req.CategoryIds = "0", "x", wallet, []string{category}
+		_, err := b.CreateBudget(owner.ctx, req)
+		return err
+	}
+	update := func() error {
+		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{
+			Id: id, Limit: new("0"), Period: new("x"), WalletId: &wallet, CategoryIds: &budgetv1.CategoryIds{Values: []string{category}},
+		})
+		return err
+	}
+	unknown := apierr.New(codes.NotFound, "WALLET_NOT_FOUND", "Wallet not found").With("walletId", "is unknown").With("categoryIds", "is unknown")
+	for name, c := range map[string]struct {
+		refuse error
+		fields []string
+	}{
+		"unknown references": {unknown.GRPCStatus().Err(), []string{"limit", "period", "walletId", "categoryIds"}},
+		"no ledger":          {grpcstatus.Error(codes.Unavailable, "connection refused"), []string{"limit", "period"}},
+	} {
+		b.ledger.refuse = c.refuse
+		for operation, do := range map[string]func() error{"create": create, "update": update} {
+			b.ledger.checked = nil
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", do)
+			var fields []string
+			for _, f := range e.Fields {
+				fields = append(fields, f.Name)
+			}
+			require.Equal(t, c.fields, fields, "%s, %s", operation, name)
+			require.Len(t, b.ledger.checked, 1)
+			require.Equal(t, wallet, b.ledger.checked[0].GetWalletId())
+			require.Equal(t, []string{category}, b.ledger.checked[0].GetCategoryIds())
+		}
+	}
 }
 
 func manyIDs(n int) []string {

@@ -61,25 +61,23 @@ type changes struct {
 	thresholds []int32
 }
 
-// parseCreate returns the budget that a request asks for, but for what the server adds.
-func parseCreate(req *budgetv1.CreateBudgetRequest) (budget, error) {
+// parseCreate returns the fields of the budget that a request creates.
+func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
 	var c changes
-	var p apierr.Problems
-	c.setName(&p, req.GetName())
-	required(&p, "currency", req.GetCurrency(), c.setCurrency)
-	required(&p, "limit", req.GetLimit(), c.setLimit)
-	required(&p, "period", req.GetPeriod(), c.setPeriod)
-	required(&p, "startDate", req.GetStartDate(), c.setStart)
+	c.setName(p, req.GetName())
+	required(p, "currency", req.GetCurrency(), c.setCurrency)
+	required(p, "limit", req.GetLimit(), c.setLimit)
+	required(p, "period", req.GetPeriod(), c.setPeriod)
+	required(p, "startDate", req.GetStartDate(), c.setStart)
 	if req.EndDate != nil {
-		c.setEnd(&p, req.GetEndDate())
+		c.setEnd(p, req.GetEndDate())
 	}
-	required(&p, "walletId", req.GetWalletId(), c.setWallet)
-	c.setCategories(&p, req.GetCategoryIds())
+	required(p, "walletId", req.GetWalletId(), c.setWallet)
+	c.setCategories(p, req.GetCategoryIds())
 	if req.GetAlertThresholds() != nil {
-		c.setThresholds(&p, req.GetAlertThresholds().GetValues())
+		c.setThresholds(p, req.GetAlertThresholds().GetValues())
 	}
-	b := c.apply(&p, budget{AlertThresholds: usualThresholds})
-	return b, p.Err()
+	return c
 }
 
 func required(p *apierr.Problems, field, value string, set func(*apierr.Problems, string)) {
@@ -90,14 +88,14 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 	set(p, value)
 }
 
-func parseUpdate(req *budgetv1.UpdateBudgetRequest) (changes, error) {
+// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	var c changes
-	var p apierr.Problems
 	some := false
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
 			some = true
-			set(&p, *value)
+			set(p, *value)
 		}
 	}
 	optional(req.Name, c.setName)
@@ -109,16 +107,16 @@ func parseUpdate(req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	optional(req.WalletId, c.setWallet)
 	if req.GetCategoryIds() != nil {
 		some = true
-		c.setCategories(&p, req.GetCategoryIds().GetValues())
+		c.setCategories(p, req.GetCategoryIds().GetValues())
 	}
 	if req.GetAlertThresholds() != nil {
 		some = true
-		c.setThresholds(&p, req.GetAlertThresholds().GetValues())
+		c.setThresholds(p, req.GetAlertThresholds().GetValues())
 	}
 	if !some {
 		return changes{}, apierr.EmptyUpdate
 	}
-	return c, p.Err()
+	return c, nil
 }
 
 func (c *changes) setName(p *apierr.Problems, s string) {
@@ -130,7 +128,7 @@ func (c *changes) setName(p *apierr.Problems, s string) {
 func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
-		p.Add(errUnsupportedCurrency.With("currency", "must be an ISO 4217 code"))
+		p.Add(errUnsupportedCurrency.With("currency", "must be an active ISO 4217 code, such as EUR"))
 		return
 	}
 	c.currency = &currency
@@ -180,33 +178,36 @@ func (c *changes) setEnd(p *apierr.Problems, s string) {
 func (c *changes) setWallet(p *apierr.Problems, s string) {
 	id, ok := text.ID(s)
 	if !ok {
-		p.Add(errInvalidWalletID.With("walletId", "must be a wallet's id"))
+		p.Add(errInvalidWalletID.With("walletId", "must be a UUID"))
 		return
 	}
 	c.wallet = &id
 }
 
-// setCategories drops repeats and keeps the order.
+// setCategories removes repeated ids and keeps the order.
 func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	if len(ids) == 0 {
 		p.Add(errInvalidCategoryIDs.With("categoryIds", "must name at least one category"))
 		return
 	}
+	var categories []uuid.UUID
 	seen := map[uuid.UUID]bool{}
 	for _, s := range ids {
 		id, ok := text.ID(s)
 		if !ok {
-			p.Add(errInvalidCategoryIDs.With("categoryIds", "must be ids of categories"))
+			p.Add(errInvalidCategoryIDs.With("categoryIds", "must be UUIDs of categories"))
 			return
 		}
 		if !seen[id] {
 			seen[id] = true
-			c.categories = append(c.categories, id)
+			categories = append(categories, id)
 		}
 	}
-	if len(c.categories) > maxCategories {
+	if len(categories) > maxCategories {
 		p.Field(&apierr.Field{Name: "categoryIds", Message: "must be at most 100 categories"})
+		return
 	}
+	c.categories = categories
 }
 
 // setThresholds sorts, and drops repeats.

@@ -14,15 +14,13 @@ import (
 // changes are the fields of a transaction that a request sets, validated as far as possible without the other fields. A field
 // is nil if the request does not set it, or if it is invalid and among the problems.
 type changes struct {
-	amount *string
-	// invalidAmount prevents a second problem of the amount when the currency changes, too.
-	invalidAmount bool
-	description   *string
-	date          *time.Time
-	currency      *money.Currency
-	wallet        *uuid.UUID
-	category      *uuid.UUID
-	kind          *string
+	amount      *string
+	description *string
+	date        *time.Time
+	currency    *money.Currency
+	wallet      *uuid.UUID
+	category    *uuid.UUID
+	kind        *string
 }
 
 // parseTransaction returns the fields of the transaction that a request creates.
@@ -74,7 +72,6 @@ func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionR
 func (c *changes) setAmount(p *apierr.Problems, s string) {
 	if problem := amountProblem(money.ParseDecimal(s, mostDecimals)); problem != "" {
 		p.Field(&apierr.Field{Name: "amount", Message: problem})
-		c.invalidAmount = true
 		return
 	}
 	c.amount = &s
@@ -116,8 +113,8 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 	c.kind = &s
 }
 
-// apply returns t with the changes made, and adds the problems of the combined fields. The sign follows the resulting type:
-// that of the request, otherwise that of t, otherwise income.
+// apply returns the transaction with the changes made, and adds what is wrong with the result as a whole. The sign follows
+// the resulting type: that of the request, else the one that t had, else income.
 func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 	old, negative := currencyOf(t.Currency), t.AmountMinor < 0
 	if c.description != nil {
@@ -136,8 +133,8 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 		t.Currency = c.currency.Code()
 	}
 	amount := c.amount
-	if amount == nil && !c.invalidAmount && t.AmountMinor != 0 && t.Currency != old.Code() {
-		// The amount keeps its value in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
+	if amount == nil && t.AmountMinor != 0 && t.Currency != old.Code() {
+		// The amount stays what it was in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
 		amount = new(old.Format(max(t.AmountMinor, -t.AmountMinor)))
 	}
 	if amount != nil && t.Currency != "" {

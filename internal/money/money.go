@@ -14,6 +14,24 @@ var (
 	ErrRange    = errors.New("must be between -999999999999.99 and 999999999999.99")
 )
 
+// PositiveProblem returns the problem of an amount that must be positive and was parsed from number, or "". A negative number is
+// never reported as out of range or too precise, because a correction within that range would not be valid either.
+func PositiveProblem(number string, n int64, err error) string {
+	switch {
+	case errors.Is(err, ErrSyntax):
+		return err.Error()
+	case strings.HasPrefix(number, "-"):
+		return "must be greater than 0"
+	case errors.Is(err, ErrRange):
+		return "must be greater than 0 and at most 999999999999.99"
+	case err != nil:
+		return err.Error()
+	case n <= 0:
+		return "must be greater than 0"
+	}
+	return ""
+}
+
 // maxMajor bounds amounts so that a bigint can hold the sum of some 9 000 of them in any currency.
 const maxMajor = 999_999_999_999
 

@@ -83,6 +83,19 @@ func TestCurrencyCodesAreReadInAnyCaseAndUnknownOnesRefused(t *testing.T) {
 	}
 }
 
+func TestPositiveProblem(t *testing.T) {
+	t.Parallel()
+	usd, _ := ParseCurrency("USD")
+	for number, want := range map[string]string{
+		"0.01": "", "999999999999.99": "", "0": "must be greater than 0", "-0.01": "must be greater than 0", "x": "must be a number",
+		"1e12": "must be greater than 0 and at most 999999999999.99", "-1e12": "must be greater than 0", "-0.001": "must be greater than 0", "-x": "must be a number",
+		"0.001": "must not have more decimals than the currency",
+	} {
+		n, err := usd.Parse(number)
+		require.Equal(t, want, PositiveProblem(number, n, err), number)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1", "-1.5", "1e3", "1e-3", "1e400", "0.1000"} {
 		f.Add(s)

@@ -16,6 +16,6 @@ var (
 
 	// Unknown, used, expired, or of a session that was revoked: which of them is not told.
 	errInvalidRefreshToken = apierr.New(codes.Unauthenticated, "INVALID_REFRESH_TOKEN", "Invalid refresh token")
-	errInvalidSessionID    = apierr.New(codes.InvalidArgument, "INVALID_SESSION_ID", "Invalid session id")
+	errInvalidSessionID    = apierr.New(codes.InvalidArgument, "INVALID_SESSION_ID", "Invalid session id: must be a UUID")
 	errSessionNotFound     = apierr.New(codes.NotFound, "SESSION_NOT_FOUND", "Session not found")
 )

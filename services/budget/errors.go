@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	errInvalidBudgetID         = apierr.New(codes.InvalidArgument, "INVALID_BUDGET_ID", "Invalid budget id")
+	errInvalidBudgetID         = apierr.New(codes.InvalidArgument, "INVALID_BUDGET_ID", "Invalid budget id: must be a UUID")
 	errBudgetNotFound          = apierr.New(codes.NotFound, "BUDGET_NOT_FOUND", "Budget not found")
 	errBudgetAlreadyExists     = apierr.New(codes.AlreadyExists, "BUDGET_ALREADY_EXISTS", "Budget already exists")
 	errInsufficientPermissions = apierr.New(codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", "You do not have permission to perform this action")
@@ -29,14 +29,14 @@ var (
 	errTooManyInvitations    = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many invitations, try again tomorrow").After(invitationWindow)
 	errInvalidInviteResponse = apierr.New(codes.InvalidArgument, "INVALID_INVITE_RESPONSE", "The response must be accepted or rejected").With("status", "must be accepted or rejected")
 
-	errInvalidNotificationID = apierr.New(codes.InvalidArgument, "INVALID_NOTIFICATION_ID", "Invalid notification id")
+	errInvalidNotificationID = apierr.New(codes.InvalidArgument, "INVALID_NOTIFICATION_ID", "Invalid notification id: must be a UUID")
 	errNotificationNotFound  = apierr.New(codes.NotFound, "NOTIFICATION_NOT_FOUND", "Notification not found")
-	errTooManyStreams        = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many event streams are open").After(time.Minute)
+	errTooManyStreams        = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many event streams are open: at most 10 are allowed").After(time.Minute)
 
-	errInvalidWebhookID    = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_ID", "Invalid webhook id")
+	errInvalidWebhookID    = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_ID", "Invalid webhook id: must be a UUID")
 	errInvalidWebhookURL   = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_URL", "Invalid webhook URL")
 	errWebhookNotFound     = apierr.New(codes.NotFound, "WEBHOOK_NOT_FOUND", "Webhook not found")
-	errWebhookLimitReached = apierr.New(codes.AlreadyExists, "WEBHOOK_LIMIT_REACHED", "You have as many webhooks as you may have")
-	errInvalidDeliveryID   = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_DELIVERY_ID", "Invalid webhook delivery id")
+	errWebhookLimitReached = apierr.New(codes.AlreadyExists, "WEBHOOK_LIMIT_REACHED", "A user may have at most 20 webhooks")
+	errInvalidDeliveryID   = apierr.New(codes.InvalidArgument, "INVALID_WEBHOOK_DELIVERY_ID", "Invalid webhook delivery id: must be a UUID")
 	errDeliveryNotFound    = apierr.New(codes.NotFound, "WEBHOOK_DELIVERY_NOT_FOUND", "Webhook delivery not found")
 )

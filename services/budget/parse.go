@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ func (s *server) parseAt(at *string) (time.Time, error) {
 	}
 	d, ok := parseDate(*at)
 	if !ok {
-		return time.Time{}, errInvalidTimeframe.With("at", "must be a date, YYYY-MM-DD")
+		return time.Time{}, errInvalidTimeframe.With("at", "must be a date, YYYY-MM-DD, of the years 1900 to 2200")
 	}
 	return d, nil
 }
@@ -137,7 +136,7 @@ func (c *changes) setCurrency(p *apierr.Problems, s string) {
 // setLimit leaves the number as it is: which decimals it may have depends on the currency, which may be the old one.
 func (c *changes) setLimit(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, mostDecimals)
-	if problem := limitProblem(s, n, err); problem != "" {
+	if problem := money.PositiveProblem(s, n, err); problem != "" {
 		p.Field(&apierr.Field{Name: "limit", Message: problem})
 		return
 	}
@@ -278,26 +277,8 @@ func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
 
 func parseLimit(p *apierr.Problems, currency money.Currency, s string) int64 {
 	minor, err := currency.Parse(s)
-	if problem := limitProblem(s, minor, err); problem != "" {
+	if problem := money.PositiveProblem(s, minor, err); problem != "" {
 		p.Field(&apierr.Field{Name: "limit", Message: problem})
 	}
 	return minor
-}
-
-// limitProblem returns the problem with a limit that was parsed from s, or "". A negative number is never reported as out of
-// the range of amounts or too precise, because a correction within that range would not be valid either.
-func limitProblem(s string, n int64, err error) string {
-	switch {
-	case errors.Is(err, money.ErrSyntax):
-		return err.Error()
-	case strings.HasPrefix(s, "-"):
-		return "must be greater than 0"
-	case errors.Is(err, money.ErrRange):
-		return "must be greater than 0 and at most 999999999999.99"
-	case err != nil:
-		return err.Error()
-	case n <= 0:
-		return "must be greater than 0"
-	}
-	return ""
 }

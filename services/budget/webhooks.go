@@ -249,7 +249,7 @@ func parseDescription(p *apierr.Problems, s string) string {
 // parsePatterns refuses a pattern that no event has, for it would be a mistake that nobody notices.
 func parsePatterns(p *apierr.Problems, patterns []string) []string {
 	if len(patterns) > maxPatterns {
-		p.Field(&apierr.Field{Name: "events", Message: "must be at most 50"})
+		p.Field(&apierr.Field{Name: "events", Message: "must be at most 50 types of events"})
 		return nil
 	}
 	for i, pattern := range patterns {

@@ -213,7 +213,7 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, heir uuid.UUI
 	heir, ok = text.ID(req.GetReassignTo())
 	switch {
 	case !ok:
-		return uuid.Nil, uuid.Nil, errInvalidCategoryID.With("reassignTo", "must be an id")
+		return uuid.Nil, uuid.Nil, errInvalidCategoryID.With("reassignTo", "must be a UUID")
 	case heir == id:
 		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be another category"}})
 	}

@@ -70,7 +70,8 @@ func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionR
 
 // setAmount keeps the number as text, because its permitted decimals depend on the currency, which may be the old one.
 func (c *changes) setAmount(p *apierr.Problems, s string) {
-	if problem := amountProblem(money.ParseDecimal(s, mostDecimals)); problem != "" {
+	n, err := money.ParseDecimal(s, mostDecimals)
+	if problem := money.PositiveProblem(s, n, err); problem != "" {
 		p.Field(&apierr.Field{Name: "amount", Message: problem})
 		return
 	}
@@ -139,7 +140,7 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 	}
 	if amount != nil && t.Currency != "" {
 		minor, err := currencyOf(t.Currency).Parse(*amount)
-		if problem := amountProblem(minor, err); problem != "" {
+		if problem := money.PositiveProblem(*amount, minor, err); problem != "" {
 			p.Field(&apierr.Field{Name: "amount", Message: problem})
 		}
 		t.AmountMinor = minor
@@ -152,15 +153,4 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 		t.AmountMinor = -t.AmountMinor
 	}
 	return t
-}
-
-// amountProblem returns the problem of an amount in a request, or "" if it is valid.
-func amountProblem(n int64, err error) string {
-	switch {
-	case err != nil:
-		return err.Error()
-	case n <= 0:
-		return "must be greater than 0"
-	}
-	return ""
 }

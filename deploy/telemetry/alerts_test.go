@@ -30,6 +30,7 @@ var troubles = map[string]trouble{
 	"CofferOutboxStuck":        halted("nats", eventsWait),
 	"CofferConsumerBehind":     aConsumerWaits,
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(p person) { p.earn(500) }),
+	"CofferTotalsDiffer":       aTotalDiffers,
 	"CofferReceiptsTurnedAway": func(_ *testing.T, p person) (again, end func()) { return func() { p.upload(6) }, func() {} },
 	"CofferReceiptsFail":       theEngineIsBroken,
 
@@ -148,6 +149,23 @@ func aConsumerWaits(t *testing.T, p person) (again, end func()) {
 			SELECT gen_random_uuid(), user_id, subject, data
 			FROM (SELECT * FROM ledger.outbox ORDER BY seq DESC LIMIT 1) AS e, generate_series(1, 1500)`, nil)
 	})(t, p)
+}
+
+// aTotalDiffers corrupts the balance of an empty wallet, and restores it.
+func aTotalDiffers(t *testing.T, p person) (again, end func()) {
+	t.Helper()
+	store := func(amount string) {
+		asSuperuser(t, `UPDATE ledger.wallet_balances SET amount_minor = `+amount+` WHERE wallet_id = '`+p.wallet+`'`, nil)
+	}
+	store("5")
+	measured := newPrometheus(t)
+	return func() {
+		// The ledger checks owners every ten seconds.
+		require.Eventually(t, func() bool {
+			measured.scrape(time.Minute)
+			return len(measured.query("ledger_differing_owners > 0")) > 0
+		}, time.Minute, 100*time.Millisecond)
+	}, func() { store("0") }
 }
 
 // theEngineIsBroken puts another program in its place.

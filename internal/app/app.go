@@ -1,17 +1,19 @@
 // Package app runs a service as a process: environment, logs, telemetry, listener, signals, exit code, and the commands
-// `migrate` and `version`.
+// `migrate`, `version` and those of the service's own.
 package app
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,11 +31,18 @@ type process struct {
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 }
 
-// Main is the whole of a service's main function: it serves, or with the argument `migrate` brings the schema named
-// like the service up to date, using MIGRATION_DATABASE_URL. It does not return.
-func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS) {
+// Command is a command of a service's own, for operators. Run gets the arguments after the command's name, and the
+// DATABASE_URL of the service's role. The process exits with 1 if it returns an error.
+type Command struct {
+	Name string
+	Run  func(ctx context.Context, databaseURL string, args []string, out io.Writer) error
+}
+
+// Main is a service's main function. Without arguments it serves. The argument `migrate` brings the schema that has the
+// service's name up to date, using MIGRATION_DATABASE_URL. Main does not return.
+func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS, commands ...Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := command(ctx, name, run, migrations)
+	err := command(ctx, name, run, migrations, commands)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
@@ -42,7 +51,7 @@ func Main[C any](name string, run func(ctx context.Context, config C, lis net.Li
 	os.Exit(0)
 }
 
-func command[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error, migrations fs.FS) error {
+func command[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error, migrations fs.FS, commands []Command) error {
 	if len(os.Args) < 2 {
 		return serve(ctx, name, run)
 	}
@@ -62,7 +71,24 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 		fmt.Println(Version())
 		return nil
 	}
-	return fmt.Errorf("unknown command %q: want none, migrate or version", os.Args[1])
+	names := []string{"migrate", "version"}
+	for _, c := range commands {
+		if c.Name == os.Args[1] {
+			return c.run(ctx, os.Args[2:])
+		}
+		names = append(names, c.Name)
+	}
+	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", os.Args[1], strings.Join(names, ", "))
+}
+
+func (c Command) run(ctx context.Context, args []string) error {
+	config, err := ParseEnv[struct {
+		URL string `env:"DATABASE_URL,required,notEmpty,unset"`
+	}](nil)
+	if err != nil {
+		return err
+	}
+	return c.Run(ctx, config.URL, args, os.Stdout)
 }
 
 func serve[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error) (err error) {

@@ -102,6 +102,13 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer func() { _ = unmeasure() }()
+	scrubber := &scrubber{db: db, log: log}
+	unmeasureScrubber, err := scrubber.measure()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unmeasureScrubber() }()
+	go scrubber.run(ctx)
 	// It outlives the order to stop: what is in flight is finished first.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -1,4 +1,5 @@
-// Command ledger serves wallets, categories, transactions and the dashboard over gRPC.
+// Command ledger serves wallets, categories, transactions and the dashboard over gRPC. `ledger verify` compares balances and
+// monthly totals with the transactions.
 package main
 
 import (
@@ -6,4 +7,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger"
 )
 
-func main() { app.Main("ledger", ledger.Run, ledger.Migrations) }
+func main() {
+	app.Main("ledger", ledger.Run, ledger.Migrations, app.Command{Name: "verify", Run: ledger.Verify})
+}

@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+)
+
+const (
+	// scrubInterval and scrubTime limit the background check of each replica to about 1 % of one database core.
+	scrubInterval = 10 * time.Second
+	scrubTime     = scrubInterval / 100
+)
+
+// scrubber verifies one owner after the other in the background, and counts those whose balances or totals differ. Every
+// replica has one; at worst an owner is checked by all of them.
+type scrubber struct {
+	db  *pgxpool.Pool
+	log *slog.Logger
+	// last is the owner that was checked last, and found counts the differing owners of this pass over all owners.
+	last  uuid.UUID
+	found int64
+	// differing is the larger one of this pass's count and the last pass's.
+	differing atomic.Int64
+}
+
+// measure publishes the number of differing owners until stop is called.
+func (s *scrubber) measure() (stop func() error, err error) {
+	meter := otel.Meter("github.com/coffer-budget/coffer/services/ledger")
+	gauge, err := meter.Int64ObservableGauge("ledger.differing.owners",
+		metric.WithDescription("Owners whose balances or monthly totals differ from their transactions."))
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	registered, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(gauge, s.differing.Load())
+		return nil
+	}, gauge)
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	return registered.Unregister, nil
+}
+
+// run checks owners until ctx ends.
+func (s *scrubber) run(ctx context.Context) {
+	for {
+		if err := s.step(ctx, scrubTime); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "failed to verify balances and totals", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(scrubInterval):
+		}
+	}
+}
+
+// step checks owners for a time, and at least one. After the last owner it publishes the count of the pass. An owner whose
+// check fails is skipped until the next pass.
+func (s *scrubber) step(ctx context.Context, limit time.Duration) error {
+	budget, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for first := true; first || budget.Err() == nil; first = false {
+		owner, err := selectOwnerAfter(ctx, s.db, s.last)
+		if errors.Is(err, pgx.ErrNoRows) {
+			s.differing.Store(s.found)
+			s.last, s.found = uuid.Nil, 0
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.last = owner
+		differences, err := selectDifferences(ctx, s.db, owner)
+		if err != nil {
+			return err
+		}
+		if len(differences) > 0 {
+			s.found++
+			s.differing.Store(max(s.found, s.differing.Load()))
+			s.log.ErrorContext(ctx, "balances or totals differ from their transactions", "owner_id", owner, "differences", len(differences))
+		}
+	}
+	return nil
+}

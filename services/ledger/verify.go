@@ -1,0 +1,112 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// Verify is the command `ledger verify`. It recomputes the balances and monthly totals of each owner from the transactions
+// and prints the differences. With -repair it also replaces them, each owner in one transaction that holds the owner's
+// lock, so that the service may run meanwhile. It returns an error if differences remain. Memory is bounded by the sums of
+// one owner.
+func Verify(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("verify", flag.ContinueOnError)
+	flags.SetOutput(out)
+	repair := flags.Bool("repair", false, "replace balances and totals that differ by the recomputed ones")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	db, err := pg.Open(ctx, databaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := pg.CheckMigrated(ctx, db, Migrations); err != nil {
+		return err
+	}
+	return verifyAll(ctx, db, *repair, out)
+}
+
+func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer) error {
+	checked, differing := 0, 0
+	for owner := uuid.Nil; ; checked++ {
+		var err error
+		owner, err = selectOwnerAfter(ctx, db, owner)
+		if errors.Is(err, pgx.ErrNoRows) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		differences, err := selectDifferences(ctx, db, owner)
+		if err != nil {
+			return err
+		}
+		if len(differences) == 0 {
+			continue
+		}
+		differing++
+		if repair {
+			if differences, err = repairOwner(ctx, db, owner); err != nil {
+				return err
+			}
+		}
+		for _, d := range differences {
+			if _, err := fmt.Fprintf(out, "owner %s: %s\n", owner, d); err != nil {
+				return err
+			}
+		}
+	}
+	action := "differ"
+	if repair {
+		action = "repaired"
+	}
+	if _, err := fmt.Fprintf(out, "%d owners checked, %d %s\n", checked, differing, action); err != nil {
+		return err
+	}
+	if differing > 0 && !repair {
+		return fmt.Errorf("balances or totals of %d owners differ from their transactions; verify -repair replaces them", differing)
+	}
+	return nil
+}
+
+// repairOwner replaces an owner's balances and totals by a recomputation, and returns the differences that it removed.
+func repairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differences []difference, err error) {
+	err = pg.InTx(ctx, db, func(tx pgx.Tx) error {
+		if err := lockOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		if differences, err = selectDifferences(ctx, tx, owner); err != nil {
+			return err
+		}
+		if err := repairBalances(ctx, tx, owner); err != nil {
+			return err
+		}
+		return repairTotals(ctx, tx, owner)
+	})
+	return differences, err
+}
+
+// String describes the difference in major units, for operators.
+func (d difference) String() string {
+	c := currencyOf(d.Currency)
+	if d.Month == nil {
+		return fmt.Sprintf("balance of wallet %s is %s %s, its transactions add up to %s", d.WalletID,
+			c.Format(d.StoredIncome), d.Currency, c.Format(d.ComputedIncome))
+	}
+	return fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s of %d transactions, they add up to +%s -%s of %d",
+		d.Month.Format("2006-01"), d.WalletID, *d.CategoryID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
+		d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
+}

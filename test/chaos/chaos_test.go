@@ -80,6 +80,11 @@ var mutants = []mutant{
 		breaks: "postgres", finds: "was acknowledged and is lost",
 	},
 	{
+		name: "no totals in merges", file: "services/ledger/categories.go",
+		old: "err := mergeTotals(ctx, tx, owner, from, to)", new: "var err error",
+		breaks: "auth", finds: "ledger verify",
+	},
+	{
 		name: "no second try to tell", file: "internal/outbox/relay.go",
 		old:    "done, err := b.publish(ctx, entries)\n",
 		new:    "for _, e := range entries {\n\t\t_, _ = conn.Exec(ctx, `DELETE FROM outbox WHERE seq = $1`, e.Seq)\n\t}\n\tdone, err := b.publish(ctx, entries)\n",

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,7 +50,12 @@ func (p *person) bring(ctx context.Context, random *rand.Rand) []*thing {
 				t.id, t.gone, t.frozen = answer{body: object{"t": made}}.text("t.id"), false, false
 			}
 		case refused:
-			p.find("a good batch was refused: %s", a.raw)
+			if !slices.ContainsFunc(b.things, func(t *thing) bool { return p.mayRefuse(a, t.states[0]) }) {
+				p.find("a good batch was refused: %s", a.raw)
+			}
+			for _, t := range b.things {
+				t.states = nil
+			}
 		case unknown:
 			return false
 		}
@@ -100,7 +106,7 @@ func (p *person) insist(ctx context.Context, try func(ctx context.Context) bool)
 // scan uploads a receipt over 6.00 with a key, until the answer tells.
 func (p *person) scan(ctx context.Context) {
 	p.scanned++
-	file, kind, err := receiptForm(p.receipts.id, p.categories[0], p.mark, p.scanned)
+	file, kind, err := receiptForm(p.receipts.id, p.budget.category, p.mark, p.scanned)
 	if err != nil {
 		p.find("%v", err)
 		return

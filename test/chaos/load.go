@@ -39,8 +39,10 @@ type version struct {
 	text             string
 }
 
-func (v version) equal(o version) bool {
-	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && v.category == o.category && v.text == o.text
+// same reports whether two versions are equal. Merges change the category of a transaction without an event of its own, so
+// categories are equal if one was merged into the other.
+func (p *person) same(v, o version) bool {
+	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && p.mergedCategory(v.category) == p.mergedCategory(o.category) && v.text == o.text
 }
 
 func (v version) String() string {
@@ -105,7 +107,9 @@ func (p *person) session(ctx context.Context, n int) {
 			p.open(ctx)
 		case what < 75:
 			p.signIn(ctx, random)
-		case what < 82:
+		case what < 81 && n == 0:
+			p.reorganize(ctx, random)
+		case what < 84:
 			p.trespass(ctx, random)
 		default:
 			p.look(ctx, random, own[random.IntN(len(own))])
@@ -119,6 +123,8 @@ func (p *person) anyVersion(random *rand.Rand) version {
 	if amount.Sign() == 0 {
 		amount.SetInt64(-1)
 	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	return version{amount: amount, wallet: p.wallets[random.IntN(len(p.wallets))].id, category: p.categories[random.IntN(len(p.categories))]}
 }
 
@@ -133,7 +139,7 @@ func (p *person) create(ctx context.Context, random *rand.Rand) *thing {
 	t.key = t.mark
 	for ctx.Err() == nil {
 		if t.make(ctx, v) {
-			if random.IntN(4) == 0 {
+			if random.IntN(4) == 0 && !t.gone {
 				t.repeat(ctx, v)
 			}
 			return t
@@ -167,7 +173,10 @@ func (t *thing) make(ctx context.Context, v version) bool {
 	case done:
 		t.id, t.etag, t.gone, t.frozen = a.text("transaction.id"), a.etag, false, false
 	case refused:
-		t.p.find("a good transaction was refused: %s", a.raw)
+		if !t.p.mayRefuse(a, v) {
+			t.p.find("a good transaction was refused: %s", a.raw)
+		}
+		t.states = nil
 	case unknown:
 		return false
 	}
@@ -205,7 +214,14 @@ func (p *person) change(ctx context.Context, random *rand.Rand, t *thing) {
 		t.changed++
 		t.states, t.etag = []version{v}, a.etag
 	case refused:
-		t.refuse("changing", a)
+		switch {
+		case t.p.mayRefuse(a, v):
+		case a.status == http.StatusPreconditionFailed && p.wasMerged(t.states[0].category):
+			// The merge has changed the version.
+			t.etag = ""
+		default:
+			t.refuse("changing", a)
+		}
 	case unknown:
 		t.doubtful++
 		t.states, t.frozen = append(t.states, v), true
@@ -235,7 +251,7 @@ func (p *person) contend(ctx context.Context, random *rand.Rand) {
 		}
 		p.overwritten[seen] = true
 	case refused:
-		if a.status != http.StatusPreconditionFailed {
+		if a.status != http.StatusPreconditionFailed && !p.retiredIn(a, v) {
 			p.find("changing what two change was refused: %s", a.raw)
 		}
 		return

@@ -23,20 +23,25 @@ const password = "a long enough secret"
 type person struct {
 	*run
 	// mark stands in everything that is theirs.
-	mark       string
-	email, id  string
-	token      string
-	partner    *person
+	mark      string
+	email, id string
+	token     string
+	partner   *person
+	// wallets and categories are in use; the first two of each stay until the end.
 	wallets    []*wallet
 	categories []string
-	budget     budget
-	client     *http.Client
-	stream     *stream
-	contended  *thing
-	receipts   *wallet
-	lock       sync.Mutex
-	things     []*thing
-	pending    []func(ctx context.Context) bool
+	// merged has the target of each category whose merge was requested, and retired the wallets and categories whose deletion
+	// or merge was requested.
+	merged    map[string]string
+	retired   map[string]bool
+	budget    budget
+	client    *http.Client
+	stream    *stream
+	contended *thing
+	receipts  *wallet
+	lock      sync.Mutex
+	things    []*thing
+	pending   []func(ctx context.Context) bool
 	// batches were asked for at once.
 	batches         []*batch
 	number, scanned int
@@ -194,7 +199,7 @@ func (a answer) list(path string) []any {
 // settle makes people with wallets, categories and shared budgets, while nothing is broken.
 func (r *run) settle(ctx context.Context) error {
 	for n := range r.Users {
-		p := &person{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		p := &person{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 		r.people = append(r.people, p)
 		if n%2 == 1 {
 			p.partner, r.people[n-1].partner = r.people[n-1], p
@@ -237,9 +242,9 @@ func (p *person) settle(ctx context.Context) error {
 	opening := func(name, balance string) *wallet {
 		return &wallet{create("/api/v1/wallet", object{"name": p.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
 	}
-	p.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50")}
+	p.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse", "5.00")}
 	p.receipts = opening("receipts", "0")
-	for _, name := range []string{"food", "rent"} {
+	for _, name := range []string{"food", "rent", "fun"} {
 		p.categories = append(p.categories, create("/api/v1/categories", object{"name": p.mark + " " + name}, "category.id"))
 	}
 	p.budget = budget{wallet: p.wallets[0].id, category: p.categories[0], limit: rat("100")}

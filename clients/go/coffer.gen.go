@@ -900,7 +900,7 @@ type Budget struct {
 	// Limit More than 0, in the currency's major unit.
 	Limit json.Number `json:"limit"`
 
-	// Members Empty in lists.
+	// Members The newest members: at most 200 in the answer of one budget, at most 20 in lists; none while the invitation is pending. GET /budgets/{budgetId}/members lists all.
 	Members []Member `json:"members"`
 
 	// MembershipStatus The acting user's: pending or accepted; absent for the owner.

@@ -29,21 +29,34 @@ func (s *server) whole(ctx context.Context, today time.Time, b seenBudget, membe
 	return answer
 }
 
-// withProgress is a page of budgets, for which the ledger is asked once.
-func (s *server) withProgress(ctx context.Context, today time.Time, budgets []seenBudget) []*budgetv1.Budget {
-	answers := make([]*budgetv1.Budget, len(budgets))
+// page returns a page of budgets with progress and members, with one call to the ledger and one to auth, made concurrently.
+// Budgets of pending invitations have neither.
+func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget) ([]*budgetv1.Budget, error) {
+	answers, byID := make([]*budgetv1.Budget, len(budgets)), map[uuid.UUID]*budgetv1.Budget{}
 	var open []budget
-	var places []int
+	var readable []seenBudget
 	for i, b := range budgets {
 		answers[i] = b.proto()
 		if b.standing().may(readBudget) {
-			open, places = append(open, b.budget), append(places, i)
+			open, readable, byID[b.ID] = append(open, b.budget), append(readable, b), answers[i]
 		}
 	}
-	for i, progress := range s.progress(ctx, today, open) {
-		answers[places[i]].Progress = progress
+	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
+	if err != nil {
+		return nil, err
 	}
-	return answers
+	var asking sync.WaitGroup
+	var progresses []*budgetv1.Progress
+	asking.Go(func() { progresses = s.progress(ctx, today, open) })
+	named := s.named(ctx, members)
+	asking.Wait()
+	for i, m := range members {
+		byID[m.BudgetID].Members = append(byID[m.BudgetID].Members, named[i])
+	}
+	for i, progress := range progresses {
+		byID[open[i].ID].Progress = progress
+	}
+	return answers, nil
 }
 
 func (b budget) timeframe() timeframe {

@@ -61,7 +61,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	return resp, nil
 }
 
-// ListBudgets answers with progress, but for budgets whose invitation is still pending.
+// ListBudgets returns budgets with progress and members, except those whose invitation is pending.
 func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsRequest) (*budgetv1.ListBudgetsResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
@@ -95,7 +95,11 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	if err != nil {
 		return nil, err
 	}
-	return &budgetv1.ListBudgetsResponse{Budgets: s.withProgress(ctx, today, budgets), Pagination: pagination}, nil
+	answers, err := s.page(ctx, today, budgets)
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.ListBudgetsResponse{Budgets: answers, Pagination: pagination}, nil
 }
 
 // GetBudget answers with progress and members.

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/money"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
@@ -146,7 +147,7 @@ func TestBudgetLimitProblems(t *testing.T) {
 	id := b.budget(t, owner).GetId()
 	for limit, problem := range map[string]string{
 		"0": "must be greater than 0", "-1": "must be greater than 0", "-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
-		"1e15": "must be greater than 0 and at most 999999999999.99", "0.001": "must not have more decimals than the currency", "x": "must be a decimal number",
+		"1e15": "must be greater than 0 and at most 999999999999.99", "0.001": money.ErrDecimals.Error(), "x": money.ErrSyntax.Error(),
 	} {
 		create := newBudget()
 		create.Name, create.Limit = "Another", limit

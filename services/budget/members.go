@@ -19,6 +19,14 @@ import (
 // maxMembersInBudget is how many a budget's own answer holds; the list of members has them all.
 const maxMembersInBudget = 200
 
+const (
+	// maxMembersInList is the number of members of each budget in a list of budgets.
+	maxMembersInList = 20
+	// maxNames is the number of users that auth returns in one call. Only a page of budgets can have more members; the others
+	// are then without a name.
+	maxNames = 1000
+)
+
 // ListMembers shows rejected ones to the owner only, who may want to invite them anew.
 func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersRequest) (*budgetv1.ListMembersResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
@@ -120,9 +128,12 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 
 // named asks auth once for the members' names and e-mails; without auth they are empty.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
-	ids := make([]uuid.UUID, len(members))
-	for i, m := range members {
-		ids[i] = m.UserID
+	var ids []uuid.UUID
+	known := map[uuid.UUID]bool{}
+	for _, m := range members {
+		if !known[m.UserID] && len(ids) < maxNames {
+			known[m.UserID], ids = true, append(ids, m.UserID)
+		}
 	}
 	users := s.users(ctx, ids)
 	named := make([]*budgetv1.Member, len(members))

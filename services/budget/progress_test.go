@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,4 +105,47 @@ func TestBudgetsAreAnsweredWithoutProgressAndNamesWhenTheOthersAreAway(t *testin
 	require.Len(t, one.GetBudget().GetMembers(), 1)
 	require.Equal(t, viewer.id.String(), one.GetBudget().GetMembers()[0].GetMemberId())
 	require.Empty(t, one.GetBudget().GetMembers()[0].GetName())
+}
+
+func TestListBudgetsMembers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, viewer, guest, gone := b.person(t, "Owner"), b.person(t, "Viewer"), b.person(t, "Guest"), b.person(t, "Gone")
+	shared, alone := b.budget(t, owner).GetId(), b.budgetNamed(t, owner, "Alone").GetId()
+	b.join(t, owner, shared, viewer, "viewer")
+	b.join(t, owner, b.budgetNamed(t, owner, "Too").GetId(), viewer, "viewer")
+	b.share(t, owner, shared, guest, "editor")
+	b.share(t, owner, shared, gone, "viewer")
+	_, err := b.respond(gone, shared, "rejected")
+	require.NoError(t, err)
+	list := func(who person, include *string) map[string]*budgetv1.Budget {
+		before := b.auth.calls
+		resp, err := b.ListBudgets(who.ctx, &budgetv1.ListBudgetsRequest{Include: include})
+		require.NoError(t, err)
+		require.LessOrEqual(t, b.auth.calls-before, 1, "one call for a page")
+		budgets := map[string]*budgetv1.Budget{}
+		for _, budget := range resp.GetBudgets() {
+			budgets[budget.GetId()] = budget
+		}
+		return budgets
+	}
+	for _, who := range []person{owner, viewer} {
+		one, err := b.GetBudget(who.ctx, &budgetv1.GetBudgetRequest{Id: shared})
+		require.NoError(t, err)
+		got := list(who, nil)[shared]
+		want := &budgetv1.Budget{Members: one.GetBudget().GetMembers()}
+		require.True(t, proto.Equal(want, &budgetv1.Budget{Members: got.GetMembers()}), "%v", got)
+		require.Equal(t, "Viewer", got.GetMembers()[len(got.GetMembers())-1].GetName())
+	}
+	require.Len(t, list(owner, nil)[shared].GetMembers(), 3)
+	require.Len(t, list(viewer, nil)[shared].GetMembers(), 2, "only the owner sees rejected members")
+	require.Empty(t, list(owner, nil)[alone].GetMembers())
+	require.Empty(t, list(guest, new("invited"))[shared].GetMembers(), "a pending member does not see the others")
+
+	for i := range maxMembersInList {
+		b.share(t, owner, shared, b.person(t, fmt.Sprint("more", i)), "viewer")
+	}
+	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList)
+	b.auth.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList, "without names when auth is unavailable")
 }

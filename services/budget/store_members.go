@@ -116,6 +116,33 @@ func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, e
 	return members, nil
 }
 
+// selectMembersOf returns the newest members of each budget that its reader may see, at most perBudget of each.
+func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, perBudget int) ([]member, error) {
+	if len(budgets) == 0 {
+		return nil, nil
+	}
+	ids, withRejected := make([]uuid.UUID, len(budgets)), make([]bool, len(budgets))
+	for i, b := range budgets {
+		ids[i], withRejected[i] = b.ID, b.standing().may(readRefusals)
+	}
+	members, err := pg.All[member](ctx, q, `
+		SELECT `+memberColumns+`
+		FROM unnest(@ids::uuid[], @with_rejected::boolean[]) AS b (id, with_rejected)
+		CROSS JOIN LATERAL (
+			SELECT `+memberColumns+`
+			FROM members m
+			WHERE m.budget_id = b.id AND (b.with_rejected OR m.status <> 'rejected')
+			ORDER BY m.invited_at DESC, m.user_id DESC
+			LIMIT @limit
+		) m
+		ORDER BY m.budget_id, m.invited_at DESC, m.user_id DESC`,
+		pgx.NamedArgs{"ids": ids, "with_rejected": withRejected, "limit": perBudget})
+	if err != nil {
+		return nil, fmt.Errorf("selecting the members of a page of budgets: %w", err)
+	}
+	return members, nil
+}
+
 // selectMemberIDs returns the users with one of the statuses, however many.
 func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status) ([]uuid.UUID, error) {
 	type row struct {

@@ -46,7 +46,8 @@ type Budget struct {
 	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// The acting user's: owner, editor or viewer.
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
-	// Empty in lists.
+	// The newest members: at most 200 in the answer of one budget, at most 20 in lists; none while the invitation is pending.
+	// GET /budgets/{budgetId}/members lists all.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
 	// Of the current window; of the first window when the budget is upcoming, of the last one when it has ended. Absent when
 	// the ledger cannot be reached, when the wallet was deleted, and while the invitation is pending.

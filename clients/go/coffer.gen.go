@@ -2557,7 +2557,7 @@ type ListTransactionsParams struct {
 	MinAmount *json.Number `form:"minAmount,omitempty" json:"minAmount,omitempty"`
 	MaxAmount *json.Number `form:"maxAmount,omitempty" json:"maxAmount,omitempty"`
 
-	// Q Part of the description, in any case.
+	// Q A substring of the description, in any case. Without three ASCII letters or digits in a row, no index can find it: then a page examines 10000 transactions, and may have fewer rows than the limit, or none, although has_more is true.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Sort -date (default), date, -amount, amount.
@@ -3093,7 +3093,7 @@ type ClientInterface interface {
 
 	// CreateCategoryWithBody Create category
 	//
-	// CATEGORY_ALREADY_EXISTS.
+	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3102,7 +3102,7 @@ type ClientInterface interface {
 
 	// CreateCategory Create category
 	//
-	// CATEGORY_ALREADY_EXISTS.
+	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3235,7 +3235,7 @@ type ClientInterface interface {
 
 	// CreateTransactionWithBody Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3244,7 +3244,7 @@ type ClientInterface interface {
 
 	// CreateTransaction Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3271,7 +3271,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
+	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3319,7 +3319,7 @@ type ClientInterface interface {
 
 	// CreateWalletWithBody Create wallet
 	//
-	// UNSUPPORTED_CURRENCY.
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3328,7 +3328,7 @@ type ClientInterface interface {
 
 	// CreateWallet Create wallet
 	//
-	// UNSUPPORTED_CURRENCY.
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4055,7 +4055,7 @@ func (c *Client) ListCategories(ctx context.Context, params *ListCategoriesParam
 
 // CreateCategoryWithBody Create category
 //
-// CATEGORY_ALREADY_EXISTS.
+// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4074,7 +4074,7 @@ func (c *Client) CreateCategoryWithBody(ctx context.Context, params *CreateCateg
 
 // CreateCategory Create category
 //
-// CATEGORY_ALREADY_EXISTS.
+// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4377,7 +4377,7 @@ func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsP
 
 // CreateTransactionWithBody Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4396,7 +4396,7 @@ func (c *Client) CreateTransactionWithBody(ctx context.Context, params *CreateTr
 
 // CreateTransaction Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4453,7 +4453,7 @@ func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransacti
 
 // CreateTransactionsFromReceiptWithBody Create transactions from receipt
 //
-// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
+// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4561,7 +4561,7 @@ func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, req
 
 // CreateWalletWithBody Create wallet
 //
-// UNSUPPORTED_CURRENCY.
+// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4580,7 +4580,7 @@ func (c *Client) CreateWalletWithBody(ctx context.Context, params *CreateWalletP
 
 // CreateWallet Create wallet
 //
-// UNSUPPORTED_CURRENCY.
+// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8462,7 +8462,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithBodyWithResponse Create category
 	//
-	// CATEGORY_ALREADY_EXISTS.
+	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8471,7 +8471,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithResponse Create category
 	//
-	// CATEGORY_ALREADY_EXISTS.
+	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8624,7 +8624,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionWithBodyWithResponse Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8633,7 +8633,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionWithResponse Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8660,7 +8660,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
+	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8714,7 +8714,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithBodyWithResponse Create wallet
 	//
-	// UNSUPPORTED_CURRENCY.
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8723,7 +8723,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithResponse Create wallet
 	//
-	// UNSUPPORTED_CURRENCY.
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12418,7 +12418,7 @@ func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, pa
 
 // CreateCategoryWithBodyWithResponse Create category
 //
-// CATEGORY_ALREADY_EXISTS.
+// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12433,7 +12433,7 @@ func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Con
 
 // CreateCategoryWithResponse Create category
 //
-// CATEGORY_ALREADY_EXISTS.
+// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12688,7 +12688,7 @@ func (c *ClientWithResponses) ListTransactionsWithResponse(ctx context.Context, 
 
 // CreateTransactionWithBodyWithResponse Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12703,7 +12703,7 @@ func (c *ClientWithResponses) CreateTransactionWithBodyWithResponse(ctx context.
 
 // CreateTransactionWithResponse Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12748,7 +12748,7 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 //
-// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH.
+// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12838,7 +12838,7 @@ func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, param
 
 // CreateWalletWithBodyWithResponse Create wallet
 //
-// UNSUPPORTED_CURRENCY.
+// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12853,7 +12853,7 @@ func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Conte
 
 // CreateWalletWithResponse Create wallet
 //
-// UNSUPPORTED_CURRENCY.
+// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -17,7 +17,11 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// CreateCategory refuses a name that the user has already, in any case.
+// maxCategories limits the rows of a summary. Users with more keep them.
+const maxCategories = 1000
+
+// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS when the user has a category of this name in any case,
+// CATEGORY_LIMIT_REACHED.
 func (s *server) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
 	name, err := parseCategoryName(req.GetName())
 	if err != nil {
@@ -28,6 +32,13 @@ func (s *server) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategor
 	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		n, err := countCategories(ctx, tx, c.OwnerID)
+		if err != nil {
+			return err
+		}
+		if n >= maxCategories {
+			return errCategoryLimitReached
+		}
 		if err := insertCategory(ctx, tx, c); err != nil {
 			return takenName(err)
 		}

@@ -23,13 +23,18 @@ const (
 
 // GetSummary returns the totals of a window, by default the current calendar month (UTC). Errors: INVALID_TRANSACTION_DATE
 // for a bad from or to, VALIDATION_ERROR for a window that ends before it begins or is longer than ten years,
-// UNSUPPORTED_CURRENCY.
+// UNSUPPORTED_CURRENCY, RATE_LIMITED.
 func (s *server) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
 	question, err := parseSummary(req, s.now())
 	if err != nil {
 		return nil, err
 	}
 	question.owner = caller.ID(ctx)
+	leave, err := s.reads.enter(ctx, question.owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	f, err := selectFigures(ctx, s.db, question)
 	if pg.IsOutOfRange(err) {
 		return nil, errSummaryOverflow

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"time"
+
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -10,6 +12,11 @@ var (
 	errWalletNotFound  = apierr.New(codes.NotFound, "WALLET_NOT_FOUND", "Wallet not found")
 	errInvalidWalletID = apierr.New(codes.InvalidArgument, "WALLET_NOT_FOUND", "Wallet not found")
 	errWalletInUse     = apierr.New(codes.FailedPrecondition, "WALLET_IN_USE", "The wallet has transactions")
+
+	errWalletLimitReached   = apierr.New(codes.AlreadyExists, "WALLET_LIMIT_REACHED", "A user may have at most 500 wallets")
+	errCurrencyLimitReached = apierr.New(codes.AlreadyExists, "WALLET_CURRENCY_LIMIT_REACHED", "A wallet may hold at most 50 currencies")
+	errCategoryLimitReached = apierr.New(codes.AlreadyExists, "CATEGORY_LIMIT_REACHED", "A user may have at most 1000 categories")
+	errTooManyReads         = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many searches and summaries at once, try again later").After(time.Second)
 
 	errCategoryNotFound      = apierr.New(codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", "Invalid or unknown category")
 	errInvalidCategoryID     = apierr.New(codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "Invalid or unknown category")

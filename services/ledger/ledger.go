@@ -51,6 +51,7 @@ type server struct {
 	nudge func()
 	// batches are booked as many at once as there are cores: more would only hold memory.
 	batches rpc.Gate
+	reads   *readGates
 	ocr     ocrv1.OCRServiceClient
 	cursors page.Cursors
 	log     *slog.Logger
@@ -120,6 +121,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		gatherer: gatherer,
 		nudge:    bus.Nudge,
 		batches:  rpc.NewGate(runtime.GOMAXPROCS(0), waitingBatches, apierr.Unavailable),
+		reads:    newReadGates(maxReads, maxWaitingReads),
 		ocr:      ocrv1.NewOCRServiceClient(ocrConn),
 		cursors:  page.NewCursors(config.ServiceKey),
 		log:      log,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -21,7 +22,10 @@ import (
 // maxFilterIDs bounds how many wallets and categories a list may name each.
 const maxFilterIDs = 100
 
-// ListTransactions answers a page of the caller's transactions, newest first unless told otherwise.
+// ListTransactions returns a page of the caller's transactions, by default newest first. A page of a search without three
+// ASCII letters or digits in a row may have fewer rows than the limit although more follow. Errors: WALLET_NOT_FOUND,
+// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, INVALID_CURSOR,
+// RATE_LIMITED.
 func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
 	l, err := parseList(req)
 	if err != nil {
@@ -41,7 +45,7 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 		l.after = &after
 	}
 	l.limit = limit + 1
-	rows, err := selectTransactions(ctx, s.db, l)
+	rows, end, err := s.readList(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +65,49 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 	if err != nil {
 		return nil, err
 	}
+	if end != nil && !pagination.GetHasMore() {
+		pagination.HasMore = true
+		if pagination.NextCursor, err = s.cursors.Seal(scope, l.position(*end)); err != nil {
+			return nil, err
+		}
+	}
 	return &ledgerv1.ListTransactionsResponse{Transactions: transactionsProto(rows), Pagination: pagination}, nil
+}
+
+// readList returns up to l.limit rows. Most pages are full after the rows nearby. Otherwise the matching rows are collected
+// by an index, if there is one for the filters. If there is none, a page examines a limited number of rows, and end is the
+// last of them unless the list ended before.
+func (s *server) readList(ctx context.Context, l transactionList) (rows []transaction, end *transaction, err error) {
+	rows, err = walkTransactions(ctx, s.db, l)
+	if err != nil || len(rows) == l.limit || !l.filtered() {
+		return rows, nil, err
+	}
+	leave, err := s.reads.enter(ctx, l.owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	if l.part != "" && !hasTrigram(l.part) {
+		return scanTransactions(ctx, s.db, l)
+	}
+	rows, err = collectTransactions(ctx, s.db, l)
+	return rows, nil, err
+}
+
+// hasTrigram reports whether the index of descriptions can find a text: it holds sequences of three letters or digits. Only
+// ASCII counts, because a database with the character type C takes other letters for punctuation.
+func hasTrigram(s string) bool {
+	run := 0
+	for _, r := range s {
+		run++
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+			run = 0
+		}
+		if run == 3 {
+			return true
+		}
+	}
+	return false
 }
 
 // missing are the ids that no row names.

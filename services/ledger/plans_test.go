@@ -205,6 +205,15 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 			})
 		}
 	}
+	for _, short := range []string{"zz", "DM", "本", "a b", "-"} {
+		t.Run("a search for "+short, func(t *testing.T) {
+			_, err := p.ListTransactions(p.ctx, &list{Q: &short})
+			require.NoError(t, err)
+			requireCheap(t, plans.take(t), nearby+scanned, 15_000)
+		})
+	}
+	t.Run("a short search finds all rows page by page", p.findShort)
+	plans.take(t)
 	t.Run("the summary of a month", func(t *testing.T) {
 		_, err := p.GetSummary(p.ctx, &ledgerv1.GetSummaryRequest{})
 		require.NoError(t, err)
@@ -243,7 +252,7 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 		} {
 			l.owner, l.limit = p.id, 51
 			for range 10 {
-				_, err := selectTransactions(p.ctx, conn, l)
+				_, err := walkTransactions(p.ctx, conn, l)
 				require.NoError(t, err)
 			}
 		}
@@ -295,4 +304,24 @@ func TestSumSpendingPlan(t *testing.T) {
 			}
 		})
 	}
+}
+
+// findShort searches for a word of two letters that only rows far from each other have.
+func (p person) findShort(t *testing.T) {
+	_, err := p.db.Exec(t.Context(), `
+		UPDATE transactions SET description = 'DM'
+		WHERE owner_id = $1 AND description ~ ' (5|25000|25001|60000|99990)$'`, p.id)
+	require.NoError(t, err)
+	req, found, pages := &ledgerv1.ListTransactionsRequest{Q: new("dm"), Limit: new(int32(2))}, 0, 0
+	for {
+		resp, err := p.ListTransactions(p.ctx, req)
+		require.NoError(t, err)
+		found, pages = found+len(resp.GetTransactions()), pages+1
+		if !resp.GetPagination().GetHasMore() {
+			break
+		}
+		req.Cursor = resp.GetPagination().GetNextCursor()
+	}
+	require.Equal(t, 5, found)
+	require.LessOrEqual(t, pages, 100_000/scanned+5)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -21,6 +22,20 @@ type category struct {
 }
 
 const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
+
+// countCategories returns the number of an owner's categories. The owner's other creations wait until the transaction ends, so that
+// the number stays correct.
+func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
+		return 0, fmt.Errorf("locking the categories of %s: %w", owner, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM categories WHERE owner_id = $1`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the categories of %s: %w", owner, err)
+	}
+	return r.Count, nil
+}
 
 // insertCategory violates categories_owner_name_key when the owner has the name already.
 func insertCategory(ctx context.Context, q pg.Querier, c category) error {

@@ -8,27 +8,69 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// nearby is how many rows are looked through in the list's order before those that match are collected from wherever they are.
-const nearby = 1000
+const (
+	// nearby is the number of rows that a list examines in its order before the matching rows are collected by other indexes.
+	nearby = 1000
+	// scanned is the number of rows that a page examines when no index can find the matching ones. It takes some 20 ms, and
+	// most users have fewer.
+	scanned = 10_000
+)
 
-// selectTransactions answers a list by keyset: whatever the page, an index is entered where the page begins. Where filters
-// leave so much that the page is full soon, that is all. Where they leave little, the nearby rows do not fill it, and the
-// matching ones are collected and sorted: there are not many, while the walk might go through all that the owner has.
-func selectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]transaction, error) {
+// filtered reports whether rows must be examined that may not match.
+func (l transactionList) filtered() bool { return len(l.conditions().filters) > 0 }
+
+// walkTransactions reads rows by keyset: an index is entered at the start of the page, whatever the page. With filters it
+// examines the nearby rows only, which fill a page of what matches often.
+func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]transaction, error) {
 	c := l.conditions()
 	rows, err := pg.All[transaction](ctx, q, c.walk(l), c.args...)
-	if err == nil && len(rows) < l.limit && len(c.filters) > 0 {
-		// Which index is best depends on the values; a prepared statement's plan would forget them.
-		rows, err = pg.All[transaction](ctx, q, c.collect(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("selecting transactions: %w", err)
+		return nil, fmt.Errorf("selecting transactions nearby: %w", err)
 	}
 	return rows, nil
+}
+
+// collectTransactions reads all matching rows and sorts them. There are few of them, because those nearby did not fill a page.
+// The best index depends on the values, which the plan of a prepared statement would not take into account.
+func collectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]transaction, error) {
+	c := l.conditions()
+	rows, err := pg.All[transaction](ctx, q, c.collect(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
+	if err != nil {
+		return nil, fmt.Errorf("collecting transactions: %w", err)
+	}
+	return rows, nil
+}
+
+// scanTransactions examines the next rows of the list and returns those that match, and the last examined row if there may
+// be further rows behind it. Without the setting, PostgreSQL sorts the whole history when it expects a shorter one.
+func scanTransactions(ctx context.Context, db *pgxpool.Pool, l transactionList) (matching []transaction, end *transaction, err error) {
+	type row struct {
+		transaction
+		Last bool
+	}
+	var examined []row
+	c := l.conditions()
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT set_config('enable_sort', 'off', true)`)
+	batch.Queue(c.scan(l), c.args...).Query(collect(&examined))
+	readOnly := pgx.TxOptions{AccessMode: pgx.ReadOnly}
+	err = pgx.BeginTxFunc(ctx, db, readOnly, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+	if err != nil {
+		return nil, nil, fmt.Errorf("scanning transactions: %w", err)
+	}
+	for _, r := range examined {
+		if r.Last {
+			end = &r.transaction
+			continue
+		}
+		matching = append(matching, r.transaction)
+	}
+	return matching, end, nil
 }
 
 // conditions are what a list's statements ask for; only what is wanted is in them, so that the planner sees it.
@@ -145,6 +187,18 @@ func (c *conditions) walk(l transactionList) string {
 		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), nearby, all(c.filters, hidden))
 	}
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", transactionColumns, from, l.order(), l.limited())
+}
+
+// scan selects the matching rows among the next scanned ones, and the last of these.
+func (c *conditions) scan(l transactionList) string {
+	hidden := func(c condition) string { return c.hidden }
+	return fmt.Sprintf(`WITH examined AS MATERIALIZED (SELECT * FROM transactions t WHERE %s %s LIMIT %d)
+		(SELECT %s, false AS last FROM examined t WHERE %s %s %s)
+		UNION ALL
+		(SELECT %s, true FROM examined t %s OFFSET %d LIMIT 1)`,
+		all(c.bounds, hidden), l.order(), scanned,
+		transactionColumns, all(c.filters, hidden), l.order(), l.limited(),
+		transactionColumns, l.order(), scanned-1)
 }
 
 // collect finds all that match, by whatever index is best for that, and sorts them: by a key that is no index's, for else

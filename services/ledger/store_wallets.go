@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -24,6 +25,20 @@ type wallet struct {
 	// Currencies are those held, the wallet's own first; Amounts stand beside them in minor units.
 	Currencies []string
 	Amounts    []int64
+}
+
+// countWallets returns the number of an owner's wallets. The owner's other creations wait until the transaction ends, so that
+// the number stays correct.
+func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('wallets'), hashtext($1))`, owner.String()); err != nil {
+		return 0, fmt.Errorf("locking the wallets of %s: %w", owner, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM wallets WHERE owner_id = $1`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the wallets of %s: %w", owner, err)
+	}
+	return r.Count, nil
 }
 
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {

@@ -216,6 +216,8 @@ func unbookable(err error) error {
 		return errWalletNotFound
 	case pg.IsViolation(err, categoryKey):
 		return errCategoryNotFound
+	case pg.IsViolation(err, "wallet_balances_currency_count"):
+		return errCurrencyLimitReached
 	case pg.IsViolation(err, "wallet_balances_amount_range"), pg.IsViolation(err, "monthly_totals_amount_range"):
 		return errWalletOverflow
 	}

@@ -18,7 +18,11 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// CreateWallet opens a wallet; its opening balance is no transaction.
+// maxWallets limits the rows of a summary. Users with more keep them.
+const maxWallets = 500
+
+// CreateWallet creates a wallet with an opening balance, which is not a transaction. Errors: UNSUPPORTED_CURRENCY,
+// WALLET_LIMIT_REACHED.
 func (s *server) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := parseWallet(req)
 	if err != nil {
@@ -29,6 +33,13 @@ func (s *server) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletReq
 	call := idem.Call{Scope: w.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		n, err := countWallets(ctx, tx, w.OwnerID)
+		if err != nil {
+			return err
+		}
+		if n >= maxWallets {
+			return errWalletLimitReached
+		}
 		if err := insertWallet(ctx, tx, w); err != nil {
 			return err
 		}

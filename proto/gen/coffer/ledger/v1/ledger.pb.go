@@ -1971,7 +1971,8 @@ type ListTransactionsRequest struct {
 	// Inclusive bounds of the signed amount.
 	MinAmount *string `protobuf:"bytes,7,opt,name=min_amount,json=minAmount,proto3,oneof" json:"min_amount,omitempty"`
 	MaxAmount *string `protobuf:"bytes,8,opt,name=max_amount,json=maxAmount,proto3,oneof" json:"max_amount,omitempty"`
-	// Part of the description, in any case.
+	// A substring of the description, in any case. Without three ASCII letters or digits in a row, no index can find it: then a
+	// page examines 10000 transactions, and may have fewer rows than the limit, or none, although has_more is true.
 	Q *string `protobuf:"bytes,9,opt,name=q,proto3,oneof" json:"q,omitempty"`
 	// -date (default), date, -amount, amount.
 	Sort *string `protobuf:"bytes,10,opt,name=sort,proto3,oneof" json:"sort,omitempty"`

@@ -57,7 +57,7 @@ const (
 // take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a
 // cursor INVALID_CURSOR.
 type LedgerServiceClient interface {
-	// UNSUPPORTED_CURRENCY.
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 	CreateWallet(ctx context.Context, in *CreateWalletRequest, opts ...grpc.CallOption) (*CreateWalletResponse, error)
 	// Newest first.
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
@@ -67,7 +67,7 @@ type LedgerServiceClient interface {
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
 	// WALLET_NOT_FOUND, WALLET_IN_USE.
 	DeleteWallet(ctx context.Context, in *DeleteWalletRequest, opts ...grpc.CallOption) (*DeleteWalletResponse, error)
-	// CATEGORY_ALREADY_EXISTS.
+	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 	CreateCategory(ctx context.Context, in *CreateCategoryRequest, opts ...grpc.CallOption) (*CreateCategoryResponse, error)
 	// Newest first.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
@@ -78,7 +78,7 @@ type LedgerServiceClient interface {
 	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
 	DeleteCategory(ctx context.Context, in *DeleteCategoryRequest, opts ...grpc.CallOption) (*DeleteCategoryResponse, error)
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
-	// INVALID_TRANSACTION_TYPE.
+	// INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
 	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
@@ -93,7 +93,7 @@ type LedgerServiceClient interface {
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
 	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE,
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE,
-	// RECEIPT_CURRENCY_MISMATCH.
+	// RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
 	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
@@ -361,7 +361,7 @@ func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRe
 // take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a
 // cursor INVALID_CURSOR.
 type LedgerServiceServer interface {
-	// UNSUPPORTED_CURRENCY.
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
 	CreateWallet(context.Context, *CreateWalletRequest) (*CreateWalletResponse, error)
 	// Newest first.
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
@@ -371,7 +371,7 @@ type LedgerServiceServer interface {
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
 	// WALLET_NOT_FOUND, WALLET_IN_USE.
 	DeleteWallet(context.Context, *DeleteWalletRequest) (*DeleteWalletResponse, error)
-	// CATEGORY_ALREADY_EXISTS.
+	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
 	CreateCategory(context.Context, *CreateCategoryRequest) (*CreateCategoryResponse, error)
 	// Newest first.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
@@ -382,7 +382,7 @@ type LedgerServiceServer interface {
 	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
 	DeleteCategory(context.Context, *DeleteCategoryRequest) (*DeleteCategoryResponse, error)
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
-	// INVALID_TRANSACTION_TYPE.
+	// INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)
 	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
 	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
@@ -397,7 +397,7 @@ type LedgerServiceServer interface {
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
 	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE,
 	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE,
-	// RECEIPT_CURRENCY_MISMATCH.
+	// RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
 	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)

@@ -17,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // The fields of each kind of event data, as paths in its JSON. A path with "=" also fixes the value: invitations were sent
@@ -35,6 +36,8 @@ const (
 	budgetUpdatedType = "budget.v1.budget.updated"
 	budgetDeletedType = "budget.v1.budget.deleted"
 	thresholdType     = "budget.v1.budget.threshold_reached"
+	lostType          = "budget.v1.budget.categories_lost"
+	lostFields        = "budgetId budgetName=Secret categoryIds ownerId remainingCategoryIds"
 	invitedType       = "budget.v1.invitation.sent"
 	answeredType      = "budget.v1.invitation.answered"
 	memberUpdatedType = "budget.v1.member.updated"
@@ -271,6 +274,14 @@ func TestEventAudience(t *testing.T) {
 			books.spend(c.budget.GetWalletId(), "2026-03-10", 630_00)
 			c.note(t, createdIn(c.people["owner"].id, c.budget, "2026-03-10"))
 		}, everybody(thresholdType+": "+thresholdFields+notifiedOfIt, insiders...)},
+
+		"categories lost": {"BudgetCategoriesLost", func(t *testing.T, c *cast) {
+			t.Helper()
+			c.syncAll(t)
+			c.ledger.current[c.budget.GetCategoryIds()[0]] = ""
+			c.note(t, outbox.Received{ID: uuid.New(), UserID: c.people["owner"].id, Data: &ledgerv1.CategoryDeleted{CategoryId: c.budget.GetCategoryIds()[0]}})
+			c.syncAll(t)
+		}, everybody(lostType+": "+lostFields+notifiedOfIt, "owner")},
 
 		"stranger invited": {"InvitationSent", func(t *testing.T, c *cast) {
 			t.Helper()

@@ -60,6 +60,8 @@ type server struct {
 	streams streams
 	// spent wakes the worker that checks budgets.
 	spent chan struct{}
+	// written wakes the worker that reports the categories of budgets to the ledger.
+	written chan struct{}
 	// queued wakes a worker that delivers events.
 	queued chan struct{}
 	// claiming lets one worker at a time look for a webhook, so that each knows what of a user the others hold.
@@ -119,6 +121,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		nudge:   bus.Nudge,
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
+		written: make(chan struct{}, 1),
 		queued:  make(chan struct{}, 1),
 		sealer:  seal.NewKey(config.ServiceKey, "webhook secret"),
 		client:  newDeliveryClient(public, nil, nil),
@@ -130,6 +133,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
 	go s.raiseAlerts(ctx)
+	go s.syncReferences(ctx)
 	go s.remind(ctx)
 	go pg.Sweep(ctx, log, s.expire)
 	for range deliveryWorkers {

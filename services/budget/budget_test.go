@@ -36,9 +36,40 @@ type fakeLedger struct {
 	refuse  error
 	away    error
 	spend   func(*ledgerv1.SpendingWindow) *ledgerv1.Spending
+	// current maps merged categories to their targets, and deleted ones to the empty string.
+	current map[string]string
+	synced  []*ledgerv1.BudgetReferences
+	// reserved and syncing, if set, are called during CheckReferences and SyncReferences.
+	reserved, syncing func()
+}
+
+func (f *fakeLedger) SyncReferences(_ context.Context, req *ledgerv1.SyncReferencesRequest, _ ...grpc.CallOption) (*ledgerv1.SyncReferencesResponse, error) {
+	if f.syncing != nil {
+		f.syncing()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.away != nil {
+		return nil, f.away
+	}
+	resp := &ledgerv1.SyncReferencesResponse{}
+	for _, b := range req.GetBudgets() {
+		current := &ledgerv1.CurrentCategories{}
+		for _, id := range b.GetCategoryIds() {
+			for to, known := f.current[id]; known; to, known = f.current[id] {
+				id = to
+			}
+			current.CategoryIds = append(current.CategoryIds, id)
+		}
+		f.synced, resp.Budgets = append(f.synced, b), append(resp.Budgets, current)
+	}
+	return resp, nil
 }
 
 func (f *fakeLedger) CheckReferences(_ context.Context, req *ledgerv1.CheckReferencesRequest, _ ...grpc.CallOption) (*ledgerv1.CheckReferencesResponse, error) {
+	if f.reserved != nil {
+		f.reserved()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.checked = append(f.checked, req)
@@ -109,7 +140,7 @@ var today = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	nothing := func(*ledgerv1.SpendingWindow) *ledgerv1.Spending { return &ledgerv1.Spending{Found: true} }
-	b := &bundle{ledger: &fakeLedger{spend: nothing}, auth: &fakeAuth{}}
+	b := &bundle{ledger: &fakeLedger{spend: nothing, current: map[string]string{}}, auth: &fakeAuth{}}
 	b.server = &server{
 		db:      pgtest.New(t, Migrations),
 		ledger:  b.ledger,
@@ -118,6 +149,7 @@ func setup(t *testing.T) *bundle {
 		nudge:   func() {},
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
+		written: make(chan struct{}, 1),
 		queued:  make(chan struct{}, 1),
 		sealer:  seal.NewKey("test", "webhook secret"),
 		client:  newDeliveryClient(public, nil, nil),

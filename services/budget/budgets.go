@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -17,7 +16,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // CreateBudget asks the ledger about the wallet and categories before it opens the transaction.
@@ -37,10 +35,11 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		resp.Replayed = replayed
 		return resp, err
 	}
-	err := s.checkReferences(ctx, user, &b.WalletID, b.CategoryIDs)
+	reserved, err := s.reserve(ctx, user, b.ID, &b.WalletID, b.CategoryIDs)
 	if err != nil {
 		return nil, err
 	}
+	defer s.release(ctx, reserved)
 	// Before the transaction, for the answer is recorded in it.
 	progress := s.progress(ctx, dayOf(s.now()), []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
@@ -50,7 +49,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		if err := s.noteBudget(ctx, tx, b); err != nil {
 			return err
 		}
-		resp.Budget, resp.Etag = b.seenByOwner().proto(), etag.Format(b.Version)
+		resp.Budget, resp.Etag = b.seenByOwner().proto(dayOf(b.CreatedAt)), etag.Format(b.Version)
 		resp.Budget.Progress = progress
 		return s.publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
 	})
@@ -123,8 +122,8 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	return &budgetv1.GetBudgetResponse{Budget: s.whole(ctx, today, b, members), Etag: etag.Format(b.Version)}, nil
 }
 
-// UpdateBudget makes the changes twice: to the budget as it was read, to learn what the ledger must be asked, and to the
-// locked one, which somebody may have changed in the meantime.
+// UpdateBudget applies the changes twice: to the budget as it was read, to validate them before the ledger is called, and to
+// the locked budget, which another request may have changed in the meantime.
 func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetRequest) (*budgetv1.UpdateBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -144,13 +143,16 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 		return nil, cmp.Or(p.Err(), err)
 	}
 	c.apply(&p, before.budget)
-	wallet, categories := c.newReferences(before.budget)
+	wallet := c.newWallet(before.budget)
 	if p.Err() != nil {
-		return nil, s.referenceProblems(ctx, p, before.OwnerID, wallet, categories)
+		return nil, s.referenceProblems(ctx, p, before.OwnerID, wallet, c.categories)
 	}
-	if err := s.checkReferences(ctx, before.OwnerID, wallet, categories); err != nil {
+	// All categories of the request, not only the new ones: a concurrent update may take one away before this one commits.
+	reserved, err := s.reserve(ctx, before.OwnerID, id, wallet, c.categories)
+	if err != nil {
 		return nil, err
 	}
+	defer s.release(ctx, reserved)
 	var after seenBudget
 	var members []member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -164,6 +166,9 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 		return nil, err
 	}
 	s.wakeAlerts()
+	if c.categories != nil {
+		s.syncNow(ctx, id)
+	}
 	return &budgetv1.UpdateBudgetResponse{Budget: s.whole(ctx, dayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
 }
 
@@ -222,6 +227,7 @@ func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetReq
 	if err != nil {
 		return nil, err
 	}
+	s.syncNow(ctx, id)
 	return &budgetv1.DeleteBudgetResponse{Id: id.String()}, nil
 }
 
@@ -272,36 +278,18 @@ func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, d
 	return s.budgetFor(ctx, tx, id, do)
 }
 
-// newReferences is what the ledger must be asked about: an old wallet may be gone by now, and its budget stays.
-func (c changes) newReferences(b budget) (wallet *uuid.UUID, categories []uuid.UUID) {
-	if c.wallet != nil && *c.wallet != b.WalletID {
-		wallet = c.wallet
-	}
-	for _, id := range c.categories {
-		if !slices.Contains(b.CategoryIDs, id) {
-			categories = append(categories, id)
-		}
-	}
-	return wallet, categories
-}
-
-// checkReferences passes the ledger's refusal on: WALLET_NOT_FOUND or INVALID_CATEGORY_EXIST_PARAMS, as not found.
-func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
-	if wallet == nil && len(categories) == 0 {
+// newWallet returns the wallet that an update changes to. An unchanged wallet may be deleted, and its budget stays.
+func (c changes) newWallet(b budget) *uuid.UUID {
+	if c.wallet == nil || *c.wallet == b.WalletID {
 		return nil
 	}
-	req := &ledgerv1.CheckReferencesRequest{OwnerId: owner.String(), CategoryIds: idStrings(categories)}
-	if wallet != nil {
-		req.WalletId = wallet.String()
-	}
-	_, err := s.ledger.CheckReferences(ctx, req)
-	return err
+	return c.wallet
 }
 
 // referenceProblems returns the problems of an invalid request, and adds to them the wallet and categories that the ledger
 // rejects. They are omitted if the ledger is unavailable.
 func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
-	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories)); e != nil && e.Code == codes.NotFound {
+	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories, reservation{})); e != nil && e.Code == codes.NotFound {
 		p.Include(e)
 	}
 	return p.Err()

@@ -12,42 +12,56 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// followCategories has the budgets of a category that was merged into another one count in that.
+// followCategories replaces merged categories in budgets. A budget that is written with a merged category after its event was
+// applied is repaired by its sync, as is a budget of a category that the previous release deleted.
 func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	for _, e := range events {
 		deleted, ok := e.Data.(*ledgerv1.CategoryDeleted)
-		if !ok || deleted.ReassignedTo == nil {
+		if !ok {
 			continue
 		}
-		gone, err := uuid.Parse(deleted.GetCategoryId())
+		category, err := uuid.Parse(deleted.GetCategoryId())
 		if err != nil {
-			return fmt.Errorf("reading which category was deleted: %w", err)
+			return fmt.Errorf("reading the id of a deleted category: %w", err)
 		}
-		heir, err := uuid.Parse(deleted.GetReassignedTo())
-		if err != nil {
-			return fmt.Errorf("reading which category took over: %w", err)
+		if deleted.ReassignedTo == nil {
+			err = queueSyncsOfCategory(ctx, tx, e.UserID, category)
+		} else {
+			err = s.replaceCategory(ctx, tx, e.UserID, category, deleted.GetReassignedTo())
 		}
-		budgets, err := lockBudgetsOfCategory(ctx, tx, e.UserID, gone)
 		if err != nil {
 			return err
-		}
-		for _, b := range budgets {
-			after := b
-			after.CategoryIDs = inherited(b.CategoryIDs, gone, heir)
-			if _, err := s.replace(ctx, tx, b, after, b.OwnerID); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// inherited has the heir in the place of the one that is gone, and once.
-func inherited(categories []uuid.UUID, gone, heir uuid.UUID) []uuid.UUID {
+// replaceCategory replaces a category by the target of its merge in all budgets of an owner.
+func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string) error {
+	target, err := uuid.Parse(into)
+	if err != nil {
+		return fmt.Errorf("reading the target of a merge: %w", err)
+	}
+	budgets, err := lockBudgetsOfCategory(ctx, tx, owner, category)
+	if err != nil {
+		return err
+	}
+	for _, b := range budgets {
+		after := b
+		after.CategoryIDs = replaced(b.CategoryIDs, category, target)
+		if _, err := s.replace(ctx, tx, b, after, b.OwnerID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaced returns the categories with target in the place of category, each once.
+func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 	var kept []uuid.UUID
 	for _, id := range categories {
-		if id == gone {
-			id = heir
+		if id == category {
+			id = target
 		}
 		if !slices.Contains(kept, id) {
 			kept = append(kept, id)

@@ -27,5 +27,6 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 // wake spares what there is to do the wait for the next look.
 func (s *server) wake() {
 	s.wakeAlerts()
+	s.wakeSyncs()
 	s.wakeDeliveries()
 }

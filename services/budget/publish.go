@@ -53,7 +53,7 @@ func (s *server) publishEach(ctx context.Context, tx pgx.Tx, events ...addressed
 // notifies reports whether the event is also a notification of the user: it concerns them, and another user caused it.
 func notifies(data proto.Message, user uuid.UUID) bool {
 	switch e := data.(type) {
-	case *budgetv1.BudgetThresholdReached:
+	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost:
 		return true
 	case *budgetv1.BudgetDeleted:
 		return user.String() != e.GetBudget().GetOwnerId()

@@ -121,12 +121,23 @@ func TestSyncReferences(t *testing.T) {
 		require.NoError(t, p.merge(p.category, other))
 		require.Equal(t, texts([]uuid.UUID{other, other}), p.sync(p.ctx, t, budget, 1, []uuid.UUID{p.category, other}))
 	})
+	t.Run("follows merges from before the budget was recorded", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t.Context(), t, s)
+		a, b, c := p.category, p.makeCategory(p.ctx, t, "B"), p.makeCategory(p.ctx, t, "C")
+		require.NoError(t, p.merge(a, b))
+		require.NoError(t, p.merge(b, c))
+		require.Equal(t, texts([]uuid.UUID{c, c}), p.sync(p.ctx, t, s.newID(), 1, []uuid.UUID{a, b}))
+		requireReason(t, p.deleteCategory(c), codes.FailedPrecondition, "CATEGORY_IN_USE")
+	})
 	t.Run("reports a category that no longer exists", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t.Context(), t, s)
-		deleted := p.makeCategory(p.ctx, t, "Deleted")
+		deleted, merged := p.makeCategory(p.ctx, t, "Deleted"), p.makeCategory(p.ctx, t, "Merged")
+		require.NoError(t, p.merge(merged, deleted))
 		require.NoError(t, p.deleteCategory(deleted))
-		require.Equal(t, []string{"", p.category.String()}, p.sync(p.ctx, t, s.newID(), 7, []uuid.UUID{deleted, p.category}))
+		held := []uuid.UUID{deleted, p.category, merged}
+		require.Equal(t, []string{"", p.category.String(), ""}, p.sync(p.ctx, t, s.newID(), 7, held))
 	})
 	t.Run("ignores an older version", func(t *testing.T) {
 		t.Parallel()
@@ -238,7 +249,7 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 			return err
 		}
 		return lock, func(tx pgx.Tx) error {
-			if err := moveReferences(t.Context(), tx, p.id, p.category, to); err != nil {
+			if err := mergeReferences(t.Context(), tx, p.id, p.category, to); err != nil {
 				return err
 			}
 			return deleteCategory(t.Context(), tx, p.id, p.category)

@@ -152,7 +152,7 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 			if err := s.merge(ctx, tx, owner, id, heir); err != nil {
 				return err
 			}
-			if err := moveReferences(ctx, tx, owner, id, heir); err != nil {
+			if err := mergeReferences(ctx, tx, owner, id, heir); err != nil {
 				return err
 			}
 			event.ReassignedTo = new(heir.String())

@@ -60,7 +60,9 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 		SELECT c.id
 		FROM categories c
 		WHERE (c.owner_id, c.id) IN (
-			SELECT owner_id, id FROM unnest($1::uuid[], $2::uuid[]) AS h (owner_id, id)
+			SELECT h.owner_id, coalesce(m.category_id, h.id)
+			FROM unnest($1::uuid[], $2::uuid[]) AS h (owner_id, id)
+			LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
 			UNION
 			SELECT r.owner_id, r.category_id
 			FROM unnest($3::uuid[], $4::uuid[]) AS b (owner_id, budget_id)
@@ -105,11 +107,11 @@ func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error
 	_, err := q.Exec(ctx, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
 		SELECT DISTINCT ON (h.owner_id, h.budget_id, h.id)
-			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(r.category_id, c.id), 'infinity'::timestamptz
+			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(c.id, m.category_id), 'infinity'::timestamptz
 		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS h (owner_id, budget_id, id)
-		LEFT JOIN budget_references r ON r.owner_id = h.owner_id AND r.budget_id = h.budget_id AND r.held_id = h.id
 		LEFT JOIN categories c ON c.owner_id = h.owner_id AND c.id = h.id
-		WHERE coalesce(r.category_id, c.id) IS NOT NULL
+		LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
+		WHERE coalesce(c.id, m.category_id) IS NOT NULL
 		ORDER BY h.owner_id, h.budget_id, h.id
 		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
 	if err != nil {
@@ -170,11 +172,16 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 	return held, nil
 }
 
-// moveReferences replaces a category of budgets by the target of its merge.
-func moveReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
-	_, err := q.Exec(ctx, `UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2`, owner, from, to)
+// mergeReferences replaces a category of budgets by the target of its merge, and records the merge for budgets that have
+// the old id and are not recorded yet.
+func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH moved AS (UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2),
+			followed AS (UPDATE merged_categories SET category_id = $3 WHERE owner_id = $1 AND category_id = $2)
+		INSERT INTO merged_categories (owner_id, id, category_id)
+		VALUES ($1, $2, $3)`, owner, from, to)
 	if err != nil {
-		return fmt.Errorf("moving the budgets of category %s: %w", from, err)
+		return fmt.Errorf("recording the merge of category %s: %w", from, err)
 	}
 	return nil
 }

@@ -228,7 +228,7 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 			r.find("%s is %d events behind: %v", consumer, lag, err)
 		}
 	}
-	for _, table := range []string{"budget.alert_checks", "ledger.outbox", "budget.outbox", "auth.outbox"} {
+	for _, table := range []string{"budget.alert_checks", "budget.reference_syncs", "ledger.outbox", "budget.outbox", "auth.outbox"} {
 		var rows int
 		empty := func() bool {
 			err = conn.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(&rows)

@@ -1,0 +1,294 @@
+package budget
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// syncAll runs the worker until no sync is due.
+func (b *bundle) syncAll(t *testing.T) {
+	t.Helper()
+	for {
+		due, err := claimSyncs(t.Context(), b.db, today, syncBatch)
+		require.NoError(t, err)
+		if len(due) == 0 {
+			break
+		}
+		require.NoError(t, b.sync(t.Context(), due))
+	}
+	var left int
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM reference_syncs`).Scan(&left))
+	require.Zero(t, left)
+}
+
+// merge merges a category at the ledger, and returns the event of it.
+func (b *bundle) merge(owner person, from, to string) outbox.Received {
+	b.ledger.mu.Lock()
+	defer b.ledger.mu.Unlock()
+	b.ledger.current[from] = to
+	return outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.id, Data: &ledgerv1.CategoryDeleted{
+		OwnerId: owner.id.String(), CategoryId: from, ReassignedTo: new(to),
+	}}
+}
+
+func (b *bundle) categoriesOf(t *testing.T, owner person, budget string) []string {
+	t.Helper()
+	got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: budget})
+	require.NoError(t, err)
+	return got.GetBudget().GetCategoryIds()
+}
+
+func (b *bundle) create(t *testing.T, owner person, name string, categories ...string) string {
+	t.Helper()
+	req := newBudget()
+	req.Name, req.CategoryIds = name, categories
+	created, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	return created.GetBudget().GetId()
+}
+
+func categoryUpdate(id string, categories ...string) *budgetv1.UpdateBudgetRequest {
+	return &budgetv1.UpdateBudgetRequest{Id: id, CategoryIds: &budgetv1.CategoryIds{Values: categories}}
+}
+
+// TestWriteBudgetDuringMerge forces the orders of a write and of the event of a merge: the ledger merges after it reserved the
+// category, and the event is applied before the write commits, or after it.
+func TestWriteBudgetDuringMerge(t *testing.T) {
+	t.Parallel()
+	writes := map[string]func(t *testing.T, b *bundle, owner person, categories ...string) string{
+		"create": func(t *testing.T, b *bundle, owner person, categories ...string) string {
+			return b.create(t, owner, "Groceries", categories...)
+		},
+		"update": func(t *testing.T, b *bundle, owner person, categories ...string) string {
+			merge := b.ledger.reserved
+			b.ledger.reserved = nil
+			id := b.create(t, owner, "Groceries", uuid.NewString())
+			b.ledger.reserved = merge
+			_, err := b.UpdateBudget(owner.ctx, categoryUpdate(id, categories...))
+			require.NoError(t, err)
+			return id
+		},
+	}
+	for name, write := range writes {
+		for _, order := range []string{"applied before the write", "applied after the write", "never applied"} {
+			t.Run(name+", event "+order, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				owner := b.person(t, "Owner")
+				first, second, target, kept := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
+				var events []outbox.Received
+				b.ledger.reserved = func() {
+					events = []outbox.Received{b.merge(owner, first, second), b.merge(owner, second, target)}
+					if order == "applied before the write" {
+						b.note(t, events...)
+					}
+				}
+				id := write(t, b, owner, first, kept, target)
+				if order == "applied after the write" {
+					b.note(t, events...)
+				}
+				b.syncAll(t)
+				require.Equal(t, []string{target, kept}, b.categoriesOf(t, owner, id))
+				last := b.ledger.synced[len(b.ledger.synced)-1]
+				require.Equal(t, []string{target, kept}, last.GetCategoryIds(), "the ledger has the present categories")
+			})
+		}
+	}
+}
+
+func TestEventsOfChainedMergesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	first, second, third := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	id := b.create(t, owner, "Groceries", first)
+	events := []outbox.Received{b.merge(owner, first, second), b.merge(owner, second, third)}
+	slices.Reverse(events)
+	for _, e := range events {
+		b.note(t, e)
+		b.syncAll(t)
+	}
+	require.Equal(t, []string{third}, b.categoriesOf(t, owner, id))
+}
+
+func TestReservations(t *testing.T) {
+	t.Parallel()
+	reservationOf := func(b *bundle) string { return b.ledger.checked[len(b.ledger.checked)-1].GetReservation() }
+	settled := func(b *bundle) (ids []string) {
+		for _, s := range b.ledger.synced {
+			ids = append(ids, s.GetSettledReservations()...)
+		}
+		return ids
+	}
+	t.Run("are settled after a write", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id := b.create(t, owner, "Groceries", uuid.NewString())
+		require.Equal(t, id, b.ledger.checked[0].GetBudgetId())
+		b.syncAll(t)
+		require.Equal(t, []string{reservationOf(b)}, settled(b))
+	})
+	t.Run("are settled after a refused write", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		req := newBudget()
+		_, err := b.CreateBudget(owner.ctx, req)
+		require.NoError(t, err)
+		b.syncAll(t)
+		_, err = b.CreateBudget(owner.ctx, req)
+		require.ErrorIs(t, err, errBudgetAlreadyExists)
+		b.syncAll(t)
+		require.Contains(t, settled(b), reservationOf(b))
+		last := b.ledger.synced[len(b.ledger.synced)-1]
+		require.Equal(t, b.ledger.checked[1].GetBudgetId(), last.GetBudgetId())
+		require.Empty(t, last.GetCategoryIds(), "there is no such budget")
+	})
+	t.Run("are not made for a wallet alone", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id := b.create(t, owner, "Groceries", uuid.NewString())
+		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, WalletId: new(uuid.NewString())})
+		require.NoError(t, err)
+		require.Empty(t, reservationOf(b))
+	})
+}
+
+func TestSyncReferences(t *testing.T) {
+	t.Parallel()
+	t.Run("reports a deleted budget and changed categories at once", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id, other := b.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
+		_, err := b.UpdateBudget(owner.ctx, categoryUpdate(id, other))
+		require.NoError(t, err)
+		require.Equal(t, []string{other}, b.ledger.synced[0].GetCategoryIds())
+		_, err = b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		require.NoError(t, err)
+		last := b.ledger.synced[len(b.ledger.synced)-1]
+		require.Equal(t, id, last.GetBudgetId())
+		require.Equal(t, owner.id.String(), last.GetOwnerId())
+		require.Empty(t, last.GetCategoryIds())
+	})
+	t.Run("is repeated after a failure of the ledger", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id := b.create(t, owner, "Groceries", uuid.NewString())
+		b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+		_, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		require.NoError(t, err)
+		due, err := claimSyncs(t.Context(), b.db, today, syncBatch)
+		require.NoError(t, err)
+		require.Empty(t, due, "leased")
+		b.ledger.away = nil
+		due, err = claimSyncs(t.Context(), b.db, today.Add(2*syncLease), syncBatch)
+		require.NoError(t, err)
+		require.NoError(t, b.sync(t.Context(), due))
+		require.Len(t, b.ledger.synced, 1)
+		b.syncAll(t)
+	})
+	t.Run("does not lose a change during a report", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		deleted, changed := uuid.NewString(), uuid.NewString()
+		id := b.create(t, owner, "Groceries", deleted, uuid.NewString())
+		b.ledger.current[deleted] = ""
+		b.ledger.syncing = func() {
+			b.ledger.syncing = nil
+			_, err := b.UpdateBudget(owner.ctx, categoryUpdate(id, changed))
+			require.NoError(t, err)
+		}
+		b.syncAll(t)
+		require.Equal(t, []string{changed}, b.categoriesOf(t, owner, id), "the answer to the older report changes nothing")
+	})
+	t.Run("sees what the previous release writes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id, category := b.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
+		b.syncAll(t)
+		for _, statement := range []string{
+			`UPDATE budgets SET category_ids = ARRAY['` + category + `'::uuid], name = 'Food' WHERE id = $1`, `DELETE FROM budgets WHERE id = $1`,
+		} {
+			_, err := b.db.Exec(t.Context(), statement, id)
+			require.NoError(t, err)
+			b.syncAll(t)
+		}
+		n := len(b.ledger.synced)
+		require.Equal(t, []string{category}, b.ledger.synced[n-2].GetCategoryIds())
+		require.Empty(t, b.ledger.synced[n-1].GetCategoryIds())
+	})
+	t.Run("is not queued by other changes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		id := b.create(t, owner, "Groceries", uuid.NewString())
+		b.syncAll(t)
+		reports := len(b.ledger.synced)
+		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: new("17")})
+		require.NoError(t, err)
+		b.syncAll(t)
+		require.Len(t, b.ledger.synced, reports)
+	})
+}
+
+func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.person(t, "Owner"), b.person(t, "Member")
+	deleted, kept := uuid.NewString(), uuid.NewString()
+	some, all := b.create(t, owner, "Some", deleted, kept), b.create(t, owner, "All", deleted)
+	b.join(t, owner, some, member, "viewer")
+	b.syncAll(t)
+	b.events(t)
+	b.ledger.current[deleted] = ""
+	for range 2 {
+		// The previous release deletes categories that budgets use.
+		b.note(t, outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.id, Data: &ledgerv1.CategoryDeleted{OwnerId: owner.id.String(), CategoryId: deleted}})
+		b.syncAll(t)
+		require.Equal(t, []string{kept}, b.categoriesOf(t, owner, some))
+		require.Equal(t, []string{deleted}, b.categoriesOf(t, owner, all), "a budget has at least one category")
+	}
+	lost := map[string]int{}
+	for _, e := range b.events(t) {
+		if m, ok := e.message(t).(*budgetv1.BudgetCategoriesLost); ok {
+			require.Equal(t, owner.id, e.UserID)
+			require.Equal(t, []string{deleted}, m.GetCategoryIds())
+			lost[m.GetBudgetName()+": "+strings.Join(m.GetRemainingCategoryIds(), ",")]++
+		}
+	}
+	require.Equal(t, 1, lost["Some: "+kept])
+	require.Contains(t, lost, "All: ")
+	notifications, err := pg.All[struct{ Type string }](t.Context(), b.db, `SELECT DISTINCT type FROM notifications WHERE user_id = $1`, owner.id)
+	require.NoError(t, err)
+	require.Contains(t, notifications, struct{ Type string }{"budget.v1.budget.categories_lost"})
+
+	// The owner gives the budget a category that exists. The deleted one is refused.
+	b.ledger.refuse = apierr.New(codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", "Not found").GRPCStatus().Err()
+	b.refuses(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
+		_, err := b.UpdateBudget(owner.ctx, categoryUpdate(all, deleted))
+		return err
+	})
+	b.ledger.refuse = nil
+	_, err = b.UpdateBudget(owner.ctx, categoryUpdate(all, kept))
+	require.NoError(t, err)
+	b.syncAll(t)
+	require.Equal(t, []string{kept}, b.categoriesOf(t, owner, all))
+}

@@ -1,0 +1,108 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// referenceSync is a row of reference_syncs.
+type referenceSync struct {
+	BudgetID     uuid.UUID `db:"budget_id"`
+	OwnerID      uuid.UUID `db:"owner_id"`
+	Reservations []uuid.UUID
+	Seq          int64
+}
+
+// queueSettlement queues a sync that also releases a reservation.
+func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO reference_syncs AS s (budget_id, owner_id, reservations)
+		VALUES ($1, $2, ARRAY[$3::uuid])
+		ON CONFLICT (budget_id) DO UPDATE
+		SET reservations = s.reservations || EXCLUDED.reservations, seq = DEFAULT, leased_until = '-infinity'`, r.budget, r.owner, r.id)
+	if err != nil {
+		return fmt.Errorf("queueing a settlement for budget %s: %w", r.budget, err)
+	}
+	return nil
+}
+
+// queueSyncsOfCategory queues an owner's budgets that hold a category.
+func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO reference_syncs (budget_id, owner_id)
+		SELECT id, owner_id
+		FROM budgets
+		WHERE owner_id = $1 AND $2 = ANY(category_ids)
+		ORDER BY id
+		ON CONFLICT (budget_id) DO UPDATE SET seq = DEFAULT, leased_until = '-infinity'`, owner, category)
+	if err != nil {
+		return fmt.Errorf("queueing the budgets of category %s: %w", category, err)
+	}
+	return nil
+}
+
+// claimSyncs leases the oldest syncs that no other worker has.
+func claimSyncs(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]referenceSync, error) {
+	syncs, err := pg.All[referenceSync](ctx, q, `
+		WITH due AS (
+			SELECT budget_id
+			FROM reference_syncs
+			WHERE leased_until < $1
+			ORDER BY seq
+			LIMIT $3
+			FOR UPDATE SKIP LOCKED
+		)
+		UPDATE reference_syncs s
+		SET leased_until = $2
+		FROM due
+		WHERE s.budget_id = due.budget_id
+		RETURNING s.budget_id, s.owner_id, s.reservations, s.seq`, now, now.Add(syncLease), limit)
+	if err != nil {
+		return nil, fmt.Errorf("claiming syncs: %w", err)
+	}
+	return syncs, nil
+}
+
+// claimSync leases the sync of one budget, also from another worker.
+func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Time) ([]referenceSync, error) {
+	syncs, err := pg.All[referenceSync](ctx, q, `
+		UPDATE reference_syncs
+		SET leased_until = $2
+		WHERE budget_id = $1
+		RETURNING budget_id, owner_id, reservations, seq`, budget, now.Add(syncLease))
+	if err != nil {
+		return nil, fmt.Errorf("claiming the sync of budget %s: %w", budget, err)
+	}
+	return syncs, nil
+}
+
+// selectSyncedBudgets returns the budgets that still exist.
+func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSync) (map[uuid.UUID]budget, error) {
+	ids := make([]uuid.UUID, len(syncs))
+	for i, s := range syncs {
+		ids[i] = s.BudgetID
+	}
+	rows, err := pg.All[budget](ctx, q, `SELECT `+budgetColumns+` FROM budgets b WHERE b.id = ANY($1)`, ids)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the budgets of syncs: %w", err)
+	}
+	budgets := map[uuid.UUID]budget{}
+	for _, b := range rows {
+		budgets[b.ID] = b
+	}
+	return budgets, nil
+}
+
+// deleteSync leaves a sync that was queued again since it was claimed.
+func deleteSync(ctx context.Context, q pg.Querier, s referenceSync) error {
+	_, err := q.Exec(ctx, `DELETE FROM reference_syncs WHERE budget_id = $1 AND seq = $2`, s.BudgetID, s.Seq)
+	if err != nil {
+		return fmt.Errorf("deleting the sync of budget %s: %w", s.BudgetID, err)
+	}
+	return nil
+}

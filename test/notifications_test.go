@@ -32,7 +32,7 @@ func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
 	t.Parallel()
 	owner, member, invited := newPerson(t), newPerson(t), newPerson(t)
 	wallet, category := owner.wallet("EUR", "1000"), owner.category("Food")
-	budget := owner.budgetNamed("Food", wallet, category)
+	budget := owner.lasting("Food", wallet, category)
 	owner.invite(budget, member, "viewer", "accepted")
 	owner.invite(budget, invited, "viewer", "")
 
@@ -42,7 +42,7 @@ func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
 		n := p.notified(reached, 1)[0]
 		require.Equal(t, object{
 			"budgetId": budget, "budgetName": "Food", "ownerId": owner.id, "threshold": json.Number("80"), "windowStart": "2026-03-01",
-			"windowEnd": "2026-03-31", "currency": "EUR", "limit": json.Number("100.00"), "spent": json.Number("80.00"),
+			"windowEnd": "2035-12-31", "currency": "EUR", "limit": json.Number("100.00"), "spent": json.Number("80.00"),
 		}, n["data"])
 		require.Equal(t, false, n["read"])
 		require.NotContains(t, n, "readAt")
@@ -54,14 +54,57 @@ func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
 	require.Equal(t, json.Number("111.00"), alerts[0]["data"].(object)["spent"])
 	owner.spend(wallet, category, "100")
 
-	// Another window is another matter, and the proof that everything before was looked at.
-	later := expense(wallet, category, "100")
-	later["date"] = "2026-04-30"
-	owner.post("/api/v1/transaction", later).created("TRANSACTION_CREATED")
+	// The alerts of another budget prove that everything before was checked.
+	other := owner.category("Other")
+	owner.invite(owner.lasting("Other", wallet, other), member, "viewer", "accepted")
+	owner.spend(wallet, other, "100")
 	owner.notified(reached, 4)
 	member.notified(reached, 4)
 	invited.notified("budget.v1.invitation.sent", 1)
 	invited.notified(reached, 0)
+}
+
+// lasting creates a budget of 100 with one window that is current for years.
+func (p *person) lasting(name, wallet, category string) string {
+	body := aBudget(name, wallet, category)
+	body["period"], body["endDate"] = "custom", "2035-12-31"
+	return p.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
+}
+
+// TestImportOfThePast imports one expense per week over three years: of 150 weeks, two raise alerts.
+func TestImportOfThePast(t *testing.T) {
+	t.Parallel()
+	owner, member := newPerson(t), newPerson(t)
+	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
+	// Windows begin today, so that the test does not cross the end of one.
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	body := aBudget("Weekly", wallet, category)
+	body["period"], body["startDate"] = "weekly", today.AddDate(0, 0, -7*148).Format(time.DateOnly)
+	budget := owner.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
+	owner.invite(budget, member, "viewer", "accepted")
+	var imported []object
+	for week := -148; week < 2; week++ {
+		e := expense(wallet, category, "500")
+		e["date"] = today.AddDate(0, 0, 7*week).Format(time.DateOnly)
+		imported = append(imported, e)
+	}
+	owner.post("/api/v1/transaction/batch", batch(imported...)).created("TRANSACTIONS_CREATED")
+
+	// The alerts of another budget prove that everything before was checked.
+	other := owner.category("Other")
+	owner.invite(owner.lasting("Other", wallet, other), member, "viewer", "accepted")
+	owner.spend(wallet, other, "100")
+	for _, p := range []*person{owner, member} {
+		var got []string
+		for _, n := range p.notified(reached, 5) {
+			if data := n["data"].(object); data["budgetId"] == budget {
+				got = append(got, data["windowStart"].(string)+" "+data["threshold"].(json.Number).String())
+			}
+		}
+		require.ElementsMatch(t, []string{
+			today.Format(time.DateOnly) + " 80", today.Format(time.DateOnly) + " 100", today.AddDate(0, 0, -7).Format(time.DateOnly) + " 100",
+		}, got)
+	}
 }
 
 func TestThresholdsAreTheBudgetsOwn(t *testing.T) {

@@ -63,16 +63,23 @@ func spendingsOf(transactions ...*ledgerv1.Transaction) []spending {
 	return changed
 }
 
-// windowOf is the window of the budget that a change falls into, if any.
+// windowOf returns the window of the budget that a change falls into, and whether its spending may raise alerts: windows in
+// the future, and those that ended a window's length ago or longer, raise none.
 func (b budget) windowOf(c spending, today time.Time) (window, bool) {
 	if c.wallet != "" && c.wallet != b.WalletID.String() || !slices.Contains(idStrings(b.CategoryIDs), c.category) {
 		return window{}, false
 	}
 	if c.day.IsZero() {
-		return b.timeframe().at(today), true
+		w := b.timeframe().at(today)
+		return w, w.alerts(today)
 	}
 	w := b.timeframe().at(c.day)
-	return w, !c.day.Before(w.from) && !c.day.After(w.to)
+	return w, !c.day.Before(w.from) && !c.day.After(w.to) && w.alerts(today)
+}
+
+func (w window) alerts(today time.Time) bool {
+	p := w.phase(today)
+	return p == current || p == recent
 }
 
 // reached are the thresholds that spent has come to, in percent of the limit. Both amounts are in minor units.
@@ -120,12 +127,17 @@ func compareChecks(a, b check) int {
 	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
 }
 
-// noteBudget has a budget checked that is new or has changed. tx holds its lock.
+// noteBudget notes a check of a new or changed budget, if its present window may raise alerts. tx holds its lock.
 func (s *server) noteBudget(ctx context.Context, tx pgx.Tx, b budget) error {
 	if len(b.AlertThresholds) == 0 {
 		return nil
 	}
-	return upsertChecks(ctx, tx, []check{{b.ID, b.timeframe().at(dayOf(s.now())).from}})
+	today := dayOf(s.now())
+	w := b.timeframe().at(today)
+	if !w.alerts(today) {
+		return nil
+	}
+	return upsertChecks(ctx, tx, []check{{b.ID, w.from}})
 }
 
 // raiseAlerts checks budgets until ctx ends.
@@ -177,7 +189,8 @@ func (s *server) checkBudgets(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// settle raises the alerts of a checked budget, each once in a window whatever is repeated: a row in alerts decides.
+// settle raises the alerts of a checked budget, each once in a window: a row in alerts decides. A window that has ended is
+// summarized: of all thresholds that a batch of changes reached, only the highest is published.
 func (s *server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w window, spending *ledgerv1.Spending) error {
 	if err := lockBudget(ctx, tx, c.ID); err != nil {
 		return err
@@ -194,9 +207,16 @@ func (s *server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w window
 		return nil
 	}
 	spent := spentOf(spending.GetAmounts(), b.Currency)
+	phase := w.phase(dayOf(s.now()))
+	if phase != current && phase != recent {
+		return deleteCheck(ctx, tx, c)
+	}
 	fresh, err := insertAlerts(ctx, tx, b.ID, w.from, reached(b.AlertThresholds, spent, b.LimitMinor), s.now().UTC())
 	if err != nil {
 		return err
+	}
+	if phase == recent && len(fresh) > 1 {
+		fresh = fresh[len(fresh)-1:]
 	}
 	if len(fresh) > 0 {
 		members, err := selectMemberIDs(ctx, tx, b.ID, []status{accepted})

@@ -53,6 +53,41 @@ func (t timeframe) at(today time.Time) window {
 	return w
 }
 
+// status returns whether a budget is upcoming, active or ended on a day.
+func (t timeframe) status(today time.Time) string {
+	switch {
+	case today.Before(t.start):
+		return "upcoming"
+	case t.end != nil && today.After(*t.end):
+		return "ended"
+	}
+	return "active"
+}
+
+// phase is where a window lies, seen from a day.
+type phase int
+
+const (
+	future phase = iota
+	current
+	// recent is a window that ended less than its own length ago.
+	recent
+	past
+)
+
+func (w window) phase(today time.Time) phase {
+	switch {
+	case today.Before(w.from):
+		return future
+	case !today.After(w.to):
+		return current
+	// The window ends with its last day, so the day after is no time later, and the length counts both days.
+	case today.Unix()-w.to.Unix() <= w.to.Unix()-w.from.Unix()+int64(day/time.Second):
+		return recent
+	}
+	return past
+}
+
 // index counts the windows before the one that holds a day, which must not lie before the start.
 func (t timeframe) index(today time.Time) int {
 	s := periods[t.period]

@@ -148,3 +148,58 @@ func FuzzParseDate(f *testing.F) {
 		}
 	})
 }
+
+func TestWindowPhase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from, to, today string
+		want            phase
+	}{
+		"the day before":                    {"2026-03-09", "2026-03-15", "2026-03-08", future},
+		"the first day":                     {"2026-03-09", "2026-03-15", "2026-03-09", current},
+		"the last day":                      {"2026-03-09", "2026-03-15", "2026-03-15", current},
+		"the first day of the next window":  {"2026-03-09", "2026-03-15", "2026-03-16", recent},
+		"the last day of the next window":   {"2026-03-09", "2026-03-15", "2026-03-22", recent},
+		"a window's length after the end":   {"2026-03-09", "2026-03-15", "2026-03-23", past},
+		"today, daily":                      {"2026-03-15", "2026-03-15", "2026-03-15", current},
+		"yesterday, daily":                  {"2026-03-15", "2026-03-15", "2026-03-16", recent},
+		"the day before yesterday, daily":   {"2026-03-15", "2026-03-15", "2026-03-17", past},
+		"three centuries ago":               {"1900-01-01", "1900-12-31", "2200-01-01", past},
+		"three centuries from now":          {"2200-01-01", "2200-12-31", "1900-01-01", future},
+		"a decade, nearly a decade ago":     {"2000-01-01", "2009-12-31", "2019-12-31", recent},
+		"a decade, more than a decade ago":  {"2000-01-01", "2009-12-31", "2020-01-02", past},
+		"a custom window that ended lately": {"2026-03-01", "2026-03-03", "2026-03-05", recent},
+	} {
+		require.Equal(t, c.want, window{date(t, c.from), date(t, c.to)}.phase(date(t, c.today)), name)
+	}
+	// Of the windows of a period of days without end, today has one that is current, and the one before it is recent.
+	rapid.Check(t, func(rt *rapid.T) {
+		start := date(t, "2000-01-01").AddDate(0, 0, rapid.IntRange(0, 1000).Draw(rt, "start"))
+		f := timeframe{period: rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt, "period"), start: start}
+		today := start.AddDate(0, 0, rapid.IntRange(0, 9000).Draw(rt, "today"))
+		now := f.index(today)
+		for n := max(0, now-20); n < now+20; n++ {
+			want := past
+			switch {
+			case n > now:
+				want = future
+			case n == now:
+				want = current
+			case n == now-1:
+				want = recent
+			}
+			require.Equal(rt, want, f.at(f.startOf(n)).phase(today), "window %d of %d", n, now)
+		}
+	})
+}
+
+func TestTimeframeStatus(t *testing.T) {
+	t.Parallel()
+	end := date(t, "2026-04-30")
+	endless, ending := timeframe{period: "monthly", start: date(t, "2026-03-15")}, timeframe{period: "monthly", start: date(t, "2026-03-15"), end: &end}
+	for day, want := range map[string][2]string{
+		"2026-03-14": {"upcoming", "upcoming"}, "2026-03-15": {"active", "active"}, "2026-04-30": {"active", "active"}, "2026-05-01": {"active", "ended"},
+	} {
+		require.Equal(t, want, [2]string{endless.status(date(t, day)), ending.status(date(t, day))}, day)
+	}
+}

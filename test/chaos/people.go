@@ -249,7 +249,7 @@ func (p *person) settle(ctx context.Context) error {
 	}
 	p.budget = budget{wallet: p.wallets[0].id, category: p.categories[0], limit: rat("100")}
 	p.budget.id = create("/api/v1/budgets", object{
-		"name": p.mark + " plan", "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-01",
+		"name": p.mark + " plan", "currency": "EUR", "limit": 100, "period": "custom", "startDate": "2026-01-01", "endDate": "2035-12-31",
 		"walletId": p.budget.wallet, "categoryIds": []string{p.budget.category},
 	}, "budget.id")
 	first := &thing{p: p, mark: p.nextMark()}

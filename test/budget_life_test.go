@@ -27,6 +27,7 @@ func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *t
 		require.Equal(t, want, created.text("budget."+field), field)
 	}
 	id := created.text("budget.id")
+	require.Equal(t, "active", created.text("budget.status"))
 	require.NotEqual(t, stranger.id, id)
 	path := "/api/v1/budgets/" + id
 	require.Equal(t, created.header.Get("ETag"), p.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
@@ -37,7 +38,12 @@ func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *t
 		"name": "Living", "currency": "USD", "limit": json.Number("9000"), "period": "weekly", "startDate": "2026-03-02",
 		"endDate": "2026-12-31", "walletId": bank, "categoryIds": []any{food, fun},
 	} {
-		a := p.patch(path, object{field: value, "ownerId": stranger.id}).ok("BUDGET_UPDATED")
+		change := object{field: value, "ownerId": stranger.id}
+		if field == "currency" {
+			p.patch(path, change).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("limit")
+			change["limit"] = json.Number("9000")
+		}
+		a := p.patch(path, change).ok("BUDGET_UPDATED")
 		require.Equal(t, p.id, a.text("budget.ownerId"))
 		switch v := value.(type) {
 		case []any:

@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,6 +81,7 @@ func TestOtherCurrenciesOfAWalletAreKeptApart(t *testing.T) {
 	}
 	require.Equal(t, "7.50", p.balance(wallet))
 	require.Equal(t, map[string]string{"EUR": "7.50", "JPY": "-700"}, balances())
+	p.patch("/api/v1/transaction/"+yen, object{"currency": "EUR"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("amount")
 	p.patch("/api/v1/transaction/"+yen, object{"currency": "EUR", "amount": json.Number("4.25")}).ok("TRANSACTION_UPDATED")
 	require.Equal(t, "3.25", p.balance(wallet))
 	require.Equal(t, "3.25", balances()["EUR"])

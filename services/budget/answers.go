@@ -21,7 +21,7 @@ func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member
 
 // whole is a budget with what the ledger and auth know of it, asked at the same time; whoever is away is done without.
 func (s *server) whole(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
-	answer := b.proto()
+	answer := b.proto(dayOf(s.now()))
 	var asking sync.WaitGroup
 	asking.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
 	answer.Members = s.named(ctx, members)
@@ -35,8 +35,9 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	answers, byID := make([]*budgetv1.Budget, len(budgets)), map[uuid.UUID]*budgetv1.Budget{}
 	var open []budget
 	var readable []seenBudget
+	now := dayOf(s.now())
 	for i, b := range budgets {
-		answers[i] = b.proto()
+		answers[i] = b.proto(now)
 		if b.standing().may(readBudget) {
 			open, readable, byID[b.ID] = append(open, b.budget), append(readable, b), answers[i]
 		}
@@ -93,7 +94,7 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 }
 
 // proto returns the budget with the user's role, without progress and members.
-func (b seenBudget) proto() *budgetv1.Budget {
+func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	s := b.snapshot()
 	m := &budgetv1.Budget{
 		Id:              s.GetId(),
@@ -110,6 +111,7 @@ func (b seenBudget) proto() *budgetv1.Budget {
 		CreatedAt:       s.GetCreatedAt(),
 		UpdatedAt:       s.GetUpdatedAt(),
 		AlertThresholds: s.GetAlertThresholds(),
+		Status:          b.timeframe().status(today),
 	}
 	if b.Role != nil {
 		m.Role = *b.Role

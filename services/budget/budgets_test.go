@@ -30,7 +30,7 @@ func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
 		Id: created.GetBudget().GetId(), Name: "Groceries", Currency: "USD", Limit: "400.00", Period: "monthly",
 		StartDate: "2026-01-31", EndDate: new("2026-12-31"), WalletId: req.GetWalletId(),
 		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()}, OwnerId: owner.id.String(), Role: "owner",
-		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z", AlertThresholds: []int32{80, 100},
+		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z", AlertThresholds: []int32{80, 100}, Status: "active",
 		Progress: &budgetv1.Progress{WindowStart: "2026-02-28", WindowEnd: "2026-03-30", Spent: "0.00", Remaining: "400.00", State: "ok"},
 	}
 	require.True(t, proto.Equal(want, created.GetBudget()), "%v", created)
@@ -257,8 +257,8 @@ func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
 	require.Equal(t, `"2"`, got.GetEtag())
 	require.Len(t, b.ledger.checked, 1)
 	require.Equal(t, owner.id.String(), b.ledger.checked[0].GetOwnerId(), "references are the owner's")
-	require.Empty(t, b.ledger.checked[0].GetWalletId(), "what stays is not asked about: it may be gone")
-	require.Equal(t, []string{category}, b.ledger.checked[0].GetCategoryIds())
+	require.Empty(t, b.ledger.checked[0].GetWalletId(), "an unchanged wallet may be deleted")
+	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
 
 	requireTold(t, b.events(t), &budgetv1.BudgetUpdated{
 		UpdatedBy: editor.id.String(), Before: snapshotOf(t, before), After: snapshotOf(t, want),
@@ -286,7 +286,7 @@ func TestABadUpdateIsRefused(t *testing.T) {
 		"empty name":                     {&budgetv1.UpdateBudgetRequest{Name: new("")}, "VALIDATION_ERROR", codes.InvalidArgument},
 		"zero limit":                     {&budgetv1.UpdateBudgetRequest{Limit: new("0")}, "VALIDATION_ERROR", codes.InvalidArgument},
 		"too fine a limit":               {&budgetv1.UpdateBudgetRequest{Limit: new("0.001")}, "VALIDATION_ERROR", codes.InvalidArgument},
-		"a currency too coarse":          {&budgetv1.UpdateBudgetRequest{Currency: new("JPY")}, "VALIDATION_ERROR", codes.InvalidArgument},
+		"a currency too coarse":          {&budgetv1.UpdateBudgetRequest{Currency: new("JPY"), Limit: new("0.5")}, "VALIDATION_ERROR", codes.InvalidArgument},
 		"unknown currency":               {&budgetv1.UpdateBudgetRequest{Currency: new("")}, "UNSUPPORTED_CURRENCY", codes.InvalidArgument},
 		"unknown period":                 {&budgetv1.UpdateBudgetRequest{Period: new("")}, "INVALID_BUDGET_PERIOD", codes.InvalidArgument},
 		"custom without an end":          {&budgetv1.UpdateBudgetRequest{Period: new("custom")}, "INVALID_BUDGET_TIMEFRAME", codes.InvalidArgument},
@@ -308,17 +308,22 @@ func TestABadUpdateIsRefused(t *testing.T) {
 	})
 }
 
-func TestALimitKeepsItsMajorUnitsWhenTheCurrencyChanges(t *testing.T) {
+func TestUpdateBudgetCurrency(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner := b.person(t, "Owner")
 	id := b.budget(t, owner).GetId()
-	for _, c := range [][2]string{{"JPY", "400"}, {"BHD", "400.000"}, {"eur", "400.00"}} {
-		got, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: &c[0]})
-		require.NoError(t, err)
-		require.Equal(t, c[1], got.GetBudget().GetLimit())
+	for _, currency := range []string{"JPY", "BHD", "eur"} {
+		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: &currency})
+			return err
+		})
+		require.Equal(t, []apierr.Field{{Name: "limit", Message: "is required with another currency"}}, e.Fields)
 	}
-	got, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("BHD"), Limit: new("0.125")})
+	got, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("usd")})
+	require.NoError(t, err, "the currency that it has")
+	require.Equal(t, "400.00", got.GetBudget().GetLimit())
+	got, err = b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("BHD"), Limit: new("0.125")})
 	require.NoError(t, err)
 	require.Equal(t, "0.125", got.GetBudget().GetLimit())
 }
@@ -431,4 +436,29 @@ func TestTimesAreAnsweredInUTC(t *testing.T) {
 	b.now = func() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 2*60*60)) }
 	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.person(t, "Owner")).GetCreatedAt())
 	require.Equal(t, date(t, "2025-12-31"), dayOf(b.now()))
+}
+
+func TestBudgetStatus(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.person(t, "Owner")
+	for want, c := range map[string]struct{ start, end, windowStart, windowEnd string }{
+		"upcoming": {"2026-03-16", "2026-12-31", "2026-03-16", "2026-04-15"},
+		"active":   {"2026-01-01", "2026-12-31", "2026-03-01", "2026-03-31"},
+		"ended":    {"2025-01-01", "2025-06-15", "2025-06-01", "2025-06-15"},
+	} {
+		req := newBudget()
+		req.StartDate, req.EndDate = c.start, &c.end
+		created, err := b.CreateBudget(owner.ctx, req)
+		require.NoError(t, err)
+		got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId(), At: new("2026-04-01")})
+		require.NoError(t, err)
+		require.Equal(t, want, got.GetBudget().GetStatus(), "by today's date, whatever the day of the progress")
+		require.Equal(t, want, created.GetBudget().GetStatus())
+		require.Equal(t, c.windowStart, created.GetBudget().GetProgress().GetWindowStart(), want)
+		require.Equal(t, c.windowEnd, created.GetBudget().GetProgress().GetWindowEnd(), want)
+		list, err := b.ListBudgets(owner.ctx, &budgetv1.ListBudgetsRequest{})
+		require.NoError(t, err)
+		require.Equal(t, want, list.GetBudgets()[0].GetStatus())
+	}
 }

@@ -226,7 +226,7 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	}
 }
 
-// apply returns the budget with the changes made, and adds what is wrong with the result as a whole.
+// apply returns the budget with the changes made, and adds the problems of the result as a whole.
 func (c changes) apply(p *apierr.Problems, b budget) budget {
 	old := b.currency()
 	if c.name != nil {
@@ -235,13 +235,12 @@ func (c changes) apply(p *apierr.Problems, b budget) budget {
 	if c.currency != nil {
 		b.Currency = c.currency.Code()
 	}
-	limit := c.limit
-	if limit == nil && b.LimitMinor > 0 && b.currency() != old {
-		// The limit stays what it was in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
-		limit = new(old.Format(b.LimitMinor))
+	if c.limit == nil && b.LimitMinor > 0 && b.currency() != old {
+		// 12280 JPY are not 12280 EUR, and nothing is converted.
+		p.Field(&apierr.Field{Name: "limit", Message: "is required with another currency"})
 	}
-	if limit != nil && b.Currency != "" {
-		b.LimitMinor = parseLimit(p, b.currency(), *limit)
+	if c.limit != nil && b.Currency != "" {
+		b.LimitMinor = parseLimit(p, b.currency(), *c.limit)
 	}
 	if c.wallet != nil {
 		b.WalletID = *c.wallet

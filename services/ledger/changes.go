@@ -117,7 +117,7 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 // apply returns the transaction with the changes made, and adds what is wrong with the result as a whole. The sign follows
 // the resulting type: that of the request, else the one that t had, else income.
 func (c changes) apply(p *apierr.Problems, t transaction) transaction {
-	old, negative := currencyOf(t.Currency), t.AmountMinor < 0
+	old, negative := t.Currency, t.AmountMinor < 0
 	if c.description != nil {
 		t.Description = *c.description
 	}
@@ -133,14 +133,13 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 	if c.currency != nil {
 		t.Currency = c.currency.Code()
 	}
-	amount := c.amount
-	if amount == nil && t.AmountMinor != 0 && t.Currency != old.Code() {
-		// The amount stays what it was in major units: 100 USD become 100 EUR, and 0.50 USD cannot become JPY.
-		amount = new(old.Format(max(t.AmountMinor, -t.AmountMinor)))
+	if c.amount == nil && t.AmountMinor != 0 && t.Currency != old {
+		// 12280 JPY are not 12280 EUR, and nothing is converted.
+		p.Field(&apierr.Field{Name: "amount", Message: "is required with another currency"})
 	}
-	if amount != nil && t.Currency != "" {
-		minor, err := currencyOf(t.Currency).Parse(*amount)
-		if problem := money.PositiveProblem(*amount, minor, err); problem != "" {
+	if c.amount != nil && t.Currency != "" {
+		minor, err := currencyOf(t.Currency).Parse(*c.amount)
+		if problem := money.PositiveProblem(*c.amount, minor, err); problem != "" {
 			p.Field(&apierr.Field{Name: "amount", Message: problem})
 		}
 		t.AmountMinor = minor

@@ -320,10 +320,10 @@ func TestATransactionsFieldsAreUpdated(t *testing.T) {
 			map[string]string{"EUR": "7.00"},
 			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "7.00", "income" },
 		},
-		"a currency alone keeps the amount": {
-			&ledgerv1.UpdateTransactionRequest{Currency: new("bhd")},
-			map[string]string{"EUR": "0.00", "BHD": "-5.000"},
-			func(t *ledgerv1.Transaction) { t.Amount, t.Currency = "-5.000", "BHD" },
+		"the currency that it has changes nothing": {
+			&ledgerv1.UpdateTransactionRequest{Currency: new("eur")},
+			map[string]string{"EUR": "-5.00"},
+			func(*ledgerv1.Transaction) {},
 		},
 		"a currency with an amount of its own": {
 			&ledgerv1.UpdateTransactionRequest{Currency: new("BHD"), Amount: new("0.125")},
@@ -395,7 +395,8 @@ func TestATransactionsChangeThatIsWrongIsRefused(t *testing.T) {
 		"an amount of zero":          {&ledgerv1.UpdateTransactionRequest{Amount: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"an empty amount":            {&ledgerv1.UpdateTransactionRequest{Amount: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"an amount too fine":         {&ledgerv1.UpdateTransactionRequest{Amount: new("1.125")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
-		"a currency too coarse":      {&ledgerv1.UpdateTransactionRequest{Currency: new("JPY")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"another currency alone":     {&ledgerv1.UpdateTransactionRequest{Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a currency too coarse":      {&ledgerv1.UpdateTransactionRequest{Currency: new("JPY"), Amount: new("0.5")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"an empty currency":          {&ledgerv1.UpdateTransactionRequest{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
 		"an empty date":              {&ledgerv1.UpdateTransactionRequest{Date: new("")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
 		"a type that is none":        {&ledgerv1.UpdateTransactionRequest{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},

@@ -83,7 +83,8 @@ func (p *supervised) restart(ctx context.Context) error {
 	}
 	stopped := p.part.stop()
 	select {
-	case _ = <-p.part.failures(): // A failure of the run that has just ended.
+	case err := <-p.part.failures():
+		slog.DebugContext(ctx, "the ended run had failed again", "part", p.part.name(), "error", err)
 	default:
 	}
 	if err := p.part.start(ctx); err != nil {

@@ -5,14 +5,14 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// messages say what a person should look at.
+// messages describe what the user should check.
 var messages = map[receipt.Warning]string{
-	receipt.DateAmbiguous:      "Day and month of the date could be the other way round",
+	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
 	warnPagesSkipped:           "Only the first pages were read",
 }
 
-// proto is the receipt as it is answered.
+// proto converts the receipt to the response message.
 func (r reading) proto() *ocrv1.Receipt {
 	out := &ocrv1.Receipt{
 		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency,

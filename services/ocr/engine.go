@@ -15,52 +15,52 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// mainLanguage is tried first: its model knows digits and Latin letters, which is most of any receipt.
+// mainLanguage is tried first, because its model knows digits and Latin letters, which make up most of any receipt.
 const mainLanguage = "eng"
 
-// languages are the models that must be installed.
+// languages lists the models that must be installed.
 var languages = []string{mainLanguage, "deu", "fra", "spa", "ita"}
 
-// segmentation is how the engine is told to look at the page, as Tesseract numbers it.
+// segmentation is a page segmentation mode, as Tesseract numbers them (--psm).
 type segmentation int
 
 const (
-	// columns: one column of text of different sizes, which keeps most of a receipt's rows together.
+	// columns expects one column of text of different sizes. It keeps most rows of a receipt together.
 	columns segmentation = 4
-	// block: one even block of text; it finds rows that the layout analysis throws away as noise.
+	// block expects one uniform block of text. It finds rows that the layout analysis of columns discards as noise.
 	block segmentation = 6
-	// singleRow: nothing but one row of text.
+	// singleRow expects one row of text.
 	singleRow segmentation = 7
 )
 
-// tesseract runs the engine's command line: a crash costs one request.
+// tesseract runs the engine's command line, so that a crash costs one request only.
 type tesseract struct {
 	program string
 	limits  limits
 }
 
-// errEngine marks failures of the engine, as against pictures on which there is nothing.
+// errEngine marks failures of the engine. An image without text is not a failure.
 var errEngine = errors.New("the engine failed")
 
 func newTesseract(c Config) tesseract {
 	return tesseract{program: c.Tesseract, limits: limits{time: c.Timeout, memory: 2 << 30, output: 8 << 20}}
 }
 
-// words reads pictures in one run, for to start costs as much as to read a few rows. It returns what stands on each.
-func (t tesseract) words(ctx context.Context, how pass, pictures ...*image.Gray) ([][]receipt.Word, error) {
-	out, err := run(ctx, t.limits, tiffPages(pictures), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
+// words reads several images in one run, because a start costs as much as reading a few rows. It returns the words of each image.
+func (t tesseract) words(ctx context.Context, how pass, images ...*image.Gray) ([][]receipt.Word, error) {
+	out, err := run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
 		"--psm", strconv.Itoa(int(how.mode)), "-l", how.language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errEngine, err)
 	}
-	words, err := parseTSV(out, pictures)
+	words, err := parseTSV(out, images)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errEngine, err)
 	}
 	return words, nil
 }
 
-// check tells at start whether the engine is there, and has its languages.
+// check reports an error if the engine or one of its languages is missing. It runs once, at start.
 func (t tesseract) check(ctx context.Context) error {
 	l := t.limits
 	l.time = 5 * time.Second
@@ -82,7 +82,7 @@ const (
 	wordLevel  = "5"
 )
 
-// parseTSV reads Tesseract's table of words, page by page; anything else is nonsense, and the engine's failure.
+// parseTSV parses Tesseract's table of words, page by page. Any other output is a failure of the engine.
 func parseTSV(out []byte, pages []*image.Gray) ([][]receipt.Word, error) {
 	scanner := bufio.NewScanner(bytes.NewReader(out))
 	scanner.Buffer(nil, 1<<20)

@@ -6,9 +6,9 @@ import (
 	"image"
 )
 
-// orientation reads the EXIF orientation of a JPEG, 1 to 8; 1 when there is none or it is damaged.
+// orientation returns the EXIF orientation of a JPEG, 1 to 8. It returns 1 (upright) if there is none or it is malformed.
 func orientation(file []byte) int {
-	// Segments follow the start-of-image marker until the picture's own data.
+	// Segments follow the start-of-image marker, up to the image data.
 	for at := 2; at+4 <= len(file) && file[at] == 0xff; {
 		marker, size := file[at+1], int(binary.BigEndian.Uint16(file[at+2:]))
 		if marker == 0xda || size < 2 || at+2+size > len(file) {

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// heifBrands are the kinds of HEIF that cameras write.
+// heifBrands lists the kinds of HEIF that cameras write.
 var heifBrands = []string{"heic", "heix", "heim", "heis", "mif1", "msf1"}
 
 func isHEIF(file []byte) bool {
 	for _, brand := range heifBrands {
-		// The first box begins with its length.
+		// The first box starts with its length.
 		if len(file) >= 12 && string(file[4:12]) == "ftyp"+brand {
 			return true
 		}
@@ -21,8 +21,8 @@ func isHEIF(file []byte) bool {
 	return false
 }
 
-// heif has libheif's own program make a JPEG, turned as the file says. The program works on files only: they are in a
-// folder of their own, in memory where the system has a place for that, and gone with it.
+// heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it as the file says. The program
+// needs named files. They are in a temporary folder, in memory if the system supports it, which is removed afterwards.
 func (o opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	dir, err := os.MkdirTemp(memoryFolder(), "heif")
 	if err != nil {
@@ -36,10 +36,10 @@ func (o opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	if _, err := o.run(ctx, nil, "heif-convert", "-q", "92", in, filepath.Join(dir, "out.jpg")); err != nil {
 		return nil, err
 	}
-	// Of several pictures the first is called out-1.jpg.
+	// If the file has several images, the first is called out-1.jpg.
 	written, err := filepath.Glob(filepath.Join(dir, "out*.jpg"))
 	if err != nil || len(written) == 0 {
-		return nil, fmt.Errorf("%w: HEIF without a picture", errUnreadable)
+		return nil, fmt.Errorf("%w: HEIF without an image", errUnreadable)
 	}
 	converted, err := os.ReadFile(written[0])
 	if err != nil {
@@ -52,7 +52,7 @@ func (o opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	return f.open(converted)
 }
 
-// memoryFolder is empty where the system has none: then it is the usual one for temporary files.
+// memoryFolder returns a folder in memory, or an empty string (the default temporary folder) if the system has none.
 func memoryFolder() string {
 	const shm = "/dev/shm"
 	if info, err := os.Stat(shm); err == nil && info.IsDir() {

@@ -23,19 +23,20 @@ import (
 
 const (
 	maxFile = 10 << 20
-	// maxPixels lets 600 dpi scans of A4 and 48 megapixel photographs in; decoded to RGBA that is 200 MB.
+	// maxFile is the largest accepted file in bytes.
+	// maxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200 MB.
 	maxPixels = 50_000_000
-	// maxEdge keeps strips of 1 x 50 000 000 out, on which every step would be at its worst.
+	// maxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
 	maxEdge = 20_000
 	maxText = 256 << 10
-	// workPixels is what more is shrunk to before anything else is done with it.
+	// workPixels is the size to which larger images are scaled down before any other step.
 	workPixels = 12_000_000
 )
 
-// errUnreadable: the bytes are no picture, PDF or text of the kinds that are read.
+// errUnreadable marks files that are no image, PDF or text of a supported kind.
 var errUnreadable = errors.New("unreadable file")
 
-// opener takes files apart. What Go has no decoder for is a matter for programs of their own.
+// opener decodes files. Formats without a decoder in Go are decoded by external programs.
 type opener struct {
 	limits limits
 }
@@ -44,15 +45,15 @@ func newOpener(c Config) opener {
 	return opener{limits: limits{time: c.Timeout, memory: 1 << 30, output: maxPages*maxPixels/8 + 1<<20}}
 }
 
-// document is a file taken apart: pages that are text already, or pictures of pages.
+// document is a decoded file: either pages of text or images of pages.
 type document struct {
-	text     []receipt.Page
-	pictures []*image.Gray
-	// skipped: there were more pages than are read.
+	text   []receipt.Page
+	images []*image.Gray
+	// skipped is set if the file has more than maxPages pages. Only the first ones are decoded.
 	skipped bool
 }
 
-// format of pictures, told by their first bytes.
+// format is an image format, detected by the first bytes of a file. A ? in magic matches any byte.
 type format struct {
 	magic  []string
 	config func(b []byte) (image.Config, error)
@@ -67,7 +68,7 @@ const (
 var formats = []format{
 	{[]string{jpegMagic}, header(jpeg.DecodeConfig), body(jpeg.Decode)},
 	{[]string{"\x89PNG\r\n\x1a\n"}, header(png.DecodeConfig), body(png.Decode)},
-	// gif.Decode stops after the first frame: an endless animation costs nothing.
+	// gif.Decode stops after the first frame, so an endless animation costs nothing.
 	{[]string{"GIF87a", "GIF89a"}, header(gif.DecodeConfig), body(gif.Decode)},
 	{[]string{"BM"}, header(bmp.DecodeConfig), body(bmp.Decode)},
 	{[]string{"II*\x00", "MM\x00*"}, header(tiff.DecodeConfig), body(tiff.Decode)},
@@ -82,16 +83,17 @@ func body(f func(r io.Reader) (image.Image, error)) func(b []byte) (image.Image,
 	return func(b []byte) (image.Image, error) { return f(bytes.NewReader(b)) }
 }
 
-// open takes a file apart by its content. Its error is errUnreadable, the context's, or that of a missing program.
+// open decodes a file by its content, independent of its name. It returns errUnreadable, errEngine (a program is missing) or the
+// context's error.
 func (o opener) open(ctx context.Context, file []byte) (document, error) {
 	if bytes.HasPrefix(file, []byte(pdfMagic)) {
 		return o.pdf(ctx, file)
 	}
-	if img, orientation, err := o.picture(ctx, file); img != nil || err != nil {
+	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
 		if err != nil {
 			return document{}, err
 		}
-		return document{pictures: []*image.Gray{upright(shrinkTo(toGray(img), workPixels), orientation)}}, nil
+		return document{images: []*image.Gray{upright(shrinkTo(toGray(img), workPixels), orientation)}}, nil
 	}
 	if text, ok := plainText(file); ok {
 		return document{text: receipt.FromText(text)}, nil
@@ -99,8 +101,8 @@ func (o opener) open(ctx context.Context, file []byte) (document, error) {
 	return document{}, fmt.Errorf("%w: of no known kind", errUnreadable)
 }
 
-// picture decodes a file that is one, and says how it lies, as EXIF numbers it; nil for other files.
-func (o opener) picture(ctx context.Context, file []byte) (img image.Image, orientation int, err error) {
+// image decodes an image file and returns its EXIF orientation. It returns a nil image for files of another kind.
+func (o opener) image(ctx context.Context, file []byte) (img image.Image, orientation int, err error) {
 	if isHEIF(file) {
 		img, err = o.heif(ctx, file)
 		return img, 1, err
@@ -113,7 +115,8 @@ func (o opener) picture(ctx context.Context, file []byte) (img image.Image, orie
 	return img, f.orientation(file), err
 }
 
-// run tells a file that a program refuses from a program that is missing.
+// run executes a program on a file. It returns errUnreadable if the program rejects the file or needs too long, and errEngine if the
+// program is missing.
 func (o opener) run(ctx context.Context, file []byte, program string, args ...string) ([]byte, error) {
 	out, err := run(ctx, o.limits, file, program, args...)
 	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, errOutput) {
@@ -128,7 +131,7 @@ func (o opener) run(ctx context.Context, file []byte, program string, args ...st
 	return out, err
 }
 
-// formatOf is nil for what is no picture.
+// formatOf returns the image format of a file, or nil.
 func formatOf(file []byte) *format {
 	for i := range formats {
 		if formats[i].matches(file) {
@@ -154,7 +157,7 @@ func (f format) matches(file []byte) bool {
 	return false
 }
 
-// orientation is how a picture lies, as EXIF numbers it.
+// orientation returns the EXIF orientation of a file in this format.
 func (f format) orientation(file []byte) int {
 	if f.magic[0] != jpegMagic {
 		return 1
@@ -162,9 +165,9 @@ func (f format) orientation(file []byte) int {
 	return orientation(file)
 }
 
-// open decodes a picture after its header has told that it is not too large.
+// open decodes an image after checking the size in its header.
 func (f format) open(file []byte) (img image.Image, err error) {
-	// Decoders are fed by anyone; one that panics on nonsense says no more than "unreadable".
+	// The input is untrusted. A panic of a decoder means the same as its error.
 	defer func() {
 		if p := recover(); p != nil {
 			img, err = nil, fmt.Errorf("%w: decoder panic: %v", errUnreadable, p)
@@ -183,7 +186,7 @@ func (f format) open(file []byte) (img image.Image, err error) {
 	return img, nil
 }
 
-// shrinkTo halves a picture, by averaging, until it has no more than so many pixels.
+// shrinkTo halves an image, by averaging, until it has at most the given number of pixels.
 func shrinkTo(img *image.Gray, pixels int) *image.Gray {
 	for img.Bounds().Dx()*img.Bounds().Dy() > pixels {
 		img = halve(img)
@@ -191,7 +194,7 @@ func shrinkTo(img *image.Gray, pixels int) *image.Gray {
 	return img
 }
 
-// plainText accepts UTF-8 that somebody could have written: no control characters but those of layout.
+// plainText accepts UTF-8 without control characters, except for tabs, line breaks and form feeds. It removes a byte order mark.
 func plainText(file []byte) (string, bool) {
 	file = bytes.TrimPrefix(file, []byte("\xef\xbb\xbf"))
 	if len(file) == 0 || len(file) > maxText || !utf8.Valid(file) {

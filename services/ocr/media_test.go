@@ -25,10 +25,10 @@ func TestPicturesOfEveryFormatAreOpened(t *testing.T) {
 			t.Parallel()
 			d, err := newTestReader().opener.open(t.Context(), file)
 			require.NoError(t, err)
-			require.Len(t, d.pictures, 1)
-			require.Equal(t, image.Pt(60, 40), d.pictures[0].Bounds().Size())
-			require.Less(t, d.pictures[0].GrayAt(5, 5).Y, uint8(60), "the dark corner is where it was drawn")
-			require.Greater(t, d.pictures[0].GrayAt(50, 30).Y, uint8(200))
+			require.Len(t, d.images, 1)
+			require.Equal(t, image.Pt(60, 40), d.images[0].Bounds().Size())
+			require.Less(t, d.images[0].GrayAt(5, 5).Y, uint8(60), "the dark corner is where it was drawn")
+			require.Greater(t, d.images[0].GrayAt(50, 30).Y, uint8(200))
 		})
 	}
 }
@@ -43,12 +43,12 @@ func TestAPictureIsTurnedAsItsEXIFSays(t *testing.T) {
 		file := withOrientation(pictures(t)["JPEG"], orientation)
 		d, err := newTestReader().opener.open(t.Context(), file)
 		require.NoError(t, err)
-		require.Less(t, d.pictures[0].GrayAt(corner.X, corner.Y).Y, uint8(60), "orientation %d", orientation)
+		require.Less(t, d.images[0].GrayAt(corner.X, corner.Y).Y, uint8(60), "orientation %d", orientation)
 		want := image.Pt(60, 40)
 		if orientation >= 5 {
 			want = image.Pt(40, 60)
 		}
-		require.Equal(t, want, d.pictures[0].Bounds().Size(), "orientation %d", orientation)
+		require.Equal(t, want, d.images[0].Bounds().Size(), "orientation %d", orientation)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestAnAnimationCostsItsFirstFrameOnly(t *testing.T) {
 	require.NoError(t, gif.EncodeAll(&b, endless))
 	d, err := newTestReader().opener.open(t.Context(), b.Bytes())
 	require.NoError(t, err)
-	require.Len(t, d.pictures, 1)
+	require.Len(t, d.images, 1)
 }
 
 func FuzzOpen(f *testing.F) {
@@ -96,7 +96,7 @@ func FuzzOpen(f *testing.F) {
 			t.Skip("poppler and libheif have fuzzers of their own")
 		}
 		d, err := opener{}.open(t.Context(), file)
-		if err == nil && d.text == nil && len(d.pictures) == 0 {
+		if err == nil && d.text == nil && len(d.images) == 0 {
 			t.Fatal("opened, but empty")
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
+// metrics are the service's instruments.
 type metrics struct {
 	seconds  metric.Float64Histogram
 	failures metric.Int64Counter
@@ -20,7 +21,7 @@ type metrics struct {
 
 func newMetrics(g rpc.Gate) (metrics, error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
-	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, waiting included."),
+	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),
 		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
 	if err != nil {
 		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
@@ -40,6 +41,7 @@ func newMetrics(g rpc.Gate) (metrics, error) {
 	return metrics{seconds: seconds, failures: failures}, nil
 }
 
+// record counts one receipt that was read or failed, with its duration including the time in the queue.
 func (m metrics) record(ctx context.Context, took time.Duration, err error) {
 	m.seconds.Record(ctx, took.Seconds())
 	if err == nil {

@@ -1,5 +1,18 @@
-// Package ocr reads receipts: files in, structured receipts out. It owns nothing but the memory of what it has read, and
-// promises that a bad file or a broken engine costs one request and leaves nothing behind.
+// Package ocr turns receipt files into structured receipts. It owns the stored results of files that it has read. It guarantees
+// that a malformed file or a failing engine costs one request, and that no process or file remains after it.
+//
+// A request passes these files in order:
+//
+//	ocr.go          the RPC, the concurrency limit, stored results
+//	media.go        detects the format, decodes images within limits; pdf.go and heif.go use external programs
+//	read.go         chooses between text, the engine and its fallback
+//	passes.go       the local engine: several Tesseract passes until the receipt is consistent
+//	prepare.go      straightens and scales a page; whiten.go, pixels.go and resize.go process pixels
+//	engine.go       runs Tesseract and parses its words; process.go confines every external program
+//	vision.go       the alternative engine: a model behind an HTTP endpoint
+//	answer.go       converts the result to the response
+//
+// The rules from words to a receipt are in the subpackage receipt, which is pure.
 package ocr
 
 import (
@@ -24,38 +37,38 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// Migrations is the history of the schema.
+// Migrations contains the schema's migrations.
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// Config is what the service is told.
+// Config is the service's configuration, read from the environment.
 type Config struct {
 	rpc.Config
-	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	// DatabaseURL connects as the service's role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
 	// Tesseract is the engine's program, by name or path.
 	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
-	// Timeout bounds one run of the engine, or of a PDF tool, which are a few for a receipt.
+	// Timeout limits one run of the engine or of a PDF program. Reading a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
-	// Workers is how many receipts are read at once; 0: as many as there are cores.
+	// Workers is the number of receipts that are read at once; 0 means one per core.
 	Workers int `env:"OCR_WORKERS" envDefault:"0"`
-	// Queue is how many more may wait.
+	// Queue is the number of receipts that may wait for a worker. Further ones are rejected with 503.
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
-	// Vision is the engine used instead of Tesseract when it is configured.
+	// Vision configures the engine that replaces Tesseract, if its URL is set.
 	Vision visionConfig
 }
 
-// resultsKept is how long a file's receipt is remembered.
-const resultsKept = 30 * 24 * time.Hour
+// resultRetention is how long the receipt read from a file is stored.
+const resultRetention = 30 * 24 * time.Hour
 
 type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
 	db     *pgxpool.Pool
 	reader reader
-	// recogniser is what results are remembered under.
-	recogniser int
+	// recognizer is the version under which results are stored.
+	recognizer int
 	gate       rpc.Gate
 	metrics    metrics
 	log        *slog.Logger
@@ -63,8 +76,8 @@ type server struct {
 
 var _ ocrv1.OCRServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends. It starts while Postgres or the engine is away, and returns an error when the schema
-// is behind.
+// Run serves on lis until ctx ends. It starts without PostgreSQL or the engine, and returns an error if the schema is older than the
+// program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "ocr")
 	db, err := pg.Open(ctx, config.DatabaseURL)
@@ -80,9 +93,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	if err := newTesseract(config).check(ctx); err != nil {
-		log.ErrorContext(ctx, "the engine is not usable; receipts will fail", "error", err)
+		log.ErrorContext(ctx, "failed to find a usable engine, receipts will fail", "error", err)
 	}
-	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultsKept)) })
+	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultRetention)) })
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
@@ -100,12 +113,12 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	s := &server{
 		db:         db,
 		reader:     reader,
-		recogniser: recogniserLocal,
+		recognizer: recognizerLocal,
 		gate:       rpc.NewGate(workers, config.Queue, errBusy),
 		log:        log,
 	}
 	if config.Vision.URL != "" {
-		s.recogniser = recogniserVision
+		s.recognizer = recognizerVision
 	}
 	s.metrics, err = newMetrics(s.gate)
 	return s, err
@@ -123,59 +136,59 @@ func newReader(config Config) (reader, error) {
 	}
 	r.engine = v
 	if config.Vision.Fallback {
-		r.spare = onboard
+		r.fallback = onboard
 	}
 	return r, nil
 }
 
-// Recognize implements the RPC. A file that this user has shown before is not read again.
+// Recognize implements the RPC. A file that the user has sent before is not read again: its stored receipt is returned.
 func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*ocrv1.RecognizeResponse, error) {
 	userID, err := parseRecognize(req)
 	if err != nil {
 		return nil, err
 	}
-	// A picture takes many times what the service does, which would keep it long after.
+	// A decoded image takes many times the memory of the service, which would otherwise keep it for minutes.
 	defer debug.FreeOSMemory()
 	resp := &ocrv1.RecognizeResponse{}
 	if resp.Receipt, err = s.receipt(ctx, userID, req.GetFile()); err != nil {
 		return nil, err
 	}
 	if req.GetPictures() {
-		resp.Pictures, err = s.pictures(ctx, req.GetFile())
+		resp.Pictures, err = s.images(ctx, req.GetFile())
 	}
 	return resp, err
 }
 
 func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
 	digest := sha256.Sum256(file)
-	if known := s.recall(ctx, userID, digest[:]); known != nil {
+	if known := s.stored(ctx, userID, digest[:]); known != nil {
 		return known, nil
 	}
 	start := time.Now()
-	found, err := s.recognise(ctx, file)
+	found, err := s.recognize(ctx, file)
 	s.metrics.record(ctx, time.Since(start), err)
 	if err != nil {
 		return nil, err
 	}
 	receipt := found.proto()
-	if found.spared {
-		// The engine may do better the next time.
-		s.log.WarnContext(ctx, "the engine failed; the spare one read a receipt")
+	if found.fromFallback {
+		// Not stored, because the engine may succeed the next time.
+		s.log.WarnContext(ctx, "failed to read a receipt with the engine, used the fallback")
 		return receipt, nil
 	}
-	// The memory saves work; a receipt that could not be remembered is read all the same.
-	if err := s.remember(ctx, userID, digest[:], receipt); err != nil {
-		s.log.WarnContext(ctx, "remembering a receipt", "error", err)
+	// A stored result only saves work, so a failure to store it does not fail the request.
+	if err := s.store(ctx, userID, digest[:], receipt); err != nil {
+		s.log.WarnContext(ctx, "failed to store a receipt", "error", err)
 	}
 	return receipt, nil
 }
 
-func (s *server) remember(ctx context.Context, userID uuid.UUID, digest []byte, receipt *ocrv1.Receipt) error {
+func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, receipt *ocrv1.Receipt) error {
 	stored, err := proto.Marshal(receipt)
 	if err != nil {
 		return fmt.Errorf("encoding a receipt: %w", err)
 	}
-	return insertResult(ctx, s.db, userID, digest, s.recogniser, stored)
+	return insertResult(ctx, s.db, userID, digest, s.recognizer, stored)
 }
 
 func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
@@ -192,9 +205,9 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 	return userID, nil
 }
 
-// recall returns nil for a file that is new, and where what is remembered of it cannot be had.
-func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) *ocrv1.Receipt {
-	stored, err := selectResult(ctx, s.db, userID, digest, s.recogniser)
+// stored returns the stored receipt of a file, or nil if there is none or it cannot be loaded.
+func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *ocrv1.Receipt {
+	stored, err := selectResult(ctx, s.db, userID, digest, s.recognizer)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -203,14 +216,14 @@ func (s *server) recall(ctx context.Context, userID uuid.UUID, digest []byte) *o
 		err = proto.Unmarshal(stored.Receipt, receipt)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "recalling a receipt", "error", err)
+		s.log.WarnContext(ctx, "failed to load a stored receipt", "error", err)
 		return nil
 	}
 	return receipt
 }
 
-// recognise reads a file when it is its turn. Decoding happens behind the gate too: it needs the most memory.
-func (s *server) recognise(ctx context.Context, file []byte) (reading, error) {
+// recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because it needs the most memory.
+func (s *server) recognize(ctx context.Context, file []byte) (reading, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return reading{}, err
@@ -219,13 +232,13 @@ func (s *server) recognise(ctx context.Context, file []byte) (reading, error) {
 	return s.reader.read(ctx, file)
 }
 
-// pictures are the file's pages, made when it is its turn.
-func (s *server) pictures(ctx context.Context, file []byte) ([][]byte, error) {
+// images returns the pages of a file as JPEGs, made as soon as a worker is free.
+func (s *server) images(ctx context.Context, file []byte) ([][]byte, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	pictures, err := s.reader.opener.pictures(ctx, file)
-	return pictures, refused(ctx, err)
+	images, err := s.reader.opener.images(ctx, file)
+	return images, publicError(ctx, err)
 }

@@ -8,25 +8,26 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// local reads pictures on this machine, by Tesseract and the rules of package receipt.
+// local is the engine that runs on this machine: Tesseract and the rules of package receipt.
 type local struct {
 	engine tesseract
 	now    func() time.Time
 }
 
-// pass is one way to have a picture read.
+// pass is one set of parameters for reading an image.
 type pass struct {
 	mode     segmentation
 	language string
-	// grow is by how much the picture is enlarged beyond its prepared size.
-	grow float64
+	// scale is the factor by which the prepared image is enlarged.
+	scale float64
 }
 
-// read implements engine: it reads the pages once, and again in other ways while that leaves doubts.
-func (r local) read(ctx context.Context, pictures []*image.Gray) (reading, error) {
+// read implements engine. It reads all pages in one pass, then in up to three further passes while the receipt is uncertain, then the
+// rows of uncertain fields.
+func (r local) read(ctx context.Context, images []*image.Gray) (reading, error) {
 	var pages []prepared
 	var first []receipt.Page
-	for _, img := range pictures {
+	for _, img := range images {
 		p, words, err := r.uprightPage(ctx, img)
 		if err != nil {
 			return reading{}, err
@@ -41,7 +42,7 @@ func (r local) read(ctx context.Context, pictures []*image.Gray) (reading, error
 	readings := []receipt.Reading{receipt.Read(first)}
 	out.Receipt = receipt.Join(r.now(), readings...)
 	for i, again := range r.passes(first) {
-		// A third look costs more time than the lines alone are worth.
+		// Uncertain lines alone do not justify a third pass.
 		if out.Sure() || i > 0 && !out.Doubtful() {
 			break
 		}
@@ -52,41 +53,41 @@ func (r local) read(ctx context.Context, pictures []*image.Gray) (reading, error
 		readings = append(readings, receipt.Read(read))
 		out.Receipt = receipt.Join(r.now(), readings...)
 	}
-	return r.closer(ctx, pages, out, readings)
+	return r.rereadRows(ctx, pages, out, readings)
 }
 
 const (
-	// sureDate and sureSum: below them, the rows of the date and of the sums are looked at once more, by themselves.
-	sureDate = 0.8
-	sureSum  = 0.8
-	// sureOnce is sureSum for what was read once.
-	sureOnce = 0.9
+	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date and of the sums are read again.
+	minDateConfidence = 0.8
+	minSumConfidence  = 0.8
+	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only.
+	minSumConfidenceOnce = 0.9
 )
 
-// look is a second look at single rows, at several sizes, for one thing.
-type look struct {
+// reread is a request to read single rows again, at several scales, for one kind of field.
+type reread struct {
 	places []receipt.Place
-	views  []view
+	scales []rowScale
 	read   func([]receipt.Page) receipt.Reading
 }
 
-// closer looks again at the rows that decide what is still in doubt.
-func (r local) closer(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
-	var looks []look
-	sure := sureSum
+// rereadRows reads the rows that decide uncertain fields again, and joins the results with the earlier readings.
+func (r local) rereadRows(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
+	var requests []reread
+	required := minSumConfidence
 	if len(readings) == 1 {
-		sure = sureOnce
+		required = minSumConfidenceOnce
 	}
-	if c := out.Confidence["total"]; c > 0 && c < sure {
-		looks = append(looks, look{readings[len(readings)-1].SumPlaces(), rowViews, receipt.ReadSums})
+	if c := out.Confidence["total"]; c > 0 && c < required {
+		requests = append(requests, reread{readings[len(readings)-1].SumPlaces(), rowScales, receipt.ReadSums})
 	}
-	if out.Total != "" && out.Confidence["date"] < sureDate {
-		looks = append(looks, look{receipt.DatePlaces(readings...), rowViews, receipt.ReadDates})
+	if out.Total != "" && out.Confidence["date"] < minDateConfidence {
+		requests = append(requests, reread{receipt.DatePlaces(readings...), rowScales, receipt.ReadDates})
 	}
 	if out.Total != "" {
-		looks = append(looks, look{receipt.NamePlace(readings...), nameViews, receipt.ReadNames})
+		requests = append(requests, reread{receipt.NamePlace(readings...), nameScales, receipt.ReadNames})
 	}
-	closer, err := r.lookAtRows(ctx, pages, looks)
+	closer, err := r.readRows(ctx, pages, requests)
 	if err != nil {
 		return reading{}, err
 	}
@@ -94,77 +95,79 @@ func (r local) closer(ctx context.Context, pages []prepared, out reading, readin
 	return out, nil
 }
 
-// lookAtRows reads single rows, from edge to edge: what stood between other things is often missed.
-func (r local) lookAtRows(ctx context.Context, pages []prepared, looks []look) ([]receipt.Reading, error) {
+// readRows reads single rows across the whole width of the page, because words between other elements are often missed. It returns
+// one reading per request and scale.
+func (r local) readRows(ctx context.Context, pages []prepared, requests []reread) ([]receipt.Reading, error) {
 	var rows []prepared
-	var pictures []*image.Gray
-	for _, l := range looks {
-		for _, v := range l.views {
-			for _, place := range l.places {
-				row := pages[place.Page-1].enlarged(v.grow).row(place.Box, v.air)
-				rows, pictures = append(rows, row), append(pictures, row.picture())
+	var images []*image.Gray
+	for _, q := range requests {
+		for _, scale := range q.scales {
+			for _, place := range q.places {
+				row := pages[place.Page-1].enlarged(scale.factor).row(place.Box, scale.margin)
+				rows, images = append(rows, row), append(images, row.scaled())
 			}
 		}
 	}
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	words, err := r.engine.words(ctx, pass{mode: singleRow, language: mainLanguage}, pictures...)
+	words, err := r.engine.words(ctx, pass{mode: singleRow, language: mainLanguage}, images...)
 	if err != nil {
 		return nil, err
 	}
 	var out []receipt.Reading
-	for _, l := range looks {
-		if len(l.places) == 0 {
+	for _, q := range requests {
+		if len(q.places) == 0 {
 			continue
 		}
-		for range l.views {
-			seen := make([]receipt.Page, len(pages))
+		for range q.scales {
+			read := make([]receipt.Page, len(pages))
 			for i, p := range pages {
-				seen[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
+				read[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
 			}
-			for _, place := range l.places {
+			for _, place := range q.places {
 				for _, w := range rows[0].straight(words[0]).Words {
-					// It is one row: words that sit a little higher or lower are none of their own.
+					// All words belong to one row, also those that are slightly higher or lower.
 					w.Box.Y, w.Box.H = place.Box.Y, place.Box.H
-					seen[place.Page-1].Words = append(seen[place.Page-1].Words, w)
+					read[place.Page-1].Words = append(read[place.Page-1].Words, w)
 				}
 				rows, words = rows[1:], words[1:]
 			}
-			out = append(out, l.read(seen))
+			out = append(out, q.read(read))
 		}
 	}
 	return out, nil
 }
 
-// view is how a single row is looked at: by how much it is enlarged, and how much of what is above and below is left, as
-// a share of its height.
-type view struct{ grow, air float64 }
+// rowScale is how a single row is cut out: the factor of its enlargement, and the margin above and below as a share of its height.
+type rowScale struct{ factor, margin float64 }
 
 var (
-	// rowViews: the engine misreads other figures at other sizes, so that what it reads twice is likely so.
-	rowViews = []view{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
-	// nameViews: a name is told by its surest spelling, which is most often that of larger letters.
-	nameViews = []view{{1.25, 0.25}}
+	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits read twice are likely correct.
+	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
+	// nameScales has one scale. The spelling with the highest confidence wins, most often that of the larger letters.
+	nameScales = []rowScale{{1.25, 0.25}}
 )
 
+// passes returns the passes after the first, most useful first. A blank page needs none.
 func (r local) passes(first []receipt.Page) []pass {
 	if receipt.Blank(first) {
 		return nil
 	}
 	language := receipt.Language(first)
 	return []pass{
-		{mode: block, language: language, grow: 1.36},
-		{mode: columns, language: language, grow: 1.36},
-		{mode: block, language: language, grow: 1},
+		{mode: block, language: language, scale: 1.36},
+		{mode: columns, language: language, scale: 1.36},
+		{mode: block, language: language, scale: 1},
 	}
 }
 
+// pass reads all pages with one set of parameters.
 func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.Page, error) {
 	var out []receipt.Page
 	for _, p := range pages {
-		p = p.enlarged(how.grow)
-		words, err := r.engine.words(ctx, how, p.picture())
+		p = p.enlarged(how.scale)
+		words, err := r.engine.words(ctx, how, p.scaled())
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +176,8 @@ func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.
 	return out, nil
 }
 
-// uprightPage reads a page as it came, and turned by quarters when hardly a word comes out of it.
+// uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters while few legible words are found. It
+// returns the prepared page and its words in the best orientation.
 func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []receipt.Word, error) {
 	white := whiten(img)
 	turns := []int{0, 2, 1, 3}
@@ -184,23 +188,23 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 	var best prepared
 	var words []receipt.Word
 	most := -1.0
-	bare := map[int]bool{}
+	blank := map[int]bool{}
 	for _, quarters := range turns {
-		// Where no rows run one way, none run the other way round.
-		if bare[(quarters+2)%4] {
+		// A page without rows in one orientation has none upside down either.
+		if blank[(quarters+2)%4] {
 			continue
 		}
 		p := prepare(turn(ink, quarters)).enlarged(1)
 		p.quarters = quarters
-		if p.bare {
+		if p.blank {
 			return p, nil, nil
 		}
-		found, err := r.engine.words(ctx, pass{mode: columns, language: mainLanguage}, p.picture())
+		found, err := r.engine.words(ctx, pass{mode: columns, language: mainLanguage}, p.scaled())
 		if err != nil {
 			return prepared{}, nil, err
 		}
 		n, some := legible(found[0])
-		bare[quarters] = !some
+		blank[quarters] = !some
 		if n > most {
 			best, words, most = p, found[0], n
 		}
@@ -211,27 +215,28 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 	return best, words, nil
 }
 
-// rightWayUp: the share of legible words from which a page is not turned any more.
+// rightWayUp is the share of legible words above which a page counts as upright.
 const rightWayUp = 0.35
 
-// legible is the share of what was found that is surely words: on its side or upside down, a page yields scraps. Without
-// some letters at all there is nothing to tell by.
+// legible returns the share of characters in confidently read words. A page on its side or upside down yields fragments. It reports
+// false if there are too few characters to decide.
 func legible(words []receipt.Word) (share float64, some bool) {
-	sure, all := 0.0, 0.0
+	confident, all := 0.0, 0.0
 	for _, w := range words {
 		n := float64(len([]rune(w.Text)))
 		all += n
 		if w.Confidence > 0.7 && n >= 3 {
-			sure += n
+			confident += n
 		}
 	}
 	if all < 20 {
 		return 0, false
 	}
-	return sure / all, true
+	return confident / all, true
 }
 
-// straight brings words to the size of the upright page, but leaves them straight: rows are told by their height.
+// straight scales the boxes of words to the upright page, but does not undo the correction of the skew, because rows are found by the
+// height of their words.
 func (p prepared) straight(words []receipt.Word) receipt.Page {
 	out := receipt.Page{Width: p.page.X, Height: p.page.Y}
 	for _, w := range words {

@@ -16,9 +16,9 @@ import (
 
 const (
 	maxPages = 5
-	// pdfDPI makes a capital of 9 points some 26 pixels high.
+	// pdfDPI renders a capital letter of 9 points about 26 pixels high.
 	pdfDPI = 300
-	// minLayerWords: fewer are a stamp on a scan, not a text layer.
+	// minLayerWords is the size of a text layer. Fewer words are a stamp on a scan.
 	minLayerWords = 8
 )
 
@@ -27,7 +27,8 @@ var (
 	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.]+) x ([\d.]+) pts`)
 )
 
-// pdf asks poppler-utils, whose programs run no scripts and fetch nothing.
+// pdf decodes a PDF with poppler-utils, whose programs neither execute scripts nor open connections. A text layer is preferred to
+// images of the pages.
 func (o opener) pdf(ctx context.Context, file []byte) (document, error) {
 	info, err := o.info(ctx, file)
 	if err != nil {
@@ -42,14 +43,14 @@ func (o opener) pdf(ctx context.Context, file []byte) (document, error) {
 		d.text = text
 		return d, nil
 	}
-	d.pictures, err = o.render(ctx, file, info.dpi(workPixels*3/4))
+	d.images, err = o.render(ctx, file, info.dpi(workPixels*3/4))
 	return d, err
 }
 
-// pdfInfo is what a PDF says of itself.
+// pdfInfo has the number of pages of a PDF and the sizes of the first ones.
 type pdfInfo struct {
 	pages int
-	// sizes of the first pages, in points.
+	// sizes are width and height in points.
 	sizes [][2]float64
 }
 
@@ -66,7 +67,7 @@ func (o opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
 		return pdfInfo{}, fmt.Errorf("%w: PDF without pages", errUnreadable)
 	}
 	for _, m := range sizeLine.FindAllSubmatch(out, -1) {
-		// What is no number is too large, or nothing.
+		// An invalid number becomes infinity or zero, which dpi handles.
 		w, _ := strconv.ParseFloat(string(m[1]), 64)
 		h, _ := strconv.ParseFloat(string(m[2]), 64)
 		info.sizes = append(info.sizes, [2]float64{w, h})
@@ -74,7 +75,7 @@ func (o opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
 	return info, nil
 }
 
-// dpi is the resolution at which no page has more than so many pixels.
+// dpi returns the resolution at which no page has more than the given number of pixels, or 0 for a page without size.
 func (i pdfInfo) dpi(pixels float64) int {
 	dpi := pdfDPI
 	for _, s := range i.sizes {
@@ -86,6 +87,7 @@ func (i pdfInfo) dpi(pixels float64) int {
 	return dpi
 }
 
+// render returns the first pages as images.
 func (o opener) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
 	if dpi < 20 {
 		return nil, fmt.Errorf("%w: PDF pages of an enormous size", errUnreadable)
@@ -97,6 +99,7 @@ func (o opener) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray
 	return graymaps(out)
 }
 
+// layerDoc is the part of pdftotext's XHTML that has the words.
 type layerDoc struct {
 	Pages []struct {
 		Width  float64 `xml:"width,attr"`
@@ -111,7 +114,7 @@ type layerDoc struct {
 	} `xml:"body>doc>page"`
 }
 
-// layerPages reads pdftotext's XHTML; a layer that it cannot say is none.
+// layerPages parses pdftotext's XHTML. It returns nil for output that is no XML.
 func layerPages(layer []byte) []receipt.Page {
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
 	decoder.Strict = false
@@ -120,7 +123,7 @@ func layerPages(layer []byte) []receipt.Page {
 	if err := decoder.Decode(&d); err != nil {
 		return nil
 	}
-	// Boxes are points; the pixels of a page are those that it would be rendered with.
+	// Boxes are in points. They are scaled to the pixels of a rendered page.
 	const scale = pdfDPI / 72.0
 	var pages []receipt.Page
 	for _, p := range d.Pages {
@@ -145,7 +148,7 @@ func words(pages []receipt.Page) int {
 	return n
 }
 
-// graymaps takes pdftoppm's output apart: binary PGMs, one after the other.
+// graymaps parses pdftoppm's output, a sequence of binary PGM images.
 func graymaps(b []byte) ([]*image.Gray, error) {
 	var out []*image.Gray
 	for len(b) > 0 {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// toGray makes a picture gray, on white where it is transparent.
+// toGray converts an image to gray. Transparent areas become white.
 func toGray(src image.Image) *image.Gray {
 	b := src.Bounds()
 	out := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -28,7 +28,7 @@ func toGray(src image.Image) *image.Gray {
 	return out
 }
 
-// halve averages four pixels to one.
+// halve scales an image to half its width and height by averaging.
 func halve(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx()/2, img.Bounds().Dy()/2
 	half := image.NewGray(image.Rect(0, 0, w, h))
@@ -41,7 +41,7 @@ func halve(img *image.Gray) *image.Gray {
 	return half
 }
 
-// rotate turns the picture by a small angle about its middle, on white.
+// rotate turns an image by a small angle, in radians, around its center. Uncovered corners become white.
 func rotate(img *image.Gray, angle float64) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	out := image.NewGray(img.Bounds())
@@ -56,6 +56,7 @@ func rotate(img *image.Gray, angle float64) *image.Gray {
 	return out
 }
 
+// sample interpolates the value at a position between pixels. Outside of the image it is white.
 func sample(img *image.Gray, x, y float64) uint8 {
 	x0, y0 := int(math.Floor(x)), int(math.Floor(y))
 	if x0 < 0 || y0 < 0 || x0+1 >= img.Bounds().Dx() || y0+1 >= img.Bounds().Dy() {
@@ -69,7 +70,7 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
 }
 
-// turn rotates by quarters, clockwise.
+// turn rotates an image clockwise by quarters of a full turn.
 func turn(img *image.Gray, quarters int) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	switch quarters & 3 {
@@ -101,7 +102,7 @@ func turn(img *image.Gray, quarters int) *image.Gray {
 	return img
 }
 
-// mirror swaps left and right; some cameras' EXIF asks for it.
+// mirror swaps left and right, which the EXIF data of some cameras requires.
 func mirror(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	out := image.NewGray(image.Rect(0, 0, w, h))
@@ -113,7 +114,7 @@ func mirror(img *image.Gray) *image.Gray {
 	return out
 }
 
-// componentHeights measures the connected pieces of ink that may be letters, by joining runs of adjacent rows.
+// componentHeights returns the heights in pixels of connected areas of ink that may be letters. It joins runs of adjacent rows.
 func componentHeights(img *image.Gray) []int {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	var c components
@@ -137,9 +138,10 @@ func componentHeights(img *image.Gray) []int {
 	return c.heights()
 }
 
+// inkRun is a horizontal run of ink pixels and the label of its component.
 type inkRun struct{ from, to, label int }
 
-// components is a union-find over runs, with the extent of each piece.
+// components is a union-find structure over runs, with the bounding box of each component.
 type components struct {
 	parent []int
 	box    []image.Rectangle
@@ -175,7 +177,7 @@ func (c *components) link(above, here []inkRun) {
 	}
 }
 
-// heights leaves out specks, rules and pictures.
+// heights returns the heights of components with the proportions of letters, without specks, rules and logos.
 func (c *components) heights() []int {
 	var out []int
 	for i, p := range c.parent {

@@ -8,26 +8,29 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// Recognition works best on capitals of 20 to 30 pixels, on paper that is white; the smaller ones cost less time.
+// Recognition works best on white paper with capital letters of 20 to 30 pixels. Smaller ones cost less time.
 const (
 	targetHeight = 22
 	maxScale     = 3.0
-	// maxPrepared bounds what is handed to the engine: its time grows with the pixels.
+	// maxPrepared limits the pixels of an image for the engine, whose time grows with them.
 	maxPrepared = 6_000_000
 )
 
-// prepared is a picture as the engine should see it, and how to get back from it to the upright page.
+// prepared is a page for the engine, and the transformation from the upright page to it.
 type prepared struct {
+	// ink is the straightened page, not yet scaled.
 	ink   *image.Gray
 	scale float64
+	// angle is the corrected skew in radians.
 	angle float64
-	// page is the size of the page, after it was turned by quarters.
+	// page is the size of the page after it was turned by quarters.
 	page     image.Point
 	quarters int
-	// bare: there is nothing on it of a letter's size.
-	bare bool
+	// blank is set if nothing on the page has the size of a letter.
+	blank bool
 }
 
+// frame returns how boxes of evidence are mapped back to the page in the file.
 func (p prepared) frame() frame {
 	shown := p.page
 	if p.quarters%2 == 1 {
@@ -36,7 +39,7 @@ func (p prepared) frame() frame {
 	return frame{size: shown, quarters: p.quarters, angle: p.angle}
 }
 
-// prepare straightens the lines of a page that is nothing but ink on white, and brings the type to size.
+// prepare corrects the skew of a page with ink on white paper, and chooses the scale at which its letters have targetHeight.
 func prepare(ink *image.Gray) prepared {
 	p := prepared{page: ink.Bounds().Size(), scale: 1}
 	if angle := skew(ink); math.Abs(angle) >= 0.004 {
@@ -45,8 +48,8 @@ func prepare(ink *image.Gray) prepared {
 	}
 	heights := componentHeights(ink)
 	height := textHeight(heights)
-	p.bare = len(heights) == 0
-	// Needles print dots: only at half the size do they touch and make letters.
+	p.blank = len(heights) == 0
+	// Dot matrix printers print dots, which only touch and form letters at half the size.
 	half := halve(ink)
 	if joined := 2 * textHeight(componentHeights(half)); joined > 1.5*height && height > 0 {
 		height = joined
@@ -63,7 +66,7 @@ func prepare(ink *image.Gray) prepared {
 	return p
 }
 
-// enlarged is the same page for an engine that is to see the type larger by a factor.
+// enlarged returns the page with its scale multiplied by a factor. A scale near 1 becomes 1, because resampling costs sharpness.
 func (p prepared) enlarged(by float64) prepared {
 	if p.scale*by > 0.85 && p.scale*by < 1.2 {
 		by = 1 / p.scale
@@ -72,10 +75,10 @@ func (p prepared) enlarged(by float64) prepared {
 	return p
 }
 
-// row is the part of the page level with a box, with some air above and below.
+// row returns the strip of the page at the height of a box, with a margin above and below as a share of the box's height.
 func (p prepared) row(b receipt.Box, share float64) prepared {
-	air := int(float64(b.H) * share)
-	area := image.Rect(0, b.Y-air, p.ink.Bounds().Dx(), b.Y+b.H+air).Intersect(p.ink.Bounds())
+	margin := int(float64(b.H) * share)
+	area := image.Rect(0, b.Y-margin, p.ink.Bounds().Dx(), b.Y+b.H+margin).Intersect(p.ink.Bounds())
 	row := image.NewGray(image.Rect(0, 0, max(area.Dx(), 1), max(area.Dy(), 1)))
 	for y := range area.Dy() {
 		copy(row.Pix[y*row.Stride:], p.ink.Pix[(area.Min.Y+y)*p.ink.Stride:][:area.Dx()])
@@ -84,16 +87,16 @@ func (p prepared) row(b receipt.Box, share float64) prepared {
 	return p
 }
 
-// picture is what the engine is given.
-func (p prepared) picture() *image.Gray {
+// scaled returns the image for the engine.
+func (p prepared) scaled() *image.Gray {
 	size := p.ink.Bounds().Size()
 	return resize(p.ink, int(float64(size.X)*p.scale), int(float64(size.Y)*p.scale))
 }
 
-// maxSkew is how far a picture may be off, in radians; more is a matter of turning the page.
+// maxSkew is the largest corrected skew in radians. Larger angles are corrected by turning the page.
 const maxSkew = 0.12
 
-// skew finds the angle at which the rows of text stand out most: sums along straight rows vary more than across them.
+// skew returns the angle, in radians, at which the rows of text are most distinct: the sums of ink along straight rows vary most.
 func skew(img *image.Gray) float64 {
 	points, size := inkPoints(img, 700)
 	if len(points) < 200 {
@@ -113,18 +116,18 @@ func skew(img *image.Gray) float64 {
 	for a := around - coarse; a <= around+coarse; a += fine {
 		try(a)
 	}
-	// Straight wins unless another angle is clearly better: rotating costs sharpness.
+	// No correction unless another angle is clearly better, because rotation costs sharpness.
 	if sharpness(points, size, 0)*1.02 >= most {
 		return 0
 	}
 	return best
 }
 
-// inkPoints are the ink's pixels on the picture shrunk to a width, and the size that it has then.
+// inkPoints returns the ink pixels of the image scaled down to about the given width, and its size at that scale.
 func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Point) {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	step := max(1, w/width)
-	// Print covers a tenth of the paper or less.
+	// Print covers at most a tenth of the paper.
 	points = make([]image.Point, 0, w*h/(step*step)/10)
 	for y := 0; y < h; y += step {
 		row := img.Pix[y*img.Stride:][:w]
@@ -137,10 +140,11 @@ func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Poi
 	return points, image.Pt(w/step+1, h/step+1)
 }
 
+// sharpness measures how much the sums of ink along rows at an angle differ from row to row.
 func sharpness(points []image.Point, size image.Point, angle float64) float64 {
 	const margin = 120
 	sums := make([]float64, size.Y+2*margin)
-	// down is how far the points of each column go down when rows at the angle are made straight.
+	// down is the vertical offset of each column that makes rows at the angle straight.
 	down, slope := make([]int, size.X), math.Tan(angle)
 	for x := range down {
 		down[x] = margin + int(math.Floor(0.5-float64(x)*slope))
@@ -158,18 +162,18 @@ func sharpness(points []image.Point, size image.Point, angle float64) float64 {
 	return s
 }
 
-// textHeight is the usual height of a letter, from those of the pieces of ink that touch; 0 when there are too few.
+// textHeight returns the usual height of a letter in pixels from the heights of components, or 0 if there are too few.
 func textHeight(heights []int) float64 {
 	if len(heights) < 40 {
 		return 0
 	}
 	slices.Sort(heights)
-	// Capitals and digits, which are most of a receipt, are the taller ones of its letters.
+	// Capitals and digits make up most of a receipt, and are the taller characters.
 	return float64(heights[len(heights)*65/100])
 }
 
-// sideways tells whether the rows of text may run up and down: then the columns of pixels stand out more than the rows, in
-// relation to how many pixels there are in each. The edges of prices do so too; what comes out of reading decides.
+// sideways reports whether the rows of text may be vertical: columns of pixels are then more distinct than rows, in relation to their
+// lengths. It only determines which orientation is tried first, because columns of prices have the same effect.
 func sideways(white *image.Gray) bool {
 	ink := shrinkTo(white, 1_500_000)
 	points, size := inkPoints(ink, 700)
@@ -183,6 +187,7 @@ func sideways(white *image.Gray) bool {
 	return sharpest(points, image.Pt(size.Y, size.X))*float64(size.X) > across*1.5
 }
 
+// sharpest returns the largest sharpness over small angles.
 func sharpest(points []image.Point, size image.Point) float64 {
 	most := 0.0
 	for a := -0.08; a <= 0.08; a += 0.01 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// limits of one run of a program.
+// limits bounds one run of a program: time, memory and output in bytes.
 type limits struct {
 	time   time.Duration
 	memory int64
@@ -22,12 +22,12 @@ type limits struct {
 
 var (
 	errOutput = errors.New("printed too much")
-	// errNotStarted: the program is not there, or cannot be run.
+	// errNotStarted marks a program that is missing or cannot be executed.
 	errNotStarted = errors.New("could not be started")
 )
 
-// run feeds a program and returns what it prints. It runs in a process group of its own, which is killed when ctx ends or
-// a limit is reached, so that nothing outlives the request. Nothing touches the disk.
+// run executes a program with the given standard input and returns its output. The program is the leader of a process group that is
+// killed when ctx ends or a limit is exceeded, so that no process outlives the request. No data is written to disk.
 func run(ctx context.Context, l limits, stdin []byte, program string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.time)
 	defer cancel()
@@ -64,8 +64,8 @@ func run(ctx context.Context, l limits, stdin []byte, program string, args ...st
 	return out.Bytes(), nil
 }
 
-// input is a file in memory with a program's input. A program that can open it as /dev/stdin reads it at once, where a pipe comes in
-// small pieces.
+// input returns a file in memory with a program's input. A program that opens it as /dev/stdin reads it in one piece, while a pipe
+// delivers small pieces.
 func input(content []byte) (*os.File, error) {
 	f, err := unnamed()
 	if err != nil {
@@ -81,7 +81,7 @@ func input(content []byte) (*os.File, error) {
 	return f, nil
 }
 
-// limited puts the memory limit in front: Go cannot set one between fork and exec.
+// limited prefixes a command with prlimit, because Go cannot set limits between fork and exec.
 func limited(l limits, program string, args []string) (string, []string, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -89,7 +89,7 @@ func limited(l limits, program string, args []string) (string, []string, error) 
 	}
 	prlimit, _ := exec.LookPath("prlimit")
 	if prlimit == "" {
-		// Not Linux: the time and output limits still hold.
+		// Other systems than Linux only have the limits on time and output.
 		return path, args, nil
 	}
 	front := []string{
@@ -99,7 +99,7 @@ func limited(l limits, program string, args []string) (string, []string, error) 
 	return prlimit, append(front, args...), nil
 }
 
-// bounded keeps what a program prints, up to a limit.
+// bounded is a buffer for the output of a program. It calls stop when the output exceeds the limit.
 type bounded struct {
 	buffer bytes.Buffer
 	limit  int
@@ -107,7 +107,7 @@ type bounded struct {
 	stop   context.CancelFunc
 }
 
-// Write implements io.Writer. It swallows what is too much rather than block the program on a full pipe.
+// Write implements io.Writer. It discards output beyond the limit, so that the program does not block on a full pipe.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.buffer.Len()+len(p) > b.limit {
 		b.over = true
@@ -119,5 +119,5 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.buffer.Write(p)
 }
 
-// Bytes is what was printed.
+// Bytes returns the output up to the limit.
 func (b *bounded) Bytes() []byte { return b.buffer.Bytes() }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unnamed is a file in memory that stands in no folder: nothing is left of it when the last process that has it open ends.
+// unnamed creates a file in memory that has no name. It disappears when the last process closes it.
 func unnamed() (*os.File, error) {
 	fd, err := unix.MemfdCreate("input", unix.MFD_CLOEXEC)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// unnamed is a file that stands in no folder any more: nothing is left of it when the last process that has it open ends.
+// unnamed creates a temporary file and removes its name. It disappears when the last process closes it.
 func unnamed() (*os.File, error) {
 	f, err := os.CreateTemp("", "input")
 	if err != nil {

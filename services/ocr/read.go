@@ -11,36 +11,36 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// engine reads the pictures of a receipt's pages. Its own failures are errEngine.
+// engine reads the images of a receipt's pages. Its failures are errEngine. Implementations are local and vision.
 type engine interface {
-	read(ctx context.Context, pictures []*image.Gray) (reading, error)
+	read(ctx context.Context, images []*image.Gray) (reading, error)
 }
 
-// reader turns a file into a receipt.
+// reader converts a file to a receipt.
 type reader struct {
 	opener opener
 	engine engine
-	// spare reads what the engine fails on; nil when nothing should.
-	spare engine
-	now   func() time.Time
+	// fallback reads receipts on which engine fails; nil if there is none.
+	fallback engine
+	now      func() time.Time
 }
 
-// warnPagesSkipped: the file has more pages than are read.
+// warnPagesSkipped is the warning for a file with more than maxPages pages.
 const warnPagesSkipped receipt.Warning = "PAGES_SKIPPED"
 
-// reading is a receipt with the pages that its evidence lies on.
+// reading is a receipt with the pages that its evidence refers to.
 type reading struct {
 	receipt.Receipt
 	pages []frame
-	// spared: the engine failed, and this is what the spare one read.
-	spared bool
+	// fromFallback is set if the engine failed and the fallback read the receipt.
+	fromFallback bool
 }
 
 // read returns errParse, errResponse or the context's error.
 func (r reader) read(ctx context.Context, file []byte) (reading, error) {
-	out, err := r.recognise(ctx, file)
+	out, err := r.recognize(ctx, file)
 	if err != nil {
-		return reading{}, refused(ctx, err)
+		return reading{}, publicError(ctx, err)
 	}
 	if out.Total == "" {
 		return reading{}, fmt.Errorf("%w: no total found", errParse)
@@ -48,8 +48,8 @@ func (r reader) read(ctx context.Context, file []byte) (reading, error) {
 	return out, nil
 }
 
-// refused says whose fault an error was, the file's or the engine's.
-func refused(ctx context.Context, err error) error {
+// publicError maps an error to errParse (the file is unreadable), errResponse (the engine failed) or the context's error.
+func publicError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -61,7 +61,8 @@ func refused(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", errResponse, err)
 }
 
-func (r reader) recognise(ctx context.Context, file []byte) (reading, error) {
+// recognize decodes a file and reads its text, or its images with the engine.
+func (r reader) recognize(ctx context.Context, file []byte) (reading, error) {
 	d, err := r.opener.open(ctx, file)
 	if err != nil {
 		return reading{}, err
@@ -72,7 +73,7 @@ func (r reader) recognise(ctx context.Context, file []byte) (reading, error) {
 			out.pages = append(out.pages, frame{size: image.Pt(p.Width, p.Height)})
 		}
 		out.Receipt = receipt.Join(r.now(), receipt.Read(d.text))
-	} else if out, err = r.pictures(ctx, d.pictures); err != nil {
+	} else if out, err = r.readImages(ctx, d.images); err != nil {
 		return reading{}, err
 	}
 	if d.skipped {
@@ -81,24 +82,25 @@ func (r reader) recognise(ctx context.Context, file []byte) (reading, error) {
 	return out, nil
 }
 
-func (r reader) pictures(ctx context.Context, pictures []*image.Gray) (reading, error) {
-	out, err := r.engine.read(ctx, pictures)
-	if r.spare != nil && errors.Is(err, errEngine) && ctx.Err() == nil {
-		out, err = r.spare.read(ctx, pictures)
-		out.spared = true
+// readImages reads images with the engine, or with the fallback if the engine fails.
+func (r reader) readImages(ctx context.Context, images []*image.Gray) (reading, error) {
+	out, err := r.engine.read(ctx, images)
+	if r.fallback != nil && errors.Is(err, errEngine) && ctx.Err() == nil {
+		out, err = r.fallback.read(ctx, images)
+		out.fromFallback = true
 	}
 	return out, err
 }
 
-// frame is a page that evidence lies on, as the file shows it, and what was done to it before it was read.
+// frame is the size of a page as the file shows it, and the rotation that was applied before it was read.
 type frame struct {
 	size image.Point
-	// quarters is how often it was turned clockwise, and angle by how much it was straightened then.
+	// quarters is the number of clockwise quarter turns. angle, in radians, is the skew that was corrected afterwards.
 	quarters int
 	angle    float64
 }
 
-// place moves a box from the page as it was read back to the page as the file shows it.
+// place maps a box on the page as it was read to the page as the file shows it.
 func (f frame) place(b receipt.Box) receipt.Box {
 	turned := f.size
 	if f.quarters%2 == 1 {
@@ -116,7 +118,7 @@ func (f frame) place(b receipt.Box) receipt.Box {
 	return b
 }
 
-// skewed is what holds a box after the page was rotated about its middle.
+// skewed returns the bounding box of a box after the page was rotated around its center.
 func skewed(b receipt.Box, page image.Point, angle float64) receipt.Box {
 	if angle == 0 {
 		return b

@@ -10,36 +10,37 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// The recognisers that results are remembered of: raise one when it reads better, and files are read anew.
+// Versions of the recognizers under which results are stored. Increase one when it reads better: files are then read again.
 const (
-	recogniserLocal  = 7
-	recogniserVision = 1001
+	recognizerLocal  = 7
+	recognizerVision = 1001
 )
 
-// result is what a file was read as, serialized.
+// result is the serialized receipt of a file.
 type result struct {
 	Receipt []byte
 }
 
-// selectResult returns pgx.ErrNoRows for a file that this user has not shown before.
-func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recogniser int) (result, error) {
+// selectResult returns the stored result of a user's file, or pgx.ErrNoRows.
+func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizer int) (result, error) {
 	return pg.One[result](ctx, q, `
 		SELECT receipt
 		FROM results
 		WHERE user_id = $1
 			AND file_sha256 = $2
-			AND recogniser = $3`, userID, sha256, recogniser)
+			AND recogniser = $3`, userID, sha256, recognizer)
 }
 
-// insertResult keeps the first of two that were recognised at the same time.
-func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recogniser int, receipt []byte) error {
+// insertResult stores a result. If two requests read one file at the same time, the first result is kept.
+func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizer int, receipt []byte) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO results (user_id, file_sha256, recogniser, receipt)
 		VALUES ($1, $2, $3, $4)
-		ON CONFLICT ON CONSTRAINT results_pkey DO NOTHING`, userID, sha256, recogniser, receipt)
+		ON CONFLICT ON CONSTRAINT results_pkey DO NOTHING`, userID, sha256, recognizer, receipt)
 	return err
 }
 
+// deleteResults deletes the results stored before a time.
 func deleteResults(ctx context.Context, q pg.Querier, before time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM results WHERE created_at < $1`, before); err != nil {
 		return fmt.Errorf("deleting results: %w", err)

@@ -5,22 +5,22 @@ import (
 	"image"
 )
 
-// tiffPages is pictures as the pages of one TIFF, uncompressed: the one form in which the engine takes several at a time.
-func tiffPages(pictures []*image.Gray) []byte {
+// tiffPages encodes images as the pages of one uncompressed TIFF, the only format in which the engine reads several at once.
+func tiffPages(images []*image.Gray) []byte {
 	const short, long = 3, 4
 	size := 8
-	for _, img := range pictures {
+	for _, img := range images {
 		const table = 128
 		size += img.Bounds().Dx()*img.Bounds().Dy() + table
 	}
 	out := append(make([]byte, 0, size), "II*\x00\x00\x00\x00\x00"...)
 	link := 4
-	for _, img := range pictures {
+	for _, img := range images {
 		at, w, h := len(out), img.Bounds().Dx(), img.Bounds().Dy()
 		for y := range h {
 			out = append(out, img.Pix[y*img.Stride:][:w]...)
 		}
-		// Tables begin at even places.
+		// Tables start at even offsets.
 		out = append(out, make([]byte, len(out)%2)...)
 		binary.LittleEndian.PutUint32(out[link:], uint32(len(out)))
 		entries := []struct {
@@ -29,7 +29,7 @@ func tiffPages(pictures []*image.Gray) []byte {
 		}{
 			{256, long, w},
 			{257, long, h},
-			{258, short, 8}, // bits of a pixel
+			{258, short, 8}, // bits per pixel
 			{259, short, 1}, // not compressed
 			{262, short, 1}, // 0 is black
 			{273, long, at},

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// visionPixels is what such models look at anyway; more is only slower.
+	// visionPixels is the resolution that such models use. More pixels are only slower.
 	visionPixels = 3_000_000
-	// maxAnswer is far more than the longest receipt takes.
+	// maxAnswer, in bytes, is far more than the longest receipt needs.
 	maxAnswer = 1 << 20
-	// answerTokens lets a receipt of some hundred lines be answered.
+	// answerTokens is enough for a receipt of about a hundred lines.
 	answerTokens = 8192
 )
 
-// visionSchema is what an answer must look like. It is sent along, and what comes back is checked against it.
+// visionSchema is the JSON schema of an answer. It is part of the request, and answers are validated against it.
 //
 //go:embed vision.schema.json
 var visionSchema []byte
@@ -37,10 +37,10 @@ var visionSchema []byte
 const visionPrompt = `You read receipts. Answer with what is printed, nothing else: never compute or guess an amount. ` +
 	`Amounts are decimals with a point. "tax" only when it is added to the lines' prices. ` +
 	`"discount" is a discount on the whole receipt, as a positive amount; a discount on one item is a line with a negative amount. ` +
-	`When the pictures show no receipt, every field is null and there are no lines.`
+	`When the images show no receipt, every field is null and there are no lines.`
 
-// vision has receipts read by a model behind an OpenAI-compatible endpoint. Pictures leave the machine, without the
-// file's metadata; nothing that comes back is believed unchecked.
+// vision is the engine that sends images to a model behind an OpenAI-compatible endpoint. The images leave the machine without the
+// file's metadata. Answers are validated before use.
 type vision struct {
 	config visionConfig
 	schema *jsonschema.Schema
@@ -48,23 +48,23 @@ type vision struct {
 	now    func() time.Time
 }
 
-// visionConfig is off while URL is empty.
+// visionConfig configures the endpoint, which is unused while URL is empty.
 type visionConfig struct {
 	// URL is the API's root, e.g. https://host/v1; /chat/completions is added.
 	URL string `env:"OCR_VISION_URL"`
-	// Model is the model's name there.
+	// Model is the model's name at the endpoint.
 	Model string `env:"OCR_VISION_MODEL"`
-	// Key is sent as a bearer token, when there is one.
+	// Key is sent as a bearer token if it is set.
 	Key string `env:"OCR_VISION_KEY,unset"`
 	// Timeout bounds one request, from connecting to the last byte.
 	Timeout time.Duration `env:"OCR_VISION_TIMEOUT" envDefault:"30s"`
-	// Fallback has Tesseract read what the endpoint fails on.
+	// Fallback makes Tesseract read the receipts on which the endpoint fails.
 	Fallback bool `env:"OCR_VISION_FALLBACK" envDefault:"false"`
 }
 
 func newVision(config visionConfig, now func() time.Time) (vision, error) {
 	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
-		return vision{}, errors.New("OCR_VISION_URL needs http or https, and OCR_VISION_MODEL")
+		return vision{}, errors.New("OCR_VISION_URL must start with http:// or https://, and OCR_VISION_MODEL must be set")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(visionSchema))
 	if err != nil {
@@ -78,14 +78,14 @@ func newVision(config visionConfig, now func() time.Time) (vision, error) {
 	if err != nil {
 		return vision{}, fmt.Errorf("vision schema: %w", err)
 	}
-	// A redirect could send the picture and the key anywhere.
+	// A redirect could send the image and the key to any server.
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return vision{config: config, schema: schema, client: client, now: now}, nil
 }
 
 // read implements engine.
-func (v vision) read(ctx context.Context, pictures []*image.Gray) (reading, error) {
-	body, err := v.request(pictures)
+func (v vision) read(ctx context.Context, images []*image.Gray) (reading, error) {
+	body, err := v.request(images)
 	if err != nil {
 		return reading{}, err
 	}
@@ -98,19 +98,20 @@ func (v vision) read(ctx context.Context, pictures []*image.Gray) (reading, erro
 		return reading{}, fmt.Errorf("%w: %w", errEngine, err)
 	}
 	out := reading{Receipt: claim.Check(v.now())}
-	for _, img := range pictures {
+	for _, img := range images {
 		out.pages = append(out.pages, frame{size: img.Bounds().Size()})
 	}
 	return out, nil
 }
 
-func (v vision) request(pictures []*image.Gray) ([]byte, error) {
+// request encodes the request body with the images as JPEGs.
+func (v vision) request(images []*image.Gray) ([]byte, error) {
 	type object = map[string]any
 	var content []object
-	for _, img := range pictures {
+	for _, img := range images {
 		var b bytes.Buffer
 		if err := jpeg.Encode(&b, shrinkTo(img, visionPixels), &jpeg.Options{Quality: 85}); err != nil {
-			return nil, fmt.Errorf("encoding a picture: %w", err)
+			return nil, fmt.Errorf("encoding an image: %w", err)
 		}
 		url := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
 		content = append(content, object{"type": "image_url", "image_url": object{"url": url}})
@@ -122,6 +123,7 @@ func (v vision) request(pictures []*image.Gray) ([]byte, error) {
 	})
 }
 
+// ask sends a request and returns the body of the answer.
 func (v vision) ask(ctx context.Context, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.config.Timeout)
 	defer cancel()
@@ -151,7 +153,7 @@ func (v vision) ask(ctx context.Context, body []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// completion is the part of an answer that counts.
+// completion is the relevant part of an answer.
 type completion struct {
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
@@ -161,7 +163,7 @@ type completion struct {
 	} `json:"choices"`
 }
 
-// parse takes the receipt out of an answer. Its errors quote nothing of it: answers hold what people bought.
+// parse returns the receipt in an answer. Its errors quote nothing of the answer, because answers contain purchases.
 func (v vision) parse(answer []byte) (receipt.Claim, error) {
 	var c completion
 	if json.Unmarshal(answer, &c) != nil || len(c.Choices) == 0 {
@@ -176,7 +178,7 @@ func (v vision) parse(answer []byte) (receipt.Claim, error) {
 		return receipt.Claim{}, errors.New("the model answered no JSON")
 	}
 	if v.schema.Validate(doc) != nil {
-		return receipt.Claim{}, errors.New("the model's answer is not as the schema says")
+		return receipt.Claim{}, errors.New("the model's answer does not match the schema")
 	}
 	var r struct {
 		Merchant, Date, Currency                      string

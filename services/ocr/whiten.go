@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// whiten divides by the brightness of the paper around, so that shadows and tinted paper go, and the ink stays.
+// whiten divides each pixel by the brightness of the surrounding paper, which removes shadows and tints but not the ink.
 func whiten(img *image.Gray) *image.Gray {
 	const tile = 32
 	b := img.Bounds()
@@ -34,13 +34,13 @@ func whiten(img *image.Gray) *image.Gray {
 	return out
 }
 
-// midway is where a pixel lies between the middles of two tiles: share of the way.
+// midway is the position of a pixel between the centers of two tiles, as a share of their distance.
 type midway struct {
 	from, to int
 	share    float64
 }
 
-// between is where each of n pixels lies.
+// between returns the positions of n pixels.
 func between(n, tile, tiles int) []midway {
 	out := make([]midway, n)
 	for i := range out {
@@ -51,7 +51,7 @@ func between(n, tile, tiles int) []midway {
 	return out
 }
 
-// brightness is the 90th percentile of a tile: paper, unless the tile is all ink.
+// brightness returns the 90th percentile of a tile, which is the paper unless ink covers the tile.
 func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	var histogram [256]int
 	n := 0
@@ -72,8 +72,8 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	return 0
 }
 
-// spread takes the middle of each tile and its neighbours, so that neither large type nor a glaring corner decides what
-// paper is, then smooths.
+// spread replaces each tile by an upper percentile of its neighborhood, so that neither large type nor a reflection determines the
+// brightness of the paper, then smooths.
 func spread(v []float64, cols, rows int) []float64 {
 	middle := func(near []float64) float64 {
 		slices.Sort(near)
@@ -88,6 +88,7 @@ func spread(v []float64, cols, rows int) []float64 {
 	})
 }
 
+// around applies a function to each tile and its neighbors.
 func around(v []float64, cols, rows int, join func([]float64) float64) []float64 {
 	out := make([]float64, len(v))
 	var near []float64
@@ -105,8 +106,8 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 	return out
 }
 
-// withoutEdges makes white what is dark and reaches the picture's edge: the table around the paper, the scanner's lid.
-// They would count as ink wherever ink is measured.
+// withoutEdges whitens dark areas that touch the edge of the image, such as the table around the paper or the scanner's lid. They
+// would otherwise count as ink. It changes img.
 func withoutEdges(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	var dark []image.Point
@@ -135,8 +136,8 @@ func withoutEdges(img *image.Gray) *image.Gray {
 	return img
 }
 
-// darken stretches faint print to black. How dark the print is, is told by the darkest pixel of each small tile that has
-// any contrast at all.
+// darken stretches faint print to black. The darkness of the print is the median of the darkest pixels of all small tiles with
+// contrast. It changes img.
 func darken(img *image.Gray) *image.Gray {
 	const tile, contrast, fair = 12, 45, 70
 	var darkest []int
@@ -164,6 +165,7 @@ func darken(img *image.Gray) *image.Gray {
 	return img
 }
 
+// median returns the median of a slice, which it sorts, or the zero value.
 func median[T cmp.Ordered](v []T) T {
 	if len(v) == 0 {
 		var none T
@@ -173,5 +175,5 @@ func median[T cmp.Ordered](v []T) T {
 	return v[len(v)/2]
 }
 
-// inkLevel: what is darker on whitened paper is ink.
+// inkLevel is the gray value below which a pixel of whitened paper is ink.
 const inkLevel = 150

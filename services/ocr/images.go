@@ -13,36 +13,37 @@ import (
 )
 
 const (
-	// picturePixels are enough to read small print by.
-	picturePixels  = 3_000_000
-	pictureQuality = 80
-	maxPicture     = 2 << 20
+	// imagePixels is enough to read small print.
+	imagePixels  = 3_000_000
+	imageQuality = 80
+	// maxImage is the largest stored image in bytes.
+	maxImage = 2 << 20
 )
 
-// pictures are the pages that are read of a file, as JPEGs, turned as EXIF says: those that evidence lies on, smaller. They are made
-// from the pixels alone, so that nothing else that the file carried is in them. Text has none.
-func (o opener) pictures(ctx context.Context, file []byte) ([][]byte, error) {
+// images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of evidence fit them. They are encoded from the
+// decoded pixels and contain no other data of the file. A text file has no images.
+func (o opener) images(ctx context.Context, file []byte) ([][]byte, error) {
 	pages, err := o.pages(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	var out [][]byte
 	for _, page := range pages {
-		picture, err := encoded(page)
+		jpeg, err := encoded(page)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, picture)
+		out = append(out, jpeg)
 	}
 	return out, nil
 }
 
 func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
-	if img, orientation, err := o.picture(ctx, file); img != nil || err != nil {
+	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
-		return []image.Image{oriented(fitted(img, picturePixels), orientation)}, nil
+		return []image.Image{oriented(fitted(img, imagePixels), orientation)}, nil
 	}
 	if !bytes.HasPrefix(file, []byte(pdfMagic)) {
 		return nil, nil
@@ -51,7 +52,7 @@ func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := o.render(ctx, file, info.dpi(picturePixels))
+	rendered, err := o.render(ctx, file, info.dpi(imagePixels))
 	var out []image.Image
 	for _, img := range rendered {
 		out = append(out, img)
@@ -59,15 +60,15 @@ func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
 	return out, err
 }
 
-// encoded shrinks what the limit has no room for: noise, hardly a receipt.
+// encoded returns an image as a JPEG of at most maxImage bytes. It scales larger ones down, which only noise needs.
 func encoded(img image.Image) ([]byte, error) {
-	pixels := float64(picturePixels)
+	pixels := float64(imagePixels)
 	for {
 		var b bytes.Buffer
-		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: pictureQuality}); err != nil {
-			return nil, fmt.Errorf("encoding a picture: %w", err)
+		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: imageQuality}); err != nil {
+			return nil, fmt.Errorf("encoding an image: %w", err)
 		}
-		if b.Len() <= maxPicture {
+		if b.Len() <= maxImage {
 			return b.Bytes(), nil
 		}
 		pixels /= 2
@@ -75,7 +76,7 @@ func encoded(img image.Image) ([]byte, error) {
 	}
 }
 
-// fitted shrinks a picture to so many pixels, on white where it is transparent.
+// fitted scales an image down to at most the given number of pixels. Transparent areas become white.
 func fitted(img image.Image, pixels float64) image.Image {
 	size := img.Bounds().Size()
 	scale := min(1, math.Sqrt(pixels/float64(size.X*size.Y)))
@@ -85,7 +86,7 @@ func fitted(img image.Image, pixels float64) image.Image {
 	return out
 }
 
-// oriented undoes an EXIF orientation in colour.
+// oriented undoes an EXIF orientation of a color image; upright does so for gray ones.
 func oriented(img image.Image, orientation int) image.Image {
 	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
 	to := map[int]f64.Aff3{

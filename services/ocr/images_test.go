@@ -32,9 +32,9 @@ func TestAPictureLiesAsEvidenceDoes(t *testing.T) {
 		require.NoError(t, err)
 		got, err := jpeg.Decode(bytes.NewReader(onlyPicture(t, file)))
 		require.NoError(t, err)
-		require.Equal(t, d.pictures[0].Bounds().Size(), got.Bounds().Size(), "orientation %d", o)
+		require.Equal(t, d.images[0].Bounds().Size(), got.Bounds().Size(), "orientation %d", o)
 		for _, at := range []image.Point{{5, 5}, {35, 5}, {5, 35}, {35, 35}} {
-			require.InDelta(t, d.pictures[0].GrayAt(at.X, at.Y).Y, color.GrayModel.Convert(got.At(at.X, at.Y)).(color.Gray).Y, 12, "orientation %d at %s", o, at)
+			require.InDelta(t, d.images[0].GrayAt(at.X, at.Y).Y, color.GrayModel.Convert(got.At(at.X, at.Y)).(color.Gray).Y, 12, "orientation %d at %s", o, at)
 		}
 	}
 }
@@ -60,23 +60,23 @@ func TestAPictureKeepsItsColoursAndIsWhiteWhereItWasTransparent(t *testing.T) {
 func TestAPictureIsBoundedInPixelsAndBytes(t *testing.T) {
 	t.Parallel()
 	got := onlyPicture(t, asJPEG(t, static(3000, 2600)))
-	require.LessOrEqual(t, len(got), maxPicture)
+	require.LessOrEqual(t, len(got), maxImage)
 	shrunk, err := jpeg.DecodeConfig(bytes.NewReader(got))
 	require.NoError(t, err)
-	require.LessOrEqual(t, shrunk.Width*shrunk.Height, picturePixels)
+	require.LessOrEqual(t, shrunk.Width*shrunk.Height, imagePixels)
 	require.InDelta(t, 3000.0/2600, float64(shrunk.Width)/float64(shrunk.Height), 0.01)
 }
 
 func TestAPDFHasAPictureOfEachPageThatIsReadAndTextHasNone(t *testing.T) {
 	t.Parallel()
 	text, _ := goldenText(t, "en_us")
-	got, err := newTestReader().opener.pictures(t.Context(), textPDF(7, text))
+	got, err := newTestReader().opener.images(t.Context(), textPDF(7, text))
 	require.NoError(t, err)
 	require.Len(t, got, maxPages)
 	page, err := jpeg.Decode(bytes.NewReader(got[4]))
 	require.NoError(t, err)
 	require.InDelta(t, 850.0/600, float64(page.Bounds().Dy())/float64(page.Bounds().Dx()), 0.01)
-	got, err = newTestReader().opener.pictures(t.Context(), []byte(text))
+	got, err = newTestReader().opener.images(t.Context(), []byte(text))
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -95,7 +95,7 @@ func TestPicturesAreAnsweredWhenAskedForAlsoOfAFileThatIsKnown(t *testing.T) {
 
 func onlyPicture(t *testing.T, file []byte) []byte {
 	t.Helper()
-	got, err := newTestReader().opener.pictures(t.Context(), file)
+	got, err := newTestReader().opener.images(t.Context(), file)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	return got[0]

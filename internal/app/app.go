@@ -1,5 +1,5 @@
 // Package app runs a service as a process: environment, logs, telemetry, listener, signals, exit code, and the commands
-// `migrate`, `version` and those of the service's own.
+// `migrate`, `await-schema`, `version` and those of the service's own.
 package app
 
 import (
@@ -22,7 +22,17 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-const resolveInterval = time.Second
+const (
+	resolveInterval = time.Second
+
+	// databaseWait limits how long `migrate` waits for PostgreSQL, and schemaWait how long `await-schema` waits for
+	// another process's `migrate`, which waits for PostgreSQL itself.
+	databaseWait = 10 * time.Minute
+	schemaWait   = 15 * time.Minute
+)
+
+// version is set by the linker: -X github.com/coffer-budget/coffer/internal/app.version=1.2.3.
+var version string
 
 // process is the configuration of every process, whatever it serves.
 type process struct {
@@ -39,7 +49,8 @@ type Command struct {
 }
 
 // Main is a service's main function. Without arguments it serves. The argument `migrate` brings the schema that has the
-// service's name up to date, using MIGRATION_DATABASE_URL. Main does not return.
+// service's name up to date, using MIGRATION_DATABASE_URL; `await-schema` waits until that has happened, using
+// DATABASE_URL. Main does not return.
 func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS, commands ...Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := command(ctx, name, run, migrations, commands)
@@ -60,16 +71,14 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 		if migrations == nil {
 			return errors.New("has no database")
 		}
-		config, err := ParseEnv[struct {
-			URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
-		}](nil)
-		if err != nil {
-			return err
-		}
-		return pg.Migrate(ctx, config.URL, name, migrations)
+		SetLogger(NewLogger(os.Stdout, slog.LevelInfo))
+		return migrate(ctx, name, migrations)
 	case "version":
 		fmt.Println(Version())
 		return nil
+	}
+	if migrations != nil {
+		commands = append(commands, awaitSchema(migrations))
 	}
 	names := []string{"migrate", "version"}
 	for _, c := range commands {
@@ -79,6 +88,30 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 		names = append(names, c.Name)
 	}
 	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", os.Args[1], strings.Join(names, ", "))
+}
+
+func migrate(ctx context.Context, name string, migrations fs.FS) error {
+	config, err := ParseEnv[struct {
+		URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
+	}](nil)
+	if err != nil {
+		return err
+	}
+	if err := pg.AwaitServer(ctx, config.URL, databaseWait, slog.Default()); err != nil {
+		return err
+	}
+	if err := pg.Migrate(ctx, config.URL, name, migrations); err != nil {
+		return err
+	}
+	slog.InfoContext(ctx, "the schema is up to date", "schema", name, "version", Version())
+	return nil
+}
+
+// awaitSchema returns the command that waits for another process's `migrate`.
+func awaitSchema(migrations fs.FS) Command {
+	return Command{"await-schema", func(ctx context.Context, databaseURL string, _ []string, out io.Writer) error {
+		return pg.AwaitMigrations(ctx, databaseURL, migrations, schemaWait, NewLogger(out, slog.LevelInfo))
+	}}
 }
 
 func (c Command) run(ctx context.Context, args []string) error {
@@ -100,7 +133,9 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	}
 	SetLogger(NewLogger(os.Stdout, p.LogLevel))
 	RelaxGC()
-	// gRPC asks DNS again at most every 30 s; in a rolling restart every address that it knew is gone by then.
+	// A connection that ends or fails makes gRPC resolve the name again, but by default at most every 30 s. In a rolling
+	// restart every address that it knows is gone by then. deploy/k8s adds this interval to the time that a pod outlives
+	// its DNS record.
 	dns.SetMinResolutionInterval(resolveInterval)
 	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
 	if err != nil {
@@ -127,8 +162,12 @@ func RelaxGC() {
 	}
 }
 
-// Version is the commit that the program was built from, or "devel".
+// Version returns the release that the linker was given, otherwise the commit that the program was built from, or "devel"
+// without either.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

@@ -3,9 +3,9 @@ package pg
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"regexp"
 	"time"
 
@@ -25,6 +25,9 @@ const (
 	givesWay = 20
 )
 
+// errInvalidURL replaces pgx's error, whose text may hold the password.
+var errInvalidURL = errors.New("the database URL is not a valid postgres:// URL")
+
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // Migrate brings a schema up to date and lets the role of the same name use, but not change, what is in it. The URL is
@@ -35,7 +38,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	}
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return fmt.Errorf("the migration database URL is not a valid postgres:// URL")
+		return errInvalidURL
 	}
 	config.RuntimeParams["search_path"] = schema
 	// Whoever waits for a table's lock makes everybody else wait behind him: better to give way, and to try again.
@@ -126,20 +129,4 @@ func createSchema(ctx context.Context, db *sql.DB, schema string) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-// AwaitSchema waits for Postgres, but not for a migration: a service must not serve on a schema that is behind.
-func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log *slog.Logger) error {
-	for {
-		err := CheckMigrated(ctx, pool, migrations)
-		if err == nil || !IsUnavailable(err) {
-			return err
-		}
-		log.WarnContext(ctx, "waiting for the database", "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
 }

@@ -38,8 +38,7 @@ type Querier interface {
 func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// pgx's own text may hold the password.
-		return nil, errors.New("the database URL is not a valid postgres:// URL")
+		return nil, errInvalidURL
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		// pgx takes one per core, and a writer spends its time waiting for the disk, which commits many at once as

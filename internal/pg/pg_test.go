@@ -305,13 +305,17 @@ func schemaToMigrate(t *testing.T) (url, name string) {
 	return url, name
 }
 
-func openSchema(t *testing.T, url, name string) *pgxpool.Pool {
-	t.Helper()
+func withSearchPath(url, name string) string {
 	separator := "?"
 	if strings.Contains(url, "?") {
 		separator = "&"
 	}
-	db, err := pg.Open(t.Context(), url+separator+"search_path="+name)
+	return url + separator + "search_path=" + name
+}
+
+func openSchema(t *testing.T, url, name string) *pgxpool.Pool {
+	t.Helper()
+	db, err := pg.Open(t.Context(), withSearchPath(url, name))
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	return db

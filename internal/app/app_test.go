@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMigrate starts the command before the server accepts connections.
+//
+//nolint:paralleltest // It changes the environment and the process's logger.
+func TestMigrate(t *testing.T) {
+	target := os.Getenv("TEST_DATABASE_URL")
+	if target == "" {
+		t.Skip("needs PostgreSQL")
+	}
+	to, err := url.Parse(target)
+	require.NoError(t, err)
+	name := "migrated_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	execute(t, target, `CREATE ROLE `+name)
+	t.Cleanup(func() { execute(t, target, `DROP SCHEMA IF EXISTS `+name+` CASCADE; DROP ROLE `+name) })
+	before := slog.Default()
+	t.Cleanup(func() { SetLogger(before) })
+	lines, log := io.Pipe()
+	SetLogger(NewLogger(log, slog.LevelInfo))
+
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := *to
+	address.Host = lis.Addr().String()
+	require.NoError(t, lis.Close())
+	t.Setenv("MIGRATION_DATABASE_URL", address.String())
+	done := make(chan error, 1)
+	go func() {
+		done <- migrate(t.Context(), name, fstest.MapFS{"migrations/0001_t.sql": {Data: []byte("-- +goose Up\nCREATE TABLE t ();")}})
+	}()
+	line := make([]byte, 4096)
+	n, err := lines.Read(line)
+	require.NoError(t, err)
+	require.Contains(t, string(line[:n]), `"msg":"waiting for the database"`)
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+
+	lis, err = net.Listen("tcp", lis.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = lis.Close() })
+	go relay(lis, to.Host)
+	require.NoError(t, <-done)
+	execute(t, target, `SELECT FROM `+name+`.t`)
+}
+
+func relay(lis net.Listener, to string) {
+	for {
+		conn, err := lis.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", to)
+		if err != nil {
+			_ = conn.Close()
+			continue
+		}
+		go func() { _, _ = io.Copy(server, conn); _ = server.Close() }()
+		go func() { _, _ = io.Copy(conn, server); _ = conn.Close() }()
+	}
+}
+
+func execute(t *testing.T, target, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.WithoutCancel(t.Context()), target)
+	require.NoError(t, err)
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	_, err = conn.Exec(context.WithoutCancel(t.Context()), sql)
+	require.NoError(t, err)
+}

@@ -39,10 +39,15 @@ const (
 	headerTraceparent = "ce-traceparent"
 )
 
-// Config is where a service's events go to and come from.
+// natsUser is the user that deploy/k8s configures in NATS.
+const natsUser = "coffer"
+
+// Config says where a service's events go to and come from.
 type Config struct {
-	// NATSURL is that of the NATS servers, with user and password.
+	// NATSURL is the URL of the NATS servers, with user and password unless NATSPassword is set.
 	NATSURL string `env:"NATS_URL,required,notEmpty,unset"`
+	// NATSPassword is the password of natsUser, for a URL without one.
+	NATSPassword string `env:"NATS_PASSWORD,unset"`
 	// NATSReplicas is on how many servers each event is kept; 3 in production.
 	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
 	// TLS is what the service shows other services, and shows NATS as well, which must prove to be "nats" then.
@@ -62,7 +67,7 @@ type Bus struct {
 	log    *slog.Logger
 }
 
-// Connect does not wait for NATS; it fails only on a malformed URL, or certificates that cannot be read.
+// Connect returns without waiting for NATS. It fails only on a malformed URL or on certificates that cannot be read.
 func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	options := []nats.Option{
 		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(250 * time.Millisecond),
@@ -72,6 +77,9 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 		nats.ReconnectBufSize(-1),
 		// What was nudged for meanwhile is lost.
 		nats.ReconnectHandler(func(conn *nats.Conn) { _ = conn.Publish(nudgeSubject(service), nil) }),
+	}
+	if config.NATSPassword != "" {
+		options = append(options, nats.UserInfo(natsUser, config.NATSPassword))
 	}
 	if config.TLS.On() {
 		options = append(options,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -168,26 +169,39 @@ func (i *instance) ready(ctx context.Context) error {
 	return err
 }
 
-// preStop is how long an instance whose name is gone goes on as if nothing were; ten seconds in the cluster.
-const preStop = 500 * time.Millisecond
+// preStop is how long an instance serves after its address has left DNS: a tenth of the time in deploy/k8s, as dnsCache.
+const preStop = 4500 * time.Millisecond
+
+// minReady is how long a new instance is in DNS before an old one leaves it: a tenth of minReadySeconds.
+const minReady = 500 * time.Millisecond
 
 // stop ends an instance as Kubernetes does.
 func (c *cluster) stop(i *instance) {
 	c.t.Helper()
+	require.NoError(c.t, c.terminate(i))
+}
+
+// terminate takes an instance's address out of DNS, and ends it after preStop. It may run on any goroutine.
+func (c *cluster) terminate(i *instance) error {
 	c.names.remove(name(i.service), i.addr)
 	select {
 	case err := <-i.ended:
 		i.ended <- err
-		c.t.Fatalf("%s ended by itself: %v", i.service, err)
+		return fmt.Errorf("%s ended by itself: %w", i.service, err)
 	case <-time.After(preStop):
 	}
-	require.NoError(c.t, i.process.Process.Signal(syscall.SIGTERM))
+	if err := i.process.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("%s: %w", i.service, err)
+	}
 	select {
 	case err := <-i.ended:
 		i.ended <- err
-		require.NoError(c.t, err, "%s: %s", i.service, i.said)
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", i.service, err, i.said)
+		}
+		return nil
 	case <-time.After(30 * time.Second):
-		c.t.Fatalf("%s did not end", i.service)
+		return fmt.Errorf("%s did not end", i.service)
 	}
 }
 
@@ -215,15 +229,29 @@ func (c *cluster) startAll(each int, spawn func(service string) *instance) map[s
 	return running
 }
 
-// replaceAll lets a new instance come for each one, before the old one goes.
+// replaceAll starts a new instance for each one, and then terminates the old one. As in a rollout, it goes on while old
+// instances terminate. It returns when all have ended.
 func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service string) *instance) {
 	c.t.Helper()
+	var ending errgroup.Group
 	for _, service := range services {
-		for n, old := range running[service] {
-			replacement := spawn(service)
-			c.await(replacement)
-			c.stop(old)
-			running[service][n] = replacement
-		}
+		c.replace(running, service, spawn, &ending)
 	}
+	require.NoError(c.t, ending.Wait())
+}
+
+// replace replaces the instances of one service. The new ones start together, so that the time that they take does not let the
+// cache expire; they become available one by one. ending waits for the old ones.
+func (c *cluster) replace(running map[string][]*instance, service string, spawn func(service string) *instance, ending *errgroup.Group) {
+	c.t.Helper()
+	var replacements []*instance
+	for range running[service] {
+		replacements = append(replacements, spawn(service))
+	}
+	for n, old := range running[service] {
+		c.await(replacements[n])
+		<-time.After(minReady)
+		ending.Go(func() error { return c.terminate(old) })
+	}
+	running[service] = replacements
 }

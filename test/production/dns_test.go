@@ -6,17 +6,29 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names is a DNS server that knows the cluster's services, as that of Kubernetes knows headless Services.
+// dnsCache is how long the cluster's DNS repeats an answer: a tenth of the 30 s of CoreDNS in kubeadm and AKS. preStop is a
+// tenth of that in deploy/k8s. gRPC's resolution interval stays one second, which makes the test harder than the cluster.
+const dnsCache = 3 * time.Second
+
+// names is a DNS server that knows the cluster's services, as that of Kubernetes knows headless Services, behind a cache.
 type names struct {
 	conn net.PacketConn
 
-	mu    sync.Mutex
-	known map[string][]netip.Addr
+	mu     sync.Mutex
+	known  map[string][]netip.Addr
+	cached map[string]answered
+}
+
+// answered is what the cache repeats until it expires.
+type answered struct {
+	addrs   []netip.Addr
+	expires time.Time
 }
 
 func serveNames(t *testing.T) *names {
@@ -24,16 +36,21 @@ func serveNames(t *testing.T) *names {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	n := &names{conn: conn, known: map[string][]netip.Addr{}}
+	n := &names{conn: conn, known: map[string][]netip.Addr{}, cached: map[string]answered{}}
 	go n.serve()
 	return n
 }
 
 func (n *names) addr() string { return n.conn.LocalAddr().String() }
 
+// add also fills the cache, if it is empty, with the answer before, as if another client had just asked: the new address then
+// stays unknown for as long as possible.
 func (n *names) add(name string, addr netip.Addr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if len(n.known[name]) > 0 {
+		n.fromCache(name)
+	}
 	n.known[name] = append(n.known[name], addr)
 }
 
@@ -43,10 +60,21 @@ func (n *names) remove(name string, addr netip.Addr) {
 	n.known[name] = slices.DeleteFunc(n.known[name], func(a netip.Addr) bool { return a == addr })
 }
 
+// lookup returns the addresses of now, as a proxy knows them that watches the endpoints.
 func (n *names) lookup(name string) []netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.known[name])
+}
+
+// fromCache returns the addresses that DNS answers with. n.mu is held.
+func (n *names) fromCache(name string) []netip.Addr {
+	c, ok := n.cached[name]
+	if !ok || time.Now().After(c.expires) {
+		c = answered{slices.Clone(n.known[name]), time.Now().Add(dnsCache)}
+		n.cached[name] = c
+	}
+	return c.addrs
 }
 
 func (n *names) serve() {
@@ -72,7 +100,9 @@ func (n *names) answer(question dnsmessage.Message) ([]byte, error) {
 		Header:    dnsmessage.Header{ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true},
 		Questions: question.Questions,
 	}
-	addrs := n.lookup(q.Name.String())
+	n.mu.Lock()
+	addrs := n.fromCache(q.Name.String())
+	n.mu.Unlock()
 	if len(addrs) == 0 {
 		answer.RCode = dnsmessage.RCodeNameError
 	}

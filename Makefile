@@ -180,7 +180,7 @@ build: ## Build the services' programs into .bin/
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./services/.../cmd/... ./gateway/cmd/...
 
 .PHONY: images
-images: ## Build the container images into .cache/images/, without a container engine (SERVICES=ledger: that one only)
+images: ## Build the container images into .cache/images/, without a container engine (SERVICES=ledger: that one only; VERSION=1.2.3)
 	GOWORK=off GOBIN=$(BIN) go -C tools/images install .
 	$(BIN)/images .cache/images $(or $(VERSION),dev) $(SERVICES)
 
@@ -193,16 +193,17 @@ images-docker: ## Build the container images from deploy/Dockerfile, with docker
 	@engine=$$(command -v docker || command -v podman || command -v buildah) || { echo "make images-docker needs docker, podman or buildah" >&2; exit 1; }; \
 	for service in $(SERVICES); do \
 		target=service; [ $$service = ocr ] && target=ocr; \
-		$$engine build -f deploy/Dockerfile --target $$target --build-arg SERVICE=$$service -t coffer/$$service . || exit 1; \
+		$$engine build -f deploy/Dockerfile --target $$target --build-arg SERVICE=$$service --build-arg VERSION=$(or $(VERSION),dev) -t coffer/$$service:$(or $(VERSION),dev) . || exit 1; \
 	done
 
 .PHONY: k8s-check
 k8s-check: ## Render the Kubernetes manifests and hold them to the types and the policies, without a cluster
 	GOWORK=off go -C deploy/k8s vet ./...
 	GOWORK=off go -C deploy/k8s test ./...
+	GOWORK=off go -C tools/images test ./...
 
 .PHONY: k8s-test
-k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_URL: where its gateway answers)
+k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_URL: where its gateway answers; COLLECTOR=skip)
 	deploy/k8s/test.sh
 
 .PHONY: telemetry-check

@@ -15,7 +15,8 @@ diff .cache/images/index/index.json "$again/tree/.cache/images/index/index.json"
 for service in "${services[@]}"; do
 	diff ".cache/images/$service.spdx.json" "$again/tree/.cache/images/$service.spdx.json"
 	for architecture in amd64 arm64; do
-		grep -q "\"architecture\": *\"$architecture\"" .cache/images/index/index.json
+		grep -rqs "\"architecture\": *\"$architecture\"" .cache/images/index/blobs
 	done
+	[ "$(".cache/images/programs/$(go env GOARCH)/$service" version)" = check ]
 done
 echo "Built twice, and the same: ${services[*]}"

@@ -4,7 +4,8 @@
 //	images OUT VERSION [SERVICE ...]
 //
 // writes OUT/<service>.tar, which `ctr images import`, `docker load` and `skopeo copy docker-archive:` read, and beside it
-// OUT/<service>.spdx.json, the bill of materials. OUT/index, an OCI layout, holds the images of all architectures.
+// OUT/<service>.spdx.json, the bill of materials. OUT/index, an OCI layout, holds an index of all architectures for each
+// service, named coffer/<service>:VERSION. OUT/release.yaml names these by digest for kustomize.
 package main
 
 import (
@@ -30,6 +31,9 @@ import (
 // source is where the images' labels point.
 const source = "https://github.com/coffer-budget/coffer"
 
+// versionVariable is the variable of internal/app that holds the version.
+const versionVariable = "github.com/coffer-budget/coffer/internal/app.version"
+
 // epoch is when everything in an image was made.
 var epoch = time.Unix(0, 0).UTC()
 
@@ -38,13 +42,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: images OUT VERSION [SERVICE ...]")
 		os.Exit(2)
 	}
-	services := os.Args[3:]
-	if len(services) == 0 {
-		services = []string{"auth", "ledger", "budget", "ocr", "gateway"}
+	wanted := os.Args[3:]
+	if len(wanted) == 0 {
+		wanted = services
 	}
 	b := builder{out: os.Args[1], version: os.Args[2]}
+	if !validVersion.MatchString(b.version) {
+		fmt.Fprintln(os.Stderr, "images: VERSION must be up to 40 lower-case letters, digits, - and ., and begin and end with a letter or digit")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := b.all(ctx, services)
+	err := b.all(ctx, wanted)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "images:", err)
@@ -54,7 +62,7 @@ func main() {
 
 type builder struct{ out, version string }
 
-func (b builder) all(ctx context.Context, services []string) error {
+func (b builder) all(ctx context.Context, wanted []string) error {
 	if err := os.RemoveAll(filepath.Join(b.out, "index")); err != nil {
 		return err
 	}
@@ -65,20 +73,30 @@ func (b builder) all(ctx context.Context, services []string) error {
 	if err != nil {
 		return fmt.Errorf("making the OCI layout: %w", err)
 	}
-	for _, service := range services {
-		if err := b.one(ctx, index, service); err != nil {
+	digests := map[string]v1.Hash{}
+	for _, service := range wanted {
+		images, err := b.one(ctx, service)
+		if err != nil {
 			return fmt.Errorf("building %s: %w", service, err)
 		}
+		title := map[string]string{"org.opencontainers.image.ref.name": "coffer/" + service + ":" + b.version}
+		if err := index.AppendIndex(images, layout.WithAnnotations(title)); err != nil {
+			return fmt.Errorf("writing to the OCI layout: %w", err)
+		}
+		if digests[service], err = images.Digest(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.writeRelease(digests)
 }
 
 // one builds a service's images for both architectures. Ubuntu's archive does not have ocr's packages for the other one.
-func (b builder) one(ctx context.Context, index layout.Path, service string) error {
+func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error) {
+	index := v1.ImageIndex(empty.Index)
 	for _, arch := range []string{"amd64", "arm64"} {
 		program := filepath.Join(b.out, "programs", arch, service)
-		if err := compile(ctx, service, arch, program); err != nil {
-			return err
+		if err := b.compile(ctx, service, arch, program); err != nil {
+			return nil, err
 		}
 		image, packages, err := b.image(ctx, service, arch, program)
 		if err != nil && service == "ocr" && arch != runtime.GOARCH {
@@ -86,20 +104,17 @@ func (b builder) one(ctx context.Context, index layout.Path, service string) err
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		platform := v1.Platform{OS: "linux", Architecture: arch}
-		title := map[string]string{"org.opencontainers.image.ref.name": "coffer/" + service + ":" + b.version}
-		if err := index.AppendImage(image, layout.WithPlatform(platform), layout.WithAnnotations(title)); err != nil {
-			return fmt.Errorf("writing to the OCI layout: %w", err)
-		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
 		if arch == runtime.GOARCH {
 			if err := b.archive(service, program, image, packages); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return index, nil
 }
 
 func (b builder) archive(service, program string, image v1.Image, packages []deb) error {
@@ -165,8 +180,8 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 	return file
 }
 
-// compile builds a service from its own module, without what is around it.
-func compile(ctx context.Context, service, arch, program string) error {
+// compile builds a service from its own module, without the workspace. The program reports the version.
+func (b builder) compile(ctx context.Context, service, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {
 		dir = service
@@ -175,7 +190,7 @@ func compile(ctx context.Context, service, arch, program string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/"+service)
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid= -X "+versionVariable+"="+b.version, "-o", path, "./cmd/"+service)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH="+arch)
 	return output(cmd)
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// services is every service, in the order of the release file.
+var services = []string{"auth", "ledger", "budget", "ocr", "gateway"}
+
+// validVersion matches what may stand in a tag, a label and a Job's name.
+var validVersion = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?$`)
+
+// release is a kustomize component that sets images by digest, the version as a label, and names for the Jobs that migrate.
+var release = template.Must(template.New("release").Parse(`apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+# The release that runs. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml. In the repository it is a
+# placeholder: no image has the digest 000...
+images:
+{{- range .Services}}
+  - {name: coffer/{{.Name}}, newName: ghcr.io/coffer-budget/{{.Name}}, newTag: "{{$.Version}}", digest: "{{.Digest}}"}
+{{- end}}
+patches:
+  - target: {kind: Deployment, name: auth|ledger|budget|ocr|gateway}
+    patch: |-
+      - {op: add, path: /metadata/labels/app.kubernetes.io~1version, value: "{{.Version}}"}
+      - {op: add, path: /spec/template/metadata/labels/app.kubernetes.io~1version, value: "{{.Version}}"}
+{{- range .Services}}{{if ne .Name "gateway"}}
+  - target: {kind: Job, name: migrate-{{.Name}}}
+    options: {allowNameChange: true}
+    patch: |-
+      - {op: replace, path: /metadata/name, value: migrate-{{.Name}}-{{$.Suffix}}}
+      - {op: add, path: /metadata/labels/app.kubernetes.io~1version, value: "{{$.Version}}"}
+      - {op: add, path: /spec/template/metadata/labels/app.kubernetes.io~1version, value: "{{$.Version}}"}
+{{- end}}{{end}}
+`))
+
+// releaseFile returns the component for a version. digests has every service's image index.
+func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
+	type image struct {
+		Name   string
+		Digest v1.Hash
+	}
+	var images []image
+	for _, service := range services {
+		images = append(images, image{service, digests[service]})
+	}
+	var text strings.Builder
+	err := release.Execute(&text, map[string]any{"Version": version, "Suffix": strings.ReplaceAll(version, ".", "-"), "Services": images})
+	return text.String(), err
+}
+
+// writeRelease writes OUT/release.yaml, unless only some of the services were built.
+func (b builder) writeRelease(digests map[string]v1.Hash) error {
+	path := filepath.Join(b.out, "release.yaml")
+	if slices.ContainsFunc(services, func(s string) bool { return digests[s].Hex == "" }) {
+		return os.RemoveAll(path)
+	}
+	text, err := releaseFile(b.version, digests)
+	if err != nil {
+		return fmt.Errorf("writing the release: %w", err)
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}

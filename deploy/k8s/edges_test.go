@@ -65,6 +65,25 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 	}
 }
 
+// TestNetworkPolicy_names checks that pods reach cluster DNS, and the cache of DNS on their node where there is one.
+func TestNetworkPolicy_names(t *testing.T) {
+	t.Parallel()
+	for _, overlay := range overlays {
+		policies := manifests[*networkingv1.NetworkPolicy](t, overlay)
+		names := policies[slices.IndexFunc(policies, func(p *networkingv1.NetworkPolicy) bool { return p.Name == "names" })].Spec
+		require.Equal(t, metav1.LabelSelector{}, names.PodSelector)
+		require.Len(t, names.Egress, 1)
+		require.Len(t, names.Egress[0].To, 2)
+		cluster, node := names.Egress[0].To[0], names.Egress[0].To[1]
+		require.Equal(t, "kube-system", cluster.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
+		require.Equal(t, []string{"kube-dns", "node-local-dns"}, cluster.PodSelector.MatchExpressions[0].Values)
+		require.Equal(t, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "169.254.20.10/32"}}, node)
+		for _, port := range names.Egress[0].Ports {
+			require.Equal(t, "53", port.Port.String())
+		}
+	}
+}
+
 // TestOnlyTheProxiesReachWhoProvesTheHost is about cert-manager's pods for HTTP-01, which live beside the Certificate.
 func TestOnlyTheProxiesReachWhoProvesTheHost(t *testing.T) {
 	t.Parallel()
@@ -149,7 +168,7 @@ func add(edges map[string]bool, from, to []string, ports []networkingv1.NetworkP
 // callGraph lists "caller callee:port".
 func callGraph(t *testing.T) []string {
 	t.Helper()
-	var edges []string
+	edges := []string{"migration postgres:5432"}
 	for _, service := range services {
 		// Spans.
 		edges = append(edges, service+" collector:4317")

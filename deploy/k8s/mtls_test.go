@@ -10,6 +10,7 @@ import (
 	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -91,9 +92,11 @@ func TestInProductionServicesKnowTheirDatabase(t *testing.T) {
 
 	config := manifests[*corev1.ConfigMap](t, "production")
 	settings := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "coffer-") })].Data
+	migration := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return c.Name == "migration" })].Data
 	require.Equal(t, "verify-full", settings["DATABASE_TLS"])
-	require.ElementsMatch(t, []string{settings["DATABASE_HOST"], settings["MIGRATION_DATABASE_HOST"]}, certificate.Spec.DNSNames)
-	require.Equal(t, []string{pooled.Name, cluster.Name + "-rw"}, []string{settings["DATABASE_HOST"], settings["MIGRATION_DATABASE_HOST"]})
+	require.Equal(t, "verify-full", migration["DATABASE_TLS"])
+	require.ElementsMatch(t, []string{settings["DATABASE_HOST"], migration["DATABASE_HOST"]}, certificate.Spec.DNSNames)
+	require.Equal(t, []string{pooled.Name, cluster.Name + "-rw"}, []string{settings["DATABASE_HOST"], migration["DATABASE_HOST"]})
 
 	for _, d := range deployments(t, "production") {
 		if d.Name == "gateway" {
@@ -105,6 +108,20 @@ func TestInProductionServicesKnowTheirDatabase(t *testing.T) {
 			require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: at + "/ca.crt"}, "%s of %s", c.Name, d.Name)
 			require.True(t, slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == at }))
 		}
+	}
+}
+
+func TestMigrationJob_knows_its_database(t *testing.T) {
+	t.Parallel()
+	cluster := manifests[*cnpg.Cluster](t, "production")[0]
+	for _, j := range manifests[*batchv1.Job](t, "production") {
+		pod := j.Spec.Template.Spec
+		require.Len(t, pod.Volumes, 1)
+		secret := pod.Volumes[0].Secret
+		require.Equal(t, cluster.Spec.Certificates.ServerCASecret, secret.SecretName)
+		require.Equal(t, []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, secret.Items, "the authority, and no key")
+		c := pod.Containers[0]
+		require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: c.VolumeMounts[0].MountPath + "/ca.crt"})
 	}
 }
 

@@ -112,7 +112,7 @@ func startsLater(t *testing.T, target string) (address string, start func()) {
 }
 
 func forward(conn net.Conn, to string) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", to)
 	if err != nil {
 		return

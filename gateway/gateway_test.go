@@ -90,8 +90,11 @@ func (a *api) withLedger(conns connections) *api {
 func (a *api) start(config Config, conns connections) string {
 	a.Helper()
 	log := slog.New(slog.NewJSONHandler(a.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	verifier, err := caller.NewVerifier(func(context.Context) (caller.Trust, error) {
-		return caller.Trust{Keys: map[string]ed25519.PublicKey{"k1": a.key.Public().(ed25519.PublicKey)}}, nil
+	verifier, err := caller.NewVerifier(caller.Trust{
+		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
+			return map[string]ed25519.PublicKey{"k1": a.key.Public().(ed25519.PublicKey)}, nil
+		},
+		Revoked: func(context.Context, string) (caller.Revoked, error) { return caller.Revoked{}, nil },
 	}, func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) }, log)
 	require.NoError(a, err)
 	_, err = verifier.Verify(a.Context(), a.newToken(a.T, time.Hour))

@@ -2133,8 +2133,10 @@ type UpdateCategoryResultCode string
 
 // UpdateMeRequest defines model for UpdateMeRequest.
 type UpdateMeRequest struct {
-	Email *string `json:"email,omitempty"`
-	Name  *string `json:"name,omitempty"`
+	// CurrentPassword Required when email is not the present one.
+	CurrentPassword *string `json:"currentPassword,omitempty"`
+	Email           *string `json:"email,omitempty"`
+	Name            *string `json:"name,omitempty"`
 }
 
 // UpdateMeResult defines model for UpdateMeResult.
@@ -2893,7 +2895,7 @@ type ClientInterface interface {
 
 	// UpdateMeWithBody Update me
 	//
-	// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2902,7 +2904,7 @@ type ClientInterface interface {
 
 	// UpdateMe Update me
 	//
-	// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2911,7 +2913,7 @@ type ClientInterface interface {
 
 	// ChangePasswordWithBody Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2920,7 +2922,7 @@ type ClientInterface interface {
 
 	// ChangePassword Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3615,7 +3617,7 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 
 // UpdateMeWithBody Update me
 //
-// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3634,7 +3636,7 @@ func (c *Client) UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, c
 
 // UpdateMe Update me
 //
-// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3653,7 +3655,7 @@ func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body Upda
 
 // ChangePasswordWithBody Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3672,7 +3674,7 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 
 // ChangePassword Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8246,7 +8248,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithBodyWithResponse Update me
 	//
-	// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8255,7 +8257,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithResponse Update me
 	//
-	// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8264,7 +8266,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8273,7 +8275,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithResponse Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12058,7 +12060,7 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 
 // UpdateMeWithBodyWithResponse Update me
 //
-// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12073,7 +12075,7 @@ func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, 
 
 // UpdateMeWithResponse Update me
 //
-// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12088,7 +12090,7 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 
 // ChangePasswordWithBodyWithResponse Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12103,7 +12105,7 @@ func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Con
 
 // ChangePasswordWithResponse Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -1,13 +1,15 @@
-// Package caller is who a request acts for. The gateway and every service that users' requests reach verify the access token
-// themselves, with auth's public keys.
+// Package caller verifies access tokens and carries the identity of the user for whom a request acts.
+//
+// The gateway and every service that accepts users' requests verify tokens themselves. A Verifier holds auth's public keys
+// and the sessions that were ended while one of their tokens may still be valid. It reads both from auth in the
+// background, so that an ended session stops working within a minute everywhere. While auth is unavailable, the last
+// state stays in force. Before the first complete state, no token is accepted.
 package caller
 
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -17,7 +19,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
 const (
@@ -25,12 +26,8 @@ const (
 	Issuer   = "coffer"
 	Audience = "coffer"
 
-	leeway = time.Minute
-	// A revoked session must stop working within a minute everywhere; auth adds its own part of the delay.
-	reloadEvery = 20 * time.Second
-	// An unknown kid may be a key that was made a moment ago, or somebody's noise.
-	reloadAtMostEvery = time.Second
-	cacheSize         = 10_000
+	leeway    = time.Minute
+	cacheSize = 10_000
 )
 
 // Identity is a verified user.
@@ -45,23 +42,26 @@ type Claims struct {
 	SessionID uuid.UUID `json:"sid"`
 }
 
-// Trust is what tokens are verified against: the public keys by kid, and the sessions that were revoked.
-type Trust struct {
-	Keys    map[string]ed25519.PublicKey
-	Revoked map[uuid.UUID]bool
-}
-
-// Verifier verifies access tokens. It remembers those that it has seen, because an EdDSA verification costs 70 us.
+// Verifier verifies access tokens. It caches verified tokens, because an EdDSA verification costs 70 us.
 type Verifier struct {
-	load func(ctx context.Context) (Trust, error)
-	now  func() time.Time
-	log  *slog.Logger
-	seen *lru.Cache[string, verified]
+	trust Trust
+	now   func() time.Time
+	log   *slog.Logger
+	seen  *lru.Cache[string, verified]
 
-	mu      sync.RWMutex
-	trust   Trust
-	tried   time.Time
+	mu   sync.RWMutex
+	keys map[string]ed25519.PublicKey
+	// revoked has the ended sessions, as in Revoked. They are removed when their tokens have expired, and not before: an
+	// ended session never lives again.
+	revoked map[uuid.UUID]uint32
+	// complete is set once every page of ended sessions was read. Before that, no token is accepted.
+	complete bool
+
+	// loading guards the fields below, and lets one caller load while the others wait.
 	loading sync.Mutex
+	tried   time.Time
+	pruned  time.Time
+	cursor  string
 }
 
 type verified struct {
@@ -70,45 +70,17 @@ type verified struct {
 	expires time.Time
 }
 
-// NewVerifier returns a verifier that gets its trust from load, at first use and then every 20 seconds while Run runs.
-func NewVerifier(load func(ctx context.Context) (Trust, error), now func() time.Time, log *slog.Logger) (*Verifier, error) {
+// NewVerifier returns a verifier that loads from trust at first use, and every 20 seconds or less while Run runs.
+func NewVerifier(trust Trust, now func() time.Time, log *slog.Logger) (*Verifier, error) {
 	seen, err := lru.New[string, verified](cacheSize)
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{load: load, now: now, log: log, seen: seen}, nil
+	return &Verifier{trust: trust, now: now, log: log, seen: seen, revoked: map[uuid.UUID]uint32{}}, nil
 }
 
-// Run keeps the trust fresh until ctx ends. While auth is away the last one stays in force.
-func (v *Verifier) Run(ctx context.Context) {
-	for {
-		if err := v.reload(ctx); err != nil && ctx.Err() == nil {
-			v.log.WarnContext(ctx, "loading the key set", "error", err)
-		}
-		pause := reloadEvery
-		if v.Ready() != nil {
-			pause = reloadAtMostEvery
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-	}
-}
-
-// Ready returns an error until a key set has been loaded.
-func (v *Verifier) Ready() error {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	if v.trust.Keys == nil {
-		return errors.New("there is no key set yet")
-	}
-	return nil
-}
-
-// Verify returns the identity in a token, or apierr.Unauthorized, apierr.TokenExpired, or apierr.Unavailable while no
-// key set could be had.
+// Verify returns the identity in a token, or apierr.Unauthorized, apierr.TokenExpired, or apierr.Unavailable until keys and
+// ended sessions were loaded.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	now := v.now()
 	if s, ok := v.seen.Get(token); ok {
@@ -137,14 +109,14 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return v.admit(s, now)
 }
 
-// admit checks what may have changed since a token was verified.
+// admit checks the conditions that can change after a token was verified.
 func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 	if !now.Before(s.expires) {
 		return Identity{}, apierr.TokenExpired
 	}
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	if v.trust.Revoked[s.SessionID] || v.trust.Keys[s.kid] == nil {
+	if _, ended := v.revoked[s.SessionID]; ended || v.keys[s.kid] == nil {
 		return Identity{}, apierr.Unauthorized
 	}
 	return s.Identity, nil
@@ -156,87 +128,25 @@ func (v *Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
 		return key, nil
 	}
 	if err := v.reloadIfDue(ctx); err != nil {
-		v.log.WarnContext(ctx, "loading the key set", "error", err)
+		v.log.WarnContext(ctx, "failed to load keys and ended sessions", "error", err)
 	}
 	if key := v.known(kid); key != nil {
 		return key, nil
 	}
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	if v.trust.Keys == nil {
+	if v.Ready() != nil {
 		return nil, apierr.Unavailable
 	}
 	return nil, jwt.ErrTokenUnverifiable
 }
 
+// known returns nil for an unknown key, and for all keys until the ended sessions are known too.
 func (v *Verifier) known(kid string) ed25519.PublicKey {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return v.trust.Keys[kid]
-}
-
-// reloadIfDue lets one caller load for all who wait.
-func (v *Verifier) reloadIfDue(ctx context.Context) error {
-	v.loading.Lock()
-	defer v.loading.Unlock()
-	v.mu.RLock()
-	due := v.now().Sub(v.tried) >= reloadAtMostEvery
-	v.mu.RUnlock()
-	if !due {
+	if !v.complete {
 		return nil
 	}
-	return v.loadTrust(ctx)
-}
-
-func (v *Verifier) reload(ctx context.Context) error {
-	v.loading.Lock()
-	defer v.loading.Unlock()
-	return v.loadTrust(ctx)
-}
-
-// loadTrust needs the lock of loading.
-func (v *Verifier) loadTrust(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	trust, err := v.load(ctx)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.tried = v.now()
-	if err != nil {
-		return err
-	}
-	v.trust = trust
-	return nil
-}
-
-// FromAuth loads the trust from the auth service.
-func FromAuth(client authv1.AuthServiceClient) func(ctx context.Context) (Trust, error) {
-	return func(ctx context.Context) (Trust, error) {
-		set, err := client.GetKeySet(ctx, &authv1.GetKeySetRequest{})
-		if err != nil {
-			return Trust{}, fmt.Errorf("fetching the key set: %w", err)
-		}
-		revoked, err := client.ListRevokedSessions(ctx, &authv1.ListRevokedSessionsRequest{})
-		if err != nil {
-			return Trust{}, fmt.Errorf("fetching revoked sessions: %w", err)
-		}
-		trust := Trust{Keys: map[string]ed25519.PublicKey{}, Revoked: map[uuid.UUID]bool{}}
-		for _, k := range set.GetKeys() {
-			x, err := base64.RawURLEncoding.DecodeString(k.GetX())
-			if err != nil || len(x) != ed25519.PublicKeySize {
-				return Trust{}, fmt.Errorf("key %q of the key set is malformed", k.GetKid())
-			}
-			trust.Keys[k.GetKid()] = x
-		}
-		for _, id := range revoked.GetSessionIds() {
-			session, err := uuid.Parse(id)
-			if err != nil {
-				return Trust{}, fmt.Errorf("a revoked session's id is malformed: %w", err)
-			}
-			trust.Revoked[session] = true
-		}
-		return trust, nil
-	}
+	return v.keys[kid]
 }
 
 type contextKey struct{}

@@ -20,12 +20,16 @@ import (
 
 var now = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
-// signer is auth: a key, and what is published about it.
+// signer stands for auth: a key, and the published keys and pages of ended sessions.
 type signer struct {
 	kid     string
 	private ed25519.PrivateKey
-	trust   Trust
+	keys    map[string]ed25519.PublicKey
+	pages   map[string]Revoked
 	away    error
+	// failing has the errors of single pages, asked the cursors of all calls.
+	failing map[string]error
+	asked   []string
 	loads   int
 	clock   time.Time
 }
@@ -34,10 +38,18 @@ func newSigner(t *testing.T) (*signer, *Verifier) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	s := &signer{kid: "k1", private: private, clock: now, trust: Trust{Keys: map[string]ed25519.PublicKey{"k1": public}, Revoked: map[uuid.UUID]bool{}}}
-	v, err := NewVerifier(func(context.Context) (Trust, error) { s.loads++; return s.trust, s.away }, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))
+	s := &signer{kid: "k1", private: private, clock: now, keys: map[string]ed25519.PublicKey{"k1": public}, pages: map[string]Revoked{}}
+	v, err := NewVerifier(Trust{
+		Keys:    func(context.Context) (map[string]ed25519.PublicKey, error) { s.loads++; return s.keys, s.away },
+		Revoked: func(_ context.Context, cursor string) (Revoked, error) { return s.revoked(cursor) },
+	}, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return s, v
+}
+
+func (s *signer) revoked(cursor string) (Revoked, error) {
+	s.asked = append(s.asked, cursor)
+	return s.pages[cursor], errors.Join(s.away, s.failing[cursor])
 }
 
 func claims() Claims {
@@ -79,7 +91,7 @@ func TestATokenThatIsNotAuthsIsRefused(t *testing.T) {
 	payload := func(c string) string { return b64([]byte(c)) }
 	body := payload(`{"iss":"coffer","aud":"coffer","sub":"0199f0c5-0000-7000-8000-000000000000","sid":"0199f0c5-0000-7000-8000-000000000000","exp":4102444800}`)
 	hs := b64([]byte(`{"alg":"HS256","kid":"k1"}`)) + "." + body
-	mac := hmac.New(sha256.New, s.trust.Keys["k1"])
+	mac := hmac.New(sha256.New, s.keys["k1"])
 	mac.Write([]byte(hs))
 	foreign, _ := newSigner(t)
 	changed := func(change func(*Claims)) string {
@@ -90,7 +102,7 @@ func TestATokenThatIsNotAuthsIsRefused(t *testing.T) {
 	strange := *s
 	strange.kid = "k2"
 	embedded := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims())
-	embedded.Header["jwk"] = map[string]string{"kty": "OKP", "crv": "Ed25519", "x": b64(foreign.trust.Keys["k1"])}
+	embedded.Header["jwk"] = map[string]string{"kty": "OKP", "crv": "Ed25519", "x": b64(foreign.keys["k1"])}
 	withJWK, err := embedded.SignedString(foreign.private)
 	require.NoError(t, err)
 	for name, token := range map[string]string{
@@ -143,15 +155,15 @@ func TestARevokedSessionAndAWithdrawnKeyEndEvenATokenThatWasSeen(t *testing.T) {
 		_, err := v.Verify(t.Context(), token)
 		require.NoError(t, err)
 	}
-	s.trust.Revoked = map[uuid.UUID]bool{first.SessionID: true}
-	require.NoError(t, v.reload(t.Context()))
+	s.pages[""] = Revoked{Sessions: map[uuid.UUID]uint32{first.SessionID: seconds(now.Add(time.Hour))}}
+	require.NoError(t, v.Reload(t.Context()))
 	_, err := v.Verify(t.Context(), tokens[0])
 	require.ErrorIs(t, err, apierr.Unauthorized)
 	_, err = v.Verify(t.Context(), tokens[1])
 	require.NoError(t, err)
 
-	s.trust.Keys = map[string]ed25519.PublicKey{"k9": make(ed25519.PublicKey, ed25519.PublicKeySize)}
-	require.NoError(t, v.reload(t.Context()))
+	s.keys = map[string]ed25519.PublicKey{"k9": make(ed25519.PublicKey, ed25519.PublicKeySize)}
+	require.NoError(t, v.Reload(t.Context()))
 	_, err = v.Verify(t.Context(), tokens[1])
 	require.ErrorIs(t, err, apierr.Unauthorized)
 }
@@ -163,7 +175,7 @@ func TestANewKeyIsFetchedWhenItsFirstTokenComes(t *testing.T) {
 	require.NoError(t, err)
 	next, _ := newSigner(t)
 	next.kid = "k2"
-	s.trust.Keys = map[string]ed25519.PublicKey{"k1": s.trust.Keys["k1"], "k2": next.trust.Keys["k1"]}
+	s.keys = map[string]ed25519.PublicKey{"k1": s.keys["k1"], "k2": next.keys["k1"]}
 	// A burst of unknown keys asks auth once.
 	for range 10 {
 		_, err = v.Verify(t.Context(), next.sign(t, claims()))
@@ -189,7 +201,7 @@ func TestWithoutAuthOldTokensWorkAndNoneIsGuessedAt(t *testing.T) {
 	_, err = v.Verify(t.Context(), token)
 	require.NoError(t, err)
 	s.away = errors.New("connection refused")
-	require.Error(t, v.reload(t.Context()))
+	require.Error(t, v.Reload(t.Context()))
 	require.NoError(t, v.Ready())
 	_, err = v.Verify(t.Context(), s.sign(t, claims()))
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"strings"
 	"sync"
@@ -116,10 +117,15 @@ func start(t *testing.T, change ...func(*setup)) *setup {
 	s.token, err = unsigned.SignedString(private)
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	verifier, err := caller.NewVerifier(func(context.Context) (caller.Trust, error) {
-		trust := caller.Trust{Keys: map[string]ed25519.PublicKey{"k": public}, Revoked: map[uuid.UUID]bool{}}
-		s.revoked.Range(func(id, _ any) bool { trust.Revoked[id.(uuid.UUID)] = true; return true })
-		return trust, nil
+	verifier, err := caller.NewVerifier(caller.Trust{
+		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
+			return map[string]ed25519.PublicKey{"k": public}, nil
+		},
+		Revoked: func(context.Context, string) (caller.Revoked, error) {
+			ended := caller.Revoked{Sessions: map[uuid.UUID]uint32{}}
+			s.revoked.Range(func(id, _ any) bool { ended.Sessions[id.(uuid.UUID)] = math.MaxUint32; return true })
+			return ended, nil
+		},
 	}, time.Now, log)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

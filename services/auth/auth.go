@@ -92,7 +92,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	verifier, err := caller.NewVerifier(s.trust, time.Now, log)
+	verifier, err := caller.NewVerifier(s.trust(), time.Now, log)
 	if err != nil {
 		return err
 	}

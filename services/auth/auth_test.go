@@ -98,7 +98,7 @@ func (b *bundle) as(t *testing.T, access string) context.Context {
 // verify judges a token like a service that has just loaded what it trusts.
 func (b *bundle) verify(t *testing.T, access string) (caller.Identity, error) {
 	t.Helper()
-	v, err := caller.NewVerifier(b.trust, b.clock.now, slog.New(slog.DiscardHandler))
+	v, err := caller.NewVerifier(b.trust(), b.clock.now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return v.Verify(t.Context(), access)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,12 +14,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-const (
-	maxUsers = 1000
-	// revokedMargin is how much longer than its access tokens a revoked session is named: the verifiers' leeway of a
-	// minute, and as much again for clocks that differ.
-	revokedMargin = 2 * time.Minute
-)
+const maxUsers = 1000
 
 // FindUserByEmail is for services; which e-mails have an account is not for users to ask.
 func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
@@ -64,19 +58,6 @@ func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*au
 	resp := &authv1.GetKeySetResponse{}
 	for _, k := range keys {
 		resp.Keys = append(resp.Keys, k.proto())
-	}
-	return resp, nil
-}
-
-// ListRevokedSessions is for services; they ask every 20 seconds.
-func (s *server) ListRevokedSessions(ctx context.Context, _ *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
-	ids, err := selectRevokedSessions(ctx, s.db, s.now().Add(-s.config.AccessTTL-revokedMargin))
-	if err != nil {
-		return nil, err
-	}
-	resp := &authv1.ListRevokedSessionsResponse{}
-	for _, id := range ids {
-		resp.SessionIds = append(resp.SessionIds, id.String())
 	}
 	return resp, nil
 }

@@ -3,14 +3,12 @@ package auth
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/caller"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -54,25 +52,4 @@ func TestAServiceGetsTheUsersThatThereAre(t *testing.T) {
 			return err
 		})
 	}
-}
-
-func TestARevokedSessionIsNamedUntilItsLastAccessTokenHasExpired(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, _ := b.member(t, "ada@example.com")
-	b.login(t, "ada@example.com")
-	_, err := b.Logout(ctx, &authv1.LogoutRequest{})
-	require.NoError(t, err)
-	id, _ := caller.From(ctx)
-	revoked := func() []string {
-		resp, err := b.ListRevokedSessions(t.Context(), &authv1.ListRevokedSessionsRequest{})
-		require.NoError(t, err)
-		return resp.GetSessionIds()
-	}
-	require.Equal(t, []string{id.SessionID.String()}, revoked())
-	b.clock.advance(testConfig.AccessTTL + revokedMargin - time.Second)
-	require.NoError(t, b.expire(t.Context()))
-	require.Equal(t, []string{id.SessionID.String()}, revoked())
-	b.clock.advance(time.Second)
-	require.Empty(t, revoked())
 }

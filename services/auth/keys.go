@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/seal"
 )
@@ -145,24 +144,4 @@ func (k *keyring) open(stored []signingKey) []privateKey {
 		}
 	}
 	return keys
-}
-
-// trust is what this service verifies tokens against; the others ask GetKeySet and ListRevokedSessions for the same.
-func (s *server) trust(ctx context.Context) (caller.Trust, error) {
-	keys, err := selectKeys(ctx, s.db)
-	if err != nil {
-		return caller.Trust{}, err
-	}
-	revoked, err := selectRevokedSessions(ctx, s.db, s.now().Add(-s.config.AccessTTL-revokedMargin))
-	if err != nil {
-		return caller.Trust{}, err
-	}
-	trust := caller.Trust{Keys: map[string]ed25519.PublicKey{}, Revoked: map[uuid.UUID]bool{}}
-	for _, k := range keys {
-		trust.Keys[k.KID] = k.PublicKey
-	}
-	for _, id := range revoked {
-		trust.Revoked[id] = true
-	}
-	return trust, nil
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,17 +66,26 @@ func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, n
 	return sessions, nil
 }
 
-// selectRevokedSessions has no limit: a session that is left out would go on working.
-func selectRevokedSessions(ctx context.Context, q pg.Querier, since time.Time) ([]uuid.UUID, error) {
-	rows, err := q.Query(ctx, `SELECT id FROM sessions WHERE revoked_at > $1`, since)
+// revokedSession is an ended session.
+type revokedSession struct {
+	ID         uuid.UUID
+	RevokedAt  time.Time `db:"revoked_at"`
+	LastUsedAt time.Time `db:"last_used_at"`
+}
+
+// selectRevokedSessions returns the ended sessions after a position that were used after live, oldest end first. The limit
+// is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the table.
+func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int) ([]revokedSession, error) {
+	ended, err := pg.All[revokedSession](ctx, q, `
+		SELECT id, revoked_at, last_used_at
+		FROM sessions
+		WHERE revoked_at IS NOT NULL AND (revoked_at, id) > ($1, $2) AND last_used_at > $3
+		ORDER BY revoked_at, id
+		LIMIT `+strconv.Itoa(limit), at, id, live)
 	if err != nil {
-		return nil, fmt.Errorf("selecting revoked sessions: %w", err)
+		return nil, fmt.Errorf("selecting ended sessions: %w", err)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return nil, fmt.Errorf("selecting revoked sessions: %w", err)
-	}
-	return ids, nil
+	return ended, nil
 }
 
 // revokeSession reports false unless the session was the user's and live.

@@ -1132,9 +1132,11 @@ type UpdateMeRequest struct {
 	// Shown in the audit trail.
 	UserAgent string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	// The ETag that the change is based on; absent: any.
-	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IfMatch string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Required when email is not the present one.
+	CurrentPassword string `protobuf:"bytes,5,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UpdateMeRequest) Reset() {
@@ -1191,6 +1193,13 @@ func (x *UpdateMeRequest) GetUserAgent() string {
 func (x *UpdateMeRequest) GetIfMatch() string {
 	if x != nil {
 		return x.IfMatch
+	}
+	return ""
+}
+
+func (x *UpdateMeRequest) GetCurrentPassword() string {
+	if x != nil {
+		return x.CurrentPassword
 	}
 	return ""
 }
@@ -1904,7 +1913,11 @@ func (x *Key) GetAlg() string {
 }
 
 type ListRevokedSessionsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Asks for a page. Without it all sessions are in session_ids, as callers of earlier releases expect.
+	Paged bool `protobuf:"varint,1,opt,name=paged,proto3" json:"paged,omitempty"`
+	// next_cursor of the page before; empty: from the oldest session on.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1939,9 +1952,32 @@ func (*ListRevokedSessionsRequest) Descriptor() ([]byte, []int) {
 	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
 }
 
+func (x *ListRevokedSessionsRequest) GetPaged() bool {
+	if x != nil {
+		return x.Paged
+	}
+	return false
+}
+
+func (x *ListRevokedSessionsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
 type ListRevokedSessionsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SessionIds    []string               `protobuf:"bytes,1,rep,name=session_ids,json=sessionIds,proto3" json:"session_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All sessions, in an answer without pages.
+	SessionIds []string `protobuf:"bytes,1,rep,name=session_ids,json=sessionIds,proto3" json:"session_ids,omitempty"`
+	// The page's sessions: UUIDs of 16 bytes, one after another.
+	Sessions []byte `protobuf:"bytes,2,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// When the last access token of each of them has expired, in seconds since 1970, in the same order.
+	ExpireAt []uint32 `protobuf:"fixed32,3,rep,packed,name=expire_at,json=expireAt,proto3" json:"expire_at,omitempty"`
+	// Never empty in a page.
+	NextCursor string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`
+	// Whether the next page can be read now.
+	HasMore       bool `protobuf:"varint,5,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1981,6 +2017,34 @@ func (x *ListRevokedSessionsResponse) GetSessionIds() []string {
 		return x.SessionIds
 	}
 	return nil
+}
+
+func (x *ListRevokedSessionsResponse) GetSessions() []byte {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+func (x *ListRevokedSessionsResponse) GetExpireAt() []uint32 {
+	if x != nil {
+		return x.ExpireAt
+	}
+	return nil
+}
+
+func (x *ListRevokedSessionsResponse) GetNextCursor() string {
+	if x != nil {
+		return x.NextCursor
+	}
+	return ""
+}
+
+func (x *ListRevokedSessionsResponse) GetHasMore() bool {
+	if x != nil {
+		return x.HasMore
+	}
+	return false
 }
 
 type FindUserByEmailRequest struct {
@@ -2282,14 +2346,15 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb0\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xdb\x01\n" +
 	"\x0fUpdateMeRequest\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x19\n" +
 	"\x05email\x18\x02 \x01(\tH\x01R\x05email\x88\x01\x01\x12-\n" +
 	"\n" +
 	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
 	"User-AgentR\tuserAgent\x12'\n" +
-	"\bif_match\x18\x04 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\a\n" +
+	"\bif_match\x18\x04 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12)\n" +
+	"\x10current_password\x18\x05 \x01(\tR\x0fcurrentPasswordB\a\n" +
 	"\x05_nameB\b\n" +
 	"\x06_email\"\x88\x01\n" +
 	"\x10UpdateMeResponse\x12\x12\n" +
@@ -2346,11 +2411,18 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x01x\x18\x03 \x01(\tR\x01x\x12\x10\n" +
 	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x10\n" +
 	"\x03use\x18\x05 \x01(\tR\x03use\x12\x10\n" +
-	"\x03alg\x18\x06 \x01(\tR\x03alg\"\x1c\n" +
-	"\x1aListRevokedSessionsRequest\">\n" +
+	"\x03alg\x18\x06 \x01(\tR\x03alg\"J\n" +
+	"\x1aListRevokedSessionsRequest\x12\x14\n" +
+	"\x05paged\x18\x01 \x01(\bR\x05paged\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"\xb3\x01\n" +
 	"\x1bListRevokedSessionsResponse\x12\x1f\n" +
 	"\vsession_ids\x18\x01 \x03(\tR\n" +
-	"sessionIds\".\n" +
+	"sessionIds\x12\x1a\n" +
+	"\bsessions\x18\x02 \x01(\fR\bsessions\x12\x1b\n" +
+	"\texpire_at\x18\x03 \x03(\aR\bexpireAt\x12\x1f\n" +
+	"\vnext_cursor\x18\x04 \x01(\tR\n" +
+	"nextCursor\x12\x19\n" +
+	"\bhas_more\x18\x05 \x01(\bR\ahasMore\".\n" +
 	"\x16FindUserByEmailRequest\x12\x14\n" +
 	"\x05email\x18\x01 \x01(\tR\x05email\"C\n" +
 	"\x17FindUserByEmailResponse\x12(\n" +

@@ -57,9 +57,10 @@ type AuthServiceClient interface {
 	Logout(ctx context.Context, in *LogoutRequest, opts ...grpc.CallOption) (*LogoutResponse, error)
 	// The acting user.
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
-	// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE,
+	// EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// The acting user's live sessions, newest first.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
@@ -69,7 +70,8 @@ type AuthServiceClient interface {
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 	// The public keys, as a JSON Web Key Set (RFC 7517).
 	GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error)
-	// Sessions revoked while an access token of theirs may still be live.
+	// Pages through the sessions that were ended while one of their access tokens may still be valid, oldest first. The cursor
+	// of the last page continues with sessions that were ended since. INVALID_CURSOR.
 	ListRevokedSessions(ctx context.Context, in *ListRevokedSessionsRequest, opts ...grpc.CallOption) (*ListRevokedSessionsResponse, error)
 	// Looks a user up. USER_NOT_FOUND.
 	FindUserByEmail(ctx context.Context, in *FindUserByEmailRequest, opts ...grpc.CallOption) (*FindUserByEmailResponse, error)
@@ -245,9 +247,10 @@ type AuthServiceServer interface {
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
 	// The acting user.
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)
-	// Changes name or e-mail. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS.
+	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE,
+	// EMAIL_ALREADY_EXISTS, RATE_LIMITED.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong.
+	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// The acting user's live sessions, newest first.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
@@ -257,7 +260,8 @@ type AuthServiceServer interface {
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	// The public keys, as a JSON Web Key Set (RFC 7517).
 	GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error)
-	// Sessions revoked while an access token of theirs may still be live.
+	// Pages through the sessions that were ended while one of their access tokens may still be valid, oldest first. The cursor
+	// of the last page continues with sessions that were ended since. INVALID_CURSOR.
 	ListRevokedSessions(context.Context, *ListRevokedSessionsRequest) (*ListRevokedSessionsResponse, error)
 	// Looks a user up. USER_NOT_FOUND.
 	FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error)

@@ -1,0 +1,142 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+const (
+	// An ended session must stop working within a minute everywhere. One reload may fail or be slow.
+	reloadEvery = 20 * time.Second
+	// reloadJitter spreads the reloads of many instances.
+	reloadJitter = 5 * time.Second
+	// An unknown kid may belong to a key that is a moment old, or to a forgery.
+	reloadAtMostEvery = time.Second
+	// onDemandTime limits a load that requests wait for. The pages read until then are kept.
+	onDemandTime = 2 * time.Second
+
+	firstRetry = 500 * time.Millisecond
+	lastRetry  = 10 * time.Second
+
+	pruneEvery = 5 * time.Minute
+)
+
+// Run keeps keys and ended sessions up to date until ctx ends.
+func (v *Verifier) Run(ctx context.Context) {
+	for failures := 0; ; {
+		if err := v.Reload(ctx); err == nil {
+			failures = 0
+		} else if ctx.Err() == nil {
+			failures++
+			v.log.WarnContext(ctx, "failed to load keys and ended sessions", "error", err, "failures", failures)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pauseAfter(failures)):
+		}
+	}
+}
+
+// pauseAfter returns the time until the next load, after a number of failures in a row. Half of a retry's backoff is
+// random, so that the instances do not all ask an auth service that has just come back at once.
+func pauseAfter(failures int) time.Duration {
+	if failures == 0 {
+		return reloadEvery - rand.N(reloadJitter)
+	}
+	backoff := min(firstRetry<<min(failures-1, 10), lastRetry)
+	return backoff/2 + rand.N(backoff/2)
+}
+
+// Ready returns an error until keys and all ended sessions have been loaded once.
+func (v *Verifier) Ready() error {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.keys == nil {
+		return errors.New("the signing keys are not loaded yet")
+	}
+	if !v.complete {
+		return errors.New("the ended sessions are not loaded yet")
+	}
+	return nil
+}
+
+// reloadIfDue loads at most once a second, however many requests ask for it. Ended sessions are loaded only if they were
+// not loaded before: an unknown key does not depend on them.
+func (v *Verifier) reloadIfDue(ctx context.Context) error {
+	v.loading.Lock()
+	defer v.loading.Unlock()
+	if v.now().Sub(v.tried) < reloadAtMostEvery {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, onDemandTime)
+	defer cancel()
+	if err := v.loadKeys(ctx); err != nil || v.Ready() == nil {
+		return err
+	}
+	return v.loadRevoked(ctx)
+}
+
+// Reload loads the keys, and the sessions that were ended since the last load.
+func (v *Verifier) Reload(ctx context.Context) error {
+	v.loading.Lock()
+	defer v.loading.Unlock()
+	return errors.Join(v.loadKeys(ctx), v.loadRevoked(ctx))
+}
+
+// loadKeys must be called with loading locked.
+func (v *Verifier) loadKeys(ctx context.Context) error {
+	v.tried = v.now()
+	keys, err := v.trust.Keys(ctx)
+	if err != nil {
+		return fmt.Errorf("loading the signing keys: %w", err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.keys = keys
+	return nil
+}
+
+// loadRevoked reads the pages that follow the cursor, and must be called with loading locked. After a failure the next call
+// continues with the page that failed.
+func (v *Verifier) loadRevoked(ctx context.Context) error {
+	for {
+		page, err := v.trust.Revoked(ctx, v.cursor)
+		if err != nil {
+			// auth rejects a cursor that was sealed with another service key.
+			if e := apierr.From(err); e != nil && errors.Is(e, apierr.InvalidCursor) {
+				v.cursor = ""
+			}
+			return fmt.Errorf("loading ended sessions: %w", err)
+		}
+		v.cursor = page.Cursor
+		v.add(page)
+		if !page.More {
+			return nil
+		}
+	}
+}
+
+// add merges a page. A page may repeat sessions.
+func (v *Verifier) add(page Revoked) {
+	now := v.now()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	maps.Copy(v.revoked, page.Sessions)
+	if page.More {
+		return
+	}
+	v.complete = true
+	if now.Sub(v.pruned) >= pruneEvery {
+		v.pruned = now
+		maps.DeleteFunc(v.revoked, func(_ uuid.UUID, expired uint32) bool { return int64(expired) < now.Unix() })
+	}
+}

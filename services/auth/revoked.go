@@ -1,0 +1,86 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+const (
+	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a minute longer, and clocks
+	// differ by up to a minute.
+	revokedMargin = 2 * time.Minute
+	// revokedPage is 400 KB.
+	revokedPage = 20_000
+	// revokedOverlap is repeated when a caller continues after the last page. A session that was ended before the last page
+	// was read may be committed after it: a call takes up to 90 s, and clocks differ by up to a minute.
+	revokedOverlap = 3 * time.Minute
+
+	revokedScope = "revoked sessions"
+)
+
+// revokedPosition is the position of a cursor in the ended sessions.
+type revokedPosition struct {
+	At time.Time
+	ID uuid.UUID
+	// Started is the time at which the first of these pages was read; zero: this is the first.
+	Started time.Time
+}
+
+// ListRevokedSessions serves the verifiers of all services, which ask every 20 seconds.
+func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
+	now := s.now()
+	// Tokens of sessions that were last used before this have expired.
+	live := now.Add(-s.config.AccessTTL - revokedMargin)
+	if !req.GetPaged() {
+		return s.listAllRevoked(ctx, live)
+	}
+	after := revokedPosition{At: live}
+	if req.GetCursor() != "" {
+		if err := s.cursors.Open(revokedScope, req.GetCursor(), &after); err != nil {
+			return nil, err
+		}
+	}
+	if after.Started.IsZero() {
+		after.Started = now
+	}
+	ended, err := selectRevokedSessions(ctx, s.db, after.At, after.ID, live, revokedPage+1)
+	if err != nil {
+		return nil, err
+	}
+	resp := &authv1.ListRevokedSessionsResponse{HasMore: len(ended) > revokedPage}
+	next := revokedPosition{At: after.Started.Add(-revokedOverlap)}
+	if resp.GetHasMore() {
+		ended = ended[:revokedPage]
+		last := ended[revokedPage-1]
+		next = revokedPosition{At: last.RevokedAt, ID: last.ID, Started: after.Started}
+	}
+	for _, e := range ended {
+		resp.Sessions = append(resp.Sessions, e.ID[:]...)
+		expired := e.LastUsedAt.Add(s.config.AccessTTL + revokedMargin)
+		resp.ExpireAt = append(resp.ExpireAt, uint32(expired.Unix())) //nolint:gosec // Until 2106.
+	}
+	resp.NextCursor, err = s.cursors.Seal(revokedScope, next)
+	return resp, err
+}
+
+// listAllRevoked answers verifiers of the release before paging, in one message.
+func (s *server) listAllRevoked(ctx context.Context, live time.Time) (*authv1.ListRevokedSessionsResponse, error) {
+	const unlimited = 1 << 31
+	ended, err := selectRevokedSessions(ctx, s.db, live, uuid.Nil, live, unlimited)
+	if err != nil {
+		return nil, err
+	}
+	resp := &authv1.ListRevokedSessionsResponse{}
+	for _, e := range ended {
+		resp.SessionIds = append(resp.SessionIds, e.ID.String())
+	}
+	return resp, nil
+}
+
+// trust is the state that this service verifies tokens against. The other services ask for it over gRPC.
+func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

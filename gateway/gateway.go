@@ -148,7 +148,8 @@ func serve(ctx context.Context, lis net.Listener, server *http.Server) error {
 	return nil
 }
 
-// connections to the services. Those for users' requests carry no service key.
+// connections to the services. Those for users' requests carry no service key. The one to auth carries the gateway's key,
+// so that auth trusts the client's address.
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
 	// trust is for the gateway's own questions to auth.
@@ -169,7 +170,7 @@ func dial(config Config) (connections, error) {
 		return conn
 	}
 	c := connections{
-		auth:   open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, ""),
+		auth:   open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, rpc.GatewayKey(config.ServiceKey)),
 		ledger: open(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto, ""),
 		budget: open(config.BudgetAddr, budgetv1.File_coffer_budget_v1_budget_proto, ""),
 		trust:  open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, config.ServiceKey),

@@ -95,7 +95,9 @@ func TestAPersonLooksAfterTheirAccount(t *testing.T) {
 	require.Equal(t, p.email, p.get("/api/v1/auth/me").text("user.email"))
 	require.Equal(t, "Ada L.", p.patch("/api/v1/auth/me", object{"name": "Ada L."}).text("user.name"))
 	p.patch("/api/v1/auth/me", object{"name": ""}).fails(400, "VALIDATION_ERROR").blames("name")
-	p.patch("/api/v1/auth/me", object{"email": other.email}).fails(409, "EMAIL_ALREADY_EXISTS")
+	p.patch("/api/v1/auth/me", object{"email": other.email}).fails(400, "VALIDATION_ERROR").blames("currentPassword")
+	p.patch("/api/v1/auth/me", object{"email": other.email, "currentPassword": "wrong password"}).fails(401, "INVALID_CREDENTIALS")
+	p.patch("/api/v1/auth/me", object{"email": other.email, "currentPassword": p.password}).fails(409, "EMAIL_ALREADY_EXISTS")
 
 	first := *p
 	p.signIn()

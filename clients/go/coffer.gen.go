@@ -838,7 +838,7 @@ type AuditEntry struct {
 	// Sharing Of invitation_sent, invitation_answered and member_removed.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// Type registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, invitation_sent, invitation_answered, member_removed.
+	// Type registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_removed.
 	Type string `json:"type"`
 
 	// UserAgent The client's User-Agent.

@@ -32,6 +32,7 @@ func TestEachRPCTakesTheIdentityThatItAsksForAndNoOther(t *testing.T) {
 		"an empty token":              {[]string{"authorization", "Bearer "}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"a cut token":                 {[]string{"authorization", "Bearer " + s.token[:len(s.token)-4]}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"the service key":             {key, "UNAUTHORIZED", "OK", "OK"},
+		"the gateway's key":           {[]string{"coffer-service-key", GatewayKey(serviceKey)}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"another key":                 {[]string{"coffer-service-key", serviceKey + "x"}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"an empty key":                {[]string{"coffer-service-key", ""}, "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},
 		"the right key and another":   {append(key, "coffer-service-key", "x"), "UNAUTHORIZED", "OK", "INSUFFICIENT_PERMISSIONS"},

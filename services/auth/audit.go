@@ -26,6 +26,7 @@ const (
 	auditPasswordChangeFailed = "password_change_failed"
 	auditProfileChanged       = "profile_changed"
 	auditEmailChanged         = "email_changed"
+	auditEmailChangeFailed    = "email_change_failed"
 	auditInvitationSent       = "invitation_sent"
 	auditInvitationAnswered   = "invitation_answered"
 	auditMemberRemoved        = "member_removed"
@@ -59,8 +60,10 @@ func clientOf(address netip.Addr, agent string) client {
 	return c
 }
 
-// newClient is for RPCs that need the address for nothing else.
-func newClient(ctx context.Context, agent string) client { return clientOf(clientAddress(ctx), agent) }
+// newClient returns the client of a call.
+func (s *server) newClient(ctx context.Context, agent string) client {
+	return clientOf(s.config.ClientAddress(ctx), agent)
+}
 
 // entry is of something that has succeeded, in a session unless that is uuid.Nil.
 func (s *server) entry(kind string, user, session uuid.UUID, from client) auditEntry {

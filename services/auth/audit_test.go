@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ func TestTheTrailTellsWhatHappenedToAnAccountAndFromWhere(t *testing.T) {
 	require.ErrorIs(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com", "wrong password"), errInvalidCredentials)
 	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
 	require.NoError(t, err)
-	_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com")})
+	_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com"), CurrentPassword: goodPassword})
 	require.NoError(t, err)
 	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: "wrong password", NewPassword: "another good one"})
 	require.ErrorIs(t, err, errInvalidCredentials)
@@ -112,7 +113,7 @@ func TestWhoeverGuessesCannotFillTheTrail(t *testing.T) {
 	ctx, _ := b.member(t, "ada@example.com")
 	fail := func(address string) {
 		entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address, agent: "guesser"})
-		require.NoError(t, b.fail(t.Context(), newAttempt("ada@example.com", clientAddress(from(t.Context(), address)), entry)))
+		require.NoError(t, b.fail(t.Context(), loginAttempt("ada@example.com", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
 	}
 	for range 5 {
 		fail("203.0.113.1")

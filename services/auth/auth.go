@@ -151,5 +151,6 @@ func (s *server) expire(ctx context.Context) error {
 		deleteSessions(ctx, s.db, now.Add(-s.config.AccessTTL-revokedMargin)),
 		deleteRefreshTokens(ctx, s.db, now),
 		deleteFailures(ctx, s.db, now),
+		deleteKnownAddresses(ctx, s.db, now.Add(-knownAddressKept)),
 		deleteAudit(ctx, s.db, now.Add(-auditKept)))
 }

@@ -111,9 +111,9 @@ func (b *bundle) member(t *testing.T, email string) (context.Context, *authv1.Lo
 	return b.as(t, l.GetAccessToken()), l
 }
 
-// from is the context of a request that the gateway got from an address.
+// from returns the context of a request that the gateway received from an address.
 func from(ctx context.Context, address string) context.Context {
-	return metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", address))
+	return metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", address, "coffer-service-key", rpc.GatewayKey(testConfig.ServiceKey)))
 }
 
 // state is everything that the service has stored, but for failed sign-ins.
@@ -200,7 +200,7 @@ func TestTheSweepDeletesWhatHasExpiredAndNothingElse(t *testing.T) {
 		return n
 	}
 	require.NoError(t, b.expire(t.Context()))
-	require.Equal(t, []int{2, 2, 2}, []int{count("sessions"), count("refresh_tokens"), count("login_failures")})
+	require.Equal(t, []int{2, 2, 3}, []int{count("sessions"), count("refresh_tokens"), count("login_failures")})
 
 	b.clock.advance(testConfig.AccessTTL + revokedMargin + time.Second)
 	require.NoError(t, b.expire(t.Context()))

@@ -12,7 +12,9 @@ var (
 
 	// One text for an unknown e-mail and a wrong password: who has an account is nobody's business.
 	errInvalidCredentials = apierr.New(codes.Unauthenticated, "INVALID_CREDENTIALS", "Invalid e-mail or password")
-	errTooManyFailures    = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many failed attempts, try again later")
+	// The user is signed in, so the text may be clear.
+	errWrongPassword   = apierr.New(codes.Unauthenticated, "INVALID_CREDENTIALS", "The current password is wrong")
+	errTooManyFailures = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many failed attempts, try again later")
 
 	// Unknown, used, expired, or of a session that was revoked: which of them is not told.
 	errInvalidRefreshToken = apierr.New(codes.Unauthenticated, "INVALID_REFRESH_TOKEN", "Invalid refresh token")

@@ -3,49 +3,89 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
-	"net"
+	"errors"
 	"net/netip"
-	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// Limits of failed attempts within a failureWindow. They are separate so that a stranger cannot lock a user out: a known
+// address and a session have only a limit of their own.
 const (
-	// A person who mistypes gets by; a guesser gets a thousand tries a day for one account.
-	failuresPerAccount = 10
-	// Many people may share one address.
+	// failuresPerPair limits one account from one address, or in one session.
+	failuresPerPair = 10
+	// failuresPerAccount limits one account from all addresses that are not known.
+	failuresPerAccount = 50
+	// failuresPerAddress limits one address for all accounts that do not know it. Many users may share an address.
 	failuresPerAddress = 100
 	failureWindow      = 15 * time.Minute
+
+	// knownAddressKept is the time for which an address is known after a sign-in.
+	knownAddressKept = 90 * 24 * time.Hour
 )
 
-// attempt is one try to prove who somebody is, and whose limits it counts against.
+// attempt is an attempt to prove an identity with a password. A failure counts against its three subjects.
 type attempt struct {
-	account []byte
-	address []byte
-	// email and failed are what the audit trail says when it fails.
-	email  string
+	account, address, pair []byte
+	// user is uuid.Nil for an e-mail without an account.
+	user    uuid.UUID
+	network netip.Prefix
+	// session reports that the attempt is made in a session of the user.
+	session bool
+	// failed is the audit entry of a failure.
 	failed auditEntry
 }
 
-// newAttempt is the same for e-mails with and without an account.
-func newAttempt(email string, address netip.Addr, failed auditEntry) attempt {
-	failed.Outcome = failure
-	account := sha256.Sum256([]byte("account\x00" + email))
-	from := sha256.Sum256([]byte("address\x00" + caller.Network(address)))
-	return attempt{account: account[:], address: from[:], email: email, failed: failed}
+// loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail does not reset the count. An
+// e-mail without an account counts by itself, with the same limits, so that the limits do not reveal which e-mails have one.
+func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
+	account := "email\x00" + email
+	if u.ID != uuid.Nil {
+		account = "user\x00" + u.ID.String()
+	}
+	failed.UserID, failed.Outcome = u.ID, failure
+	network := caller.Network(address)
+	return attempt{
+		account: subject("account", account), address: subject("address", network), pair: subject("pair", account+"\x00"+network),
+		user: u.ID, network: prefixOf(address), failed: failed,
+	}
 }
 
-// admit returns errTooManyFailures while one of the attempt's limits is reached, even if the password would be right:
-// else a guesser would go on and learn it.
+// sessionAttempt returns an attempt to prove the password again in a session.
+func sessionAttempt(u user, session uuid.UUID, address netip.Addr, failed auditEntry) attempt {
+	a := loginAttempt(u.Email, u, address, failed)
+	a.pair, a.session = subject("session", session.String()), true
+	return a
+}
+
+func subject(kind, name string) []byte {
+	h := sha256.Sum256([]byte(kind + "\x00" + name))
+	return h[:]
+}
+
+// prefixOf returns the network of caller.Network; invalid for an unknown address.
+func prefixOf(address netip.Addr) netip.Prefix {
+	bits := 64
+	if address.Is4() {
+		bits = 32
+	}
+	prefix, err := address.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix
+}
+
+// admit returns errTooManyFailures while one of the attempt's limits is reached, even if the password would be right.
+// Otherwise a guesser could continue and learn it.
 func (s *server) admit(ctx context.Context, a attempt) error {
 	now := s.now()
-	end, err := selectLimitEnd(ctx, s.db, [][]byte{a.account, a.address}, []int32{failuresPerAccount, failuresPerAddress}, now)
+	end, err := selectLimitEnd(ctx, s.db, a, now, now.Add(-knownAddressKept))
 	if err != nil {
 		return err
 	}
@@ -59,17 +99,18 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		if err := countFailures(ctx, tx, [][]byte{a.account, a.address}, now, now.Add(failureWindow)); err != nil {
+		if err := countFailures(ctx, tx, [][]byte{a.account, a.address, a.pair}, now, now.Add(failureWindow)); err != nil {
 			return err
 		}
-		return countAudit(ctx, tx, a.email, a.failed, a.failed.At.Truncate(auditHour), auditAddresses)
+		return countAudit(ctx, tx, a.failed, a.failed.At.Truncate(auditHour), auditAddresses)
 	})
 }
 
-// prove compares a password with a hash. It returns errInvalidCredentials, or errTooManyFailures.
+// prove compares a password with a hash. It returns errInvalidCredentials, or errTooManyFailures. A success resets the
+// count of the pair alone: the user's own success must not give a guesser elsewhere more attempts.
 func (s *server) prove(ctx context.Context, a attempt, hash, password string) error {
 	return s.hasher.run(ctx, func() error {
-		// Asked when its turn has come, so that guesses sent all at once exceed the limit by no more than run at once.
+		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by the number of slots.
 		if err := s.admit(ctx, a); err != nil {
 			return err
 		}
@@ -83,25 +124,21 @@ func (s *server) prove(ctx context.Context, a attempt, hash, password string) er
 			}
 			return errInvalidCredentials
 		}
-		return deleteFailuresOf(ctx, s.db, a.account)
+		return deleteFailuresOf(ctx, s.db, a.pair)
 	})
 }
 
-// clientAddress is the one that the gateway saw, or the peer's for calls that came another way; invalid when unknown.
-func clientAddress(ctx context.Context) netip.Addr {
-	if values := metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"); len(values) > 0 {
-		// What stands before the last one was said by others.
-		last := values[len(values)-1]
-		if a, err := netip.ParseAddr(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); err == nil {
-			return a.Unmap().WithZone("")
-		}
+// proveAgain requires the password of a user who is signed in, because a stolen access token must not be sufficient. It
+// returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit entry of this kind.
+func (s *server) proveAgain(ctx context.Context, u user, password, kind string, from client) error {
+	id, _ := caller.From(ctx)
+	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx), s.entry(kind, u.ID, id.SessionID, from))
+	if err := s.admit(ctx, try); err != nil {
+		return err
 	}
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return netip.Addr{}
+	err := s.prove(ctx, try, u.PasswordHash, password)
+	if errors.Is(err, errInvalidCredentials) {
+		return errWrongPassword
 	}
-	if tcp, ok := p.Addr.(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr().Unmap().WithZone("")
-	}
-	return netip.Addr{}
+	return err
 }

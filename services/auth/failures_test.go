@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
@@ -21,58 +24,125 @@ func (b *bundle) attempt(ctx context.Context, email, password string) error {
 	return err
 }
 
-func TestTenFailuresCloseAnAccountForAQuarterOfAnHourWhetherItExistsOrNot(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	other := b.replica(t, testConfig)
-	require.NoError(t, other.keys.refresh(t.Context()))
-	var answers []apierr.Error
-	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
-		for i := range failuresPerAccount {
-			ctx := from(t.Context(), fmt.Sprintf("203.0.113.%d", i))
-			requireReason(t, codes.Unauthenticated, "INVALID_CREDENTIALS", b.attempt(ctx, email, "wrong password"))
-		}
-		// Another replica knows it too, and the right password does not help.
-		answers = append(answers, b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
-			return other.attempt(t.Context(), email, goodPassword)
-		}))
+// failures counts n failed sign-ins as if they had happened. Each real one would cost a hash.
+func (b *bundle) failures(t *testing.T, email string, n int, address func(i int) string) {
+	t.Helper()
+	u, err := selectUserByEmail(t.Context(), b.db, email)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		require.NoError(t, err)
 	}
-	require.Equal(t, answers[0], answers[1])
-	require.Equal(t, failureWindow, answers[0].RetryAfter)
-
-	b.clock.advance(failureWindow - time.Second)
-	e := requireReason(t, codes.ResourceExhausted, "RATE_LIMITED", b.attempt(t.Context(), "ada@example.com", goodPassword))
-	require.Equal(t, time.Second, e.RetryAfter)
-	b.clock.advance(time.Second)
-	require.NoError(t, b.attempt(t.Context(), "ada@example.com", goodPassword))
-}
-
-func TestTheRightPasswordForgetsTheAccountsFailures(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	for range 3 {
-		for range failuresPerAccount - 1 {
-			require.ErrorIs(t, b.attempt(t.Context(), "ada@example.com", "wrong password"), errInvalidCredentials)
-		}
-		require.NoError(t, b.attempt(t.Context(), "ada@example.com", goodPassword))
+	for i := range n {
+		entry := b.entry(auditLoginFailed, u.ID, uuid.Nil, client{})
+		require.NoError(t, b.fail(t.Context(), loginAttempt(email, u, netip.MustParseAddr(address(i)), entry)))
 	}
 }
 
-func TestAnAddressThatTriesManyAccountsIsShutOut(t *testing.T) {
+func single(address string) func(int) string { return func(int) string { return address } }
+
+func spread(format string) func(int) string {
+	return func(i int) string { return fmt.Sprintf(format, i) }
+}
+
+func TestLoginLimits(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	attacker := from(t.Context(), "2001:db8:1:2::1")
-	// As if so many guesses had failed; each would cost a hash.
-	for i := range failuresPerAddress {
-		try := newAttempt(fmt.Sprintf("user%d@example.com", i), netip.MustParseAddr(fmt.Sprintf("2001:db8:1:2::%x", i)), auditEntry{})
-		require.NoError(t, b.fail(t.Context(), try))
+	const ada, nobody = "ada@example.com", "nobody@example.com"
+	closed := func(t *testing.T, b *bundle, address, email string) apierr.Error {
+		t.Helper()
+		return b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error { return b.attempt(from(t.Context(), address), email, goodPassword) })
 	}
-	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error { return b.attempt(attacker, "ada@example.com", goodPassword) })
-	require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:3::1"), "ada@example.com", goodPassword))
-	require.NoError(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com", goodPassword))
+	t.Run("close a pair of account and address, whether the account exists or not", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, ada)
+		other := b.replica(t, testConfig)
+		require.NoError(t, other.keys.refresh(t.Context()))
+		var answers []apierr.Error
+		for _, email := range []string{ada, nobody} {
+			for range failuresPerPair {
+				requireReason(t, codes.Unauthenticated, "INVALID_CREDENTIALS", b.attempt(from(t.Context(), "203.0.113.7"), email, "wrong password"))
+			}
+			// Another replica enforces the limit too, and the right password does not help.
+			answers = append(answers, closed(t, other, "203.0.113.7", email))
+		}
+		require.Equal(t, answers[0], answers[1])
+		require.Equal(t, failureWindow, answers[0].RetryAfter)
+		b.clock.advance(failureWindow - time.Second)
+		require.Equal(t, time.Second, closed(t, b, "203.0.113.7", ada).RetryAfter)
+		b.clock.advance(time.Second)
+		require.NoError(t, b.attempt(from(t.Context(), "203.0.113.7"), ada, goodPassword))
+	})
+	t.Run("of one stranger leave every other address open", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, ada)
+		b.failures(t, ada, failuresPerPair, single("203.0.113.7"))
+		closed(t, b, "203.0.113.7", ada)
+		require.NoError(t, b.attempt(from(t.Context(), "203.0.113.8"), ada, goodPassword))
+	})
+	t.Run("of many strangers leave known addresses and sessions open", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, ada)
+		home := from(t.Context(), "2001:db8:1:2::1")
+		l, err := b.Login(home, &authv1.LoginRequest{Email: ada, Password: goodPassword})
+		require.NoError(t, err)
+		for _, email := range []string{ada, nobody} {
+			b.failures(t, email, failuresPerAccount, spread("198.51.100.%d"))
+			closed(t, b, "203.0.113.7", email)
+		}
+		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::9"), ada, goodPassword), "the same network")
+		closed(t, b, "2001:db8:1:3::1", ada)
+		closed(t, b, "2001:db8:1:2::1", nobody)
+		_, err = b.ChangePassword(b.as(t, l.GetAccessToken()), &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
+		require.NoError(t, err)
+
+		b.clock.advance(knownAddressKept)
+		require.NoError(t, b.expire(t.Context()))
+		b.failures(t, ada, failuresPerAccount, spread("198.51.100.%d"))
+		closed(t, b, "2001:db8:1:2::1", ada)
+	})
+	t.Run("close a known address after its own failures", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, ada)
+		require.NoError(t, b.attempt(from(t.Context(), "203.0.113.7"), ada, goodPassword))
+		b.failures(t, ada, failuresPerPair, single("203.0.113.7"))
+		closed(t, b, "203.0.113.7", ada)
+		require.NoError(t, b.attempt(from(t.Context(), "203.0.113.8"), ada, goodPassword))
+	})
+	t.Run("close an address that tries many accounts", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, ada)
+		b.register(t, "bob@example.com")
+		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword))
+		for i := range failuresPerAddress {
+			b.failures(t, fmt.Sprintf("user%d@example.com", i), 1, single(fmt.Sprintf("2001:db8:1:2::%x", i)))
+		}
+		closed(t, b, "2001:db8:1:2::1", ada)
+		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:3::1"), ada, goodPassword))
+		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword), "who is known there")
+	})
+	t.Run("of a pair start again after a success, and those of the account do not", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, ada)
+		for range 2 {
+			b.failures(t, ada, failuresPerPair-1, single("203.0.113.7"))
+			require.NoError(t, b.attempt(from(t.Context(), "203.0.113.7"), ada, goodPassword))
+		}
+		b.failures(t, ada, failuresPerAccount-2*(failuresPerPair-1), spread("198.51.100.%d"))
+		closed(t, b, "203.0.113.8", ada)
+	})
+	t.Run("follow the user to a new e-mail", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, ada)
+		b.failures(t, ada, failuresPerPair, single("203.0.113.7"))
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com"), CurrentPassword: goodPassword})
+		require.NoError(t, err)
+		closed(t, b, "203.0.113.7", "lovelace@example.com")
+	})
 }
 
 func TestGuessesSentAllAtOnceExceedTheLimitByNoMoreThanRunAtOnce(t *testing.T) {
@@ -89,14 +159,14 @@ func TestGuessesSentAllAtOnceExceedTheLimitByNoMoreThanRunAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.GreaterOrEqual(t, int(compared.Load()), failuresPerAccount)
-	require.LessOrEqual(t, int(compared.Load()), failuresPerAccount+cap(b.hasher.slots)-1)
+	require.GreaterOrEqual(t, int(compared.Load()), failuresPerPair)
+	require.LessOrEqual(t, int(compared.Load()), failuresPerPair+cap(b.hasher.slots)-1)
 }
 
 func TestFailuresAreCountedExactlyHoweverManyComeAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := newAttempt("ada@example.com", netip.MustParseAddr("203.0.113.7"), auditEntry{})
+	a := loginAttempt("ada@example.com", user{}, netip.MustParseAddr("203.0.113.7"), auditEntry{})
 	var all sync.WaitGroup
 	var failed atomic.Int32
 	for range 50 {
@@ -117,7 +187,7 @@ func TestFailuresAreCountedExactlyHoweverManyComeAtOnce(t *testing.T) {
 		counts = append(counts, n)
 	}
 	require.NoError(t, rows.Err())
-	require.Equal(t, []int{50, 50}, counts)
+	require.Equal(t, []int{50, 50, 50}, counts)
 }
 
 func TestNeitherEmailsNorAddressesAreKeptWithTheFailures(t *testing.T) {

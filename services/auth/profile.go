@@ -35,7 +35,8 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	return &authv1.GetMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// UpdateMe lets the unique index decide whether an e-mail is taken.
+// UpdateMe requires the password for a new e-mail, with which the account could be taken over. The unique index decides
+// whether the e-mail is taken.
 func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
 	name, email, err := parseUpdateMe(req)
 	if err != nil {
@@ -45,11 +46,22 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
+	proved, moves := u, email != nil && *email != u.Email
+	from := s.newClient(ctx, req.GetUserAgent())
+	if moves {
+		if err := s.proveForEmail(ctx, u, req.GetCurrentPassword(), from); err != nil {
+			return nil, err
+		}
+	}
 	id, _ := caller.From(ctx)
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		before, err := lockUser(ctx, tx, u.ID)
 		if err != nil {
 			return err
+		}
+		// The e-mail or the password may have changed since.
+		if email != nil && *email != before.Email && (!moves || before.PasswordHash != proved.PasswordHash) {
+			return errWrongPassword
 		}
 		if !etag.Matches(req.GetIfMatch(), before.Version) {
 			return apierr.VersionMismatch
@@ -62,7 +74,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 		if u.Email != before.Email {
 			kind = auditEmailChanged
 		}
-		if err := insertAudit(ctx, tx, s.entry(kind, u.ID, id.SessionID, newClient(ctx, req.GetUserAgent()))); err != nil {
+		if err := insertAudit(ctx, tx, s.entry(kind, u.ID, id.SessionID, from)); err != nil {
 			return err
 		}
 		return s.publish(ctx, tx, u.ID, &authv1.UserUpdated{User: u.proto()})
@@ -73,7 +85,19 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// ChangePassword counts a wrong current password like a failed login: a stolen access token must not be enough to guess.
+// proveForEmail requires the current password for a change of the e-mail.
+func (s *server) proveForEmail(ctx context.Context, u user, password string, from client) error {
+	problem := checkGivenPassword("currentPassword", password)
+	if password == "" {
+		problem.Message = "is required to change the e-mail"
+	}
+	if problem != nil {
+		return apierr.Validation([]apierr.Field{*problem})
+	}
+	return s.proveAgain(ctx, u, password, auditEmailChangeFailed, from)
+}
+
+// ChangePassword requires the current password and ends every other session.
 func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
 	u, err := s.acting(ctx)
 	if err != nil {
@@ -83,12 +107,8 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 		return nil, err
 	}
 	id, _ := caller.From(ctx)
-	from := newClient(ctx, req.GetUserAgent())
-	try := newAttempt(u.Email, clientAddress(ctx), s.entry(auditPasswordChangeFailed, u.ID, id.SessionID, from))
-	if err := s.admit(ctx, try); err != nil {
-		return nil, err
-	}
-	if err := s.prove(ctx, try, u.PasswordHash, req.GetCurrentPassword()); err != nil {
+	from := s.newClient(ctx, req.GetUserAgent())
+	if err := s.proveAgain(ctx, u, req.GetCurrentPassword(), auditPasswordChangeFailed, from); err != nil {
 		return nil, err
 	}
 	hash, err := s.hash(ctx, req.GetNewPassword())
@@ -102,7 +122,7 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 			return err
 		}
 		if !changed {
-			return errInvalidCredentials
+			return errWrongPassword
 		}
 		entries := []auditEntry{s.entry(auditPasswordChanged, u.ID, id.SessionID, from)}
 		ended, err := revokeOtherSessions(ctx, tx, u.ID, id.SessionID, now)
@@ -122,7 +142,7 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	return &authv1.ChangePasswordResponse{}, nil
 }
 
-// parseUpdateMe returns nil for what stays as it is.
+// parseUpdateMe returns nil for a field that does not change.
 func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error) {
 	if req.Name == nil && req.Email == nil {
 		return nil, nil, apierr.EmptyUpdate

@@ -30,7 +30,7 @@ func TestAUserSeesAndChangesWhoTheyAre(t *testing.T) {
 		return err
 	})
 
-	moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag()})
+	moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag(), CurrentPassword: goodPassword})
 	require.NoError(t, err)
 	require.Equal(t, "Ada L.", moved.GetUser().GetName())
 	require.Equal(t, "lovelace@example.com", moved.GetUser().GetEmail())
@@ -60,9 +60,55 @@ func TestAnUpdateThatIsNoneOrBadIsRefused(t *testing.T) {
 	b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", update(&authv1.UpdateMeRequest{}))
 	e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", update(&authv1.UpdateMeRequest{Name: new(""), Email: new("x")}))
 	require.Equal(t, []string{"name", "email"}, fieldNames(e))
-	b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", update(&authv1.UpdateMeRequest{Name: new("Eve"), Email: new("BOB@example.com")}))
+	b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", update(&authv1.UpdateMeRequest{Name: new("Eve"), Email: new("BOB@example.com"), CurrentPassword: goodPassword}))
 	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("ada@example.com")})
 	require.NoError(t, err, "one's own e-mail is not taken")
+}
+
+func TestUpdateMe(t *testing.T) {
+	t.Parallel()
+	t.Run("requires the current password for a new e-mail", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		move := func(password string) func() error {
+			return func() error {
+				_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: password})
+				return err
+			}
+		}
+		for _, password := range []string{"", strings.Repeat("a", 129)} {
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", move(password))
+			require.Equal(t, []string{"currentPassword"}, fieldNames(e))
+		}
+		e := b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", move("wrong password"))
+		require.Equal(t, "The current password is wrong", e.Message)
+		entries := b.audit(ctx, t)
+		require.Equal(t, "email_change_failed", entries[0].GetType())
+		require.NoError(t, move(goodPassword)())
+	})
+	t.Run("counts wrong passwords together with those of a password change, whatever the e-mail", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		for range failuresPerPair - 1 {
+			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: "wrong password", NewPassword: "another password"})
+			require.ErrorIs(t, err, errWrongPassword)
+		}
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: "wrong password"})
+		require.ErrorIs(t, err, errWrongPassword)
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
+			_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword})
+			return err
+		})
+		// As if the e-mail had been changed by the release before, which did not ask for the password.
+		_, err = b.db.Exec(t.Context(), `UPDATE users SET email = 'eve@example.com'`)
+		require.NoError(t, err)
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
+			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
+			return err
+		})
+	})
 }
 
 func TestAPasswordChangeEndsEveryOtherSession(t *testing.T) {
@@ -113,7 +159,7 @@ func TestAPasswordChangeNeedsTheCurrentOneAndAGoodNewOne(t *testing.T) {
 		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", change(c.current, c.wanted))
 		require.Equal(t, c.fields, fieldNames(e))
 	}
-	for range failuresPerAccount {
+	for range failuresPerPair {
 		b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", change("wrong password", "another password"))
 	}
 	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", change(goodPassword, "another password"))

@@ -39,7 +39,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 		if err := insertUser(ctx, tx, u); err != nil {
 			return taken(err)
 		}
-		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, newClient(ctx, req.GetUserAgent()))); err != nil {
+		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
 		}
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)

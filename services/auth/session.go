@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"net/netip"
 	"strings"
 	"time"
 	"unicode"
@@ -38,9 +39,16 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	if err != nil {
 		return nil, err
 	}
-	address := clientAddress(ctx)
+	u, err := selectUserByEmail(ctx, s.db, email)
+	if errors.Is(err, pgx.ErrNoRows) {
+		u, err = user{PasswordHash: s.hasher.dummy}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	address := s.config.ClientAddress(ctx)
 	from := clientOf(address, req.GetUserAgent())
-	try := newAttempt(email, address, s.entry(auditLoginFailed, uuid.Nil, uuid.Nil, from))
+	try := loginAttempt(email, u, address, s.entry(auditLoginFailed, u.ID, uuid.Nil, from))
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
@@ -49,18 +57,11 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 		return s.replayedLogin(ctx, try, resp, err)
 	}
-	u, err := selectUserByEmail(ctx, s.db, email)
-	if errors.Is(err, pgx.ErrNoRows) {
-		u, err = user{PasswordHash: s.hasher.dummy}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	if err := s.prove(ctx, try, u.PasswordHash, req.GetPassword()); err != nil {
 		return nil, err
 	}
 	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		u, t, err := s.startSession(ctx, tx, u, from)
+		u, t, err := s.startSession(ctx, tx, u, from, try.network)
 		if err != nil {
 			return err
 		}
@@ -90,9 +91,9 @@ func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.Lo
 	return resp, nil
 }
 
-// startSession refuses when the password was changed since it was proved: that change has ended all sessions but one,
-// and must not miss this one.
-func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from client) (user, tokens, error) {
+// startSession returns errInvalidCredentials if the password was changed since it was proved: that change has ended all
+// sessions but one, and must not miss this one.
+func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from client, network netip.Prefix) (user, tokens, error) {
 	u, err := lockPassword(ctx, tx, proved.ID, proved.PasswordHash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return user{}, tokens{}, errInvalidCredentials
@@ -106,6 +107,9 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from 
 		UserAgent: from.agent, IPAddress: from.address,
 	}
 	if err := insertSession(ctx, tx, started); err != nil {
+		return user{}, tokens{}, err
+	}
+	if err := upsertKnownAddress(ctx, tx, u.ID, network, now); err != nil {
 		return user{}, tokens{}, err
 	}
 	if err := insertAudit(ctx, tx, s.entry(auditLoginSucceeded, u.ID, started.ID, from)); err != nil {
@@ -153,7 +157,7 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	if errors.Is(err, errInvalidRefreshToken) {
 		// One of the two who had the token stole it, and there is no telling which. A used token stays used, so that this
 		// need not share the transaction that was rolled back with the refusal.
-		if err := s.endReusedSession(ctx, hash, newClient(ctx, req.GetUserAgent())); err != nil {
+		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +218,7 @@ func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1
 
 // endSession reports false unless the session was the user's and live.
 func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent string) (live bool, err error) {
-	e := s.entry(kind, id.UserID, id.SessionID, newClient(ctx, agent))
+	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		live, err = revokeSession(ctx, tx, id.UserID, id.SessionID, e.At)
 		if err != nil || !live {

@@ -57,9 +57,9 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	return nil
 }
 
-// countAudit adds one to the failures of this kind, hour and address of the user with an e-mail; without such a user it does
-// nothing. The failures of an hour fill at most a row for each of most addresses, and one for all others.
-func countAudit(ctx context.Context, q pg.Querier, email string, e auditEntry, hour time.Time, most int) error {
+// countAudit adds one to the user's failures of this kind, hour and address; without such a user it does nothing. The
+// failures of an hour fill one row for each of most addresses, and one for all others.
+func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, failed_in)
 		SELECT @id, u.id, @type, @outcome, @at, @at, 1, @session,
@@ -69,12 +69,12 @@ func countAudit(ctx context.Context, q pg.Querier, email string, e auditEntry, h
 			SELECT count(*) AS addresses, COALESCE(bool_or(k.address = @address), false) AS this
 			FROM audit k
 			WHERE k.user_id = u.id AND k.failed_in = @hour AND k.type = @type) known
-		WHERE u.email = @email
+		WHERE u.id = @user
 		ON CONFLICT (user_id, failed_in, type, address) WHERE failed_in IS NOT NULL DO UPDATE
 		SET times = a.times + 1, last_at = GREATEST(a.last_at, EXCLUDED.last_at)`,
 		pgx.NamedArgs{
 			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID, "address": e.Address,
-			"agent": e.UserAgent, "hour": hour, "most": most, "email": email,
+			"agent": e.UserAgent, "hour": hour, "most": most, "user": e.UserID,
 		})
 	if err != nil {
 		return fmt.Errorf("counting a failure in the audit trail: %w", err)

@@ -3,28 +3,69 @@ package auth
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// selectLimitEnd returns when the last of the limits that are reached ends; nil when none is.
-func selectLimitEnd(ctx context.Context, q pg.Querier, subjects [][]byte, most []int32, now time.Time) (*time.Time, error) {
+// selectLimitEnd returns the time at which the last of the attempt's reached limits ends; nil if none is reached. In a
+// session and from an address known since then, only the limit of the pair applies.
+func selectLimitEnd(ctx context.Context, q pg.Querier, a attempt, now, since time.Time) (*time.Time, error) {
 	rows, err := q.Query(ctx, `
 		SELECT max(f.ends_at)
 		FROM login_failures f
-		JOIN unnest($1::bytea[], $2::integer[]) AS l (subject, most) ON l.subject = f.subject
-		WHERE f.failures >= l.most AND f.ends_at > $3`, subjects, most, now)
+		JOIN (VALUES (@pair::bytea, @perPair::integer, false), (@account, @perAccount, true), (@address, @perAddress, true))
+			AS l (subject, most, strangers) ON l.subject = f.subject
+		WHERE f.failures >= l.most AND f.ends_at > @now
+			AND NOT (l.strangers AND (@session OR EXISTS (
+				SELECT FROM known_addresses k
+				WHERE k.user_id = @user AND k.network = @network AND k.last_used_at > @since)))`,
+		pgx.NamedArgs{
+			"pair": a.pair, "account": a.account, "address": a.address, "session": a.session, "user": a.user, "network": nullable(a.network),
+			"perPair": failuresPerPair, "perAccount": failuresPerAccount, "perAddress": failuresPerAddress, "now": now, "since": since,
+		})
 	if err != nil {
-		return nil, fmt.Errorf("selecting failed sign-ins: %w", err)
+		return nil, fmt.Errorf("selecting failed attempts: %w", err)
 	}
 	end, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[*time.Time])
 	if err != nil {
-		return nil, fmt.Errorf("selecting failed sign-ins: %w", err)
+		return nil, fmt.Errorf("selecting failed attempts: %w", err)
 	}
 	return end, nil
+}
+
+func nullable(network netip.Prefix) *netip.Prefix {
+	if !network.IsValid() {
+		return nil
+	}
+	return &network
+}
+
+// upsertKnownAddress records that the user signed in from a network; it does nothing for an unknown one.
+func upsertKnownAddress(ctx context.Context, q pg.Querier, user uuid.UUID, network netip.Prefix, now time.Time) error {
+	if !network.IsValid() {
+		return nil
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO known_addresses AS k (user_id, network, last_used_at)
+		VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, network) DO UPDATE SET last_used_at = GREATEST(k.last_used_at, EXCLUDED.last_used_at)`, user, network, now)
+	if err != nil {
+		return fmt.Errorf("recording an address of user %s: %w", user, err)
+	}
+	return nil
+}
+
+func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM known_addresses WHERE last_used_at < $1`, before)
+	if err != nil {
+		return fmt.Errorf("deleting known addresses: %w", err)
+	}
+	return nil
 }
 
 // countFailures adds one to each subject, in a new window where the last one has ended. The order spares two callers

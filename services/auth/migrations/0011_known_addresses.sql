@@ -16,5 +16,5 @@ CREATE INDEX known_addresses_last_used_at ON known_addresses (last_used_at);
 INSERT INTO known_addresses (user_id, network, last_used_at)
 SELECT user_id, network(set_masklen(ip_address::inet, CASE family(ip_address::inet) WHEN 4 THEN 32 ELSE 64 END)), max(created_at)
 FROM sessions
-WHERE pg_input_is_valid(ip_address, 'inet') AND revoked_at IS NULL
+WHERE ip_address <> '' AND revoked_at IS NULL
 GROUP BY 1, 2;

@@ -204,7 +204,8 @@ type AuditEntry struct {
 	// UUIDv7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed,
-	// password_change_failed, profile_changed, email_changed, invitation_sent, invitation_answered, member_removed.
+	// password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered,
+	// member_removed.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`

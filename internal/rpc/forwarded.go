@@ -1,0 +1,62 @@
+package rpc
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/netip"
+	"strings"
+
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"github.com/coffer-budget/coffer/internal/mtls"
+)
+
+// metadataForwardedFor is set by grpc-gateway.
+const metadataForwardedFor = "x-forwarded-for"
+
+// GatewayKey returns the key that the gateway gives to Dial for users' requests. It proves that the request was forwarded by
+// the installation's gateway, and unlike the service key it authorizes no RPC.
+func GatewayKey(serviceKey string) string {
+	mac := hmac.New(sha256.New, []byte(serviceKey))
+	mac.Write([]byte("gateway"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// ClientAddress returns the address of the client that a call was made for. That is the forwarded address if the gateway
+// made the call, and the peer's otherwise: anybody who reaches the port can send metadata. It is invalid when unknown.
+func (c Config) ClientAddress(ctx context.Context) netip.Addr {
+	if values := metadata.ValueFromIncomingContext(ctx, metadataForwardedFor); len(values) > 0 && c.isGateway(ctx) {
+		// The gateway appends the address that it saw. Entries before it were sent by the client.
+		last := values[len(values)-1]
+		if a, err := netip.ParseAddr(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); err == nil {
+			return a.Unmap().WithZone("")
+		}
+	}
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return netip.Addr{}
+	}
+	if tcp, ok := p.Addr.(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap().WithZone("")
+	}
+	return netip.Addr{}
+}
+
+// isGateway reports whether the call comes from the gateway, by its certificate if there are certificates. A caller with
+// the service key is trusted too, because it could derive the gateway's key.
+func (c Config) isGateway(ctx context.Context) bool {
+	if c.TLS.On() {
+		return mtls.IsCaller(ctx, []string{"gateway"})
+	}
+	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
+	if len(keys) != 1 {
+		return false
+	}
+	given := []byte(keys[0])
+	return subtle.ConstantTimeCompare(given, []byte(GatewayKey(c.ServiceKey)))|subtle.ConstantTimeCompare(given, []byte(c.ServiceKey)) == 1
+}

@@ -137,7 +137,7 @@ func TestARelayThatRestsIsWokenByAnotherReplica(t *testing.T) {
 	// By then it rests for six seconds.
 	time.Sleep(settleTime + 4*time.Second)
 	add(t, pool, user, 2)
-	other.Nudge()
+	other.Wake()
 	select {
 	case e := <-got:
 		require.EqualValues(t, 2, n(e))

@@ -117,9 +117,9 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// Nudge has the service's relay, in whichever replica it is, look for events soon. It is for those who add some; an event
-// whose nudge is lost waits until the relay looks by itself.
-func (b *Bus) Nudge() {
+// Wake makes the service's relay, in whichever replica it runs, poll the outbox soon. Call it after adding events. If the
+// message is lost, the events wait for the relay's next poll, at most 10 seconds.
+func (b *Bus) Wake() {
 	now, last := time.Now().UnixNano(), b.nudged.Load()
 	if now-last >= int64(relayPause) && b.nudged.CompareAndSwap(last, now) {
 		_ = b.conn.Publish(nudgeSubject(b.service), nil)

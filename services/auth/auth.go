@@ -64,8 +64,8 @@ type server struct {
 	hasher  *hasher
 	keys    *keyring
 	cursors page.Cursors
-	// nudge has events published soon.
-	nudge func()
+	// wake makes the relay publish new events soon.
+	wake  func()
 	now   func() time.Time
 	newID func() uuid.UUID
 }
@@ -88,7 +88,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	s, err := newServer(db, config, bus.Nudge, time.Now, log)
+	s, err := newServer(db, config, bus.Wake, time.Now, log)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, s.ready)
 }
 
-func newServer(db *pgxpool.Pool, config Config, nudge func(), now func() time.Time, log *slog.Logger) (*server, error) {
+func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger) (*server, error) {
 	hasher, err := newHasher()
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func newServer(db *pgxpool.Pool, config Config, nudge func(), now func() time.Ti
 		config:  config,
 		hasher:  hasher,
 		cursors: page.NewCursors(config.ServiceKey),
-		nudge:   nudge,
+		wake:    wake,
 		now:     now,
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}

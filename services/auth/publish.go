@@ -12,6 +12,6 @@ import (
 
 // publish adds an event to the outbox.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
-	s.nudge()
+	s.wake()
 	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})
 }

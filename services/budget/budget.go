@@ -55,8 +55,8 @@ type server struct {
 	ledger  ledgerv1.LedgerServiceClient
 	cursors page.Cursors
 	bus     *outbox.Bus
-	// nudge has events published soon.
-	nudge   func()
+	// relay makes the outbox relay publish new events soon.
+	relay   func()
 	streams streams
 	// spent wakes the worker that checks budgets.
 	spent chan struct{}
@@ -118,7 +118,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		ledger:  ledgerv1.NewLedgerServiceClient(ledgerConn),
 		cursors: page.NewCursors(config.ServiceKey),
 		bus:     bus,
-		nudge:   bus.Nudge,
+		relay:   bus.Wake,
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
 		written: make(chan struct{}, 1),

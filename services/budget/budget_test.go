@@ -146,7 +146,7 @@ func setup(t *testing.T) *bundle {
 		ledger:  b.ledger,
 		auth:    b.auth,
 		cursors: page.NewCursors("test"),
-		nudge:   func() {},
+		relay:   func() {},
 		streams: streams{open: map[uuid.UUID]int{}},
 		spent:   make(chan struct{}, 1),
 		written: make(chan struct{}, 1),

@@ -46,7 +46,7 @@ func (s *server) publishEach(ctx context.Context, tx pgx.Tx, events ...addressed
 	if err := insertNotifications(ctx, tx, notifications); err != nil {
 		return err
 	}
-	s.nudge()
+	s.relay()
 	return outbox.Add(ctx, tx, queued...)
 }
 

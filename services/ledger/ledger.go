@@ -47,8 +47,8 @@ type server struct {
 
 	db       *pgxpool.Pool
 	gatherer *gatherer
-	// nudge has events published soon.
-	nudge func()
+	// wake makes the relay publish new events soon.
+	wake func()
 	// batches are booked as many at once as there are cores: more would only hold memory.
 	batches rpc.Gate
 	reads   *readGates
@@ -97,7 +97,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return errors.Join(idem.Expire(ctx, db), expireReferences(ctx, db, time.Now()))
 	})
 	go bus.Relay(ctx, db)
-	gatherer := newGatherer(db, bus.Nudge)
+	gatherer := newGatherer(db, bus.Wake)
 	unmeasure, err := gatherer.measure()
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, &server{
 		db:       db,
 		gatherer: gatherer,
-		nudge:    bus.Nudge,
+		wake:     bus.Wake,
 		batches:  rpc.NewGate(runtime.GOMAXPROCS(0), waitingBatches, apierr.Unavailable),
 		reads:    newReadGates(maxReads, maxWaitingReads),
 		ocr:      ocrv1.NewOCRServiceClient(ocrConn),

@@ -30,7 +30,7 @@ func setup(t testing.TB) *server {
 	gatherer := newGatherer(db, func() {})
 	gatherer.run(t.Context())
 	return &server{
-		db: db, gatherer: gatherer, nudge: func() {}, batches: rpc.NewGate(1, 0, apierr.Unavailable), reads: newReadGates(maxReads, maxWaitingReads),
+		db: db, gatherer: gatherer, wake: func() {}, batches: rpc.NewGate(1, 0, apierr.Unavailable), reads: newReadGates(maxReads, maxWaitingReads),
 		cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
 		now: func() time.Time { return today }, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}

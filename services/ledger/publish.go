@@ -12,7 +12,7 @@ import (
 
 // publish adds an event to the outbox.
 func (s *server) publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
-	s.nudge()
+	s.wake()
 	return outbox.Add(ctx, q, s.event(ctx, owner, data))
 }
 

@@ -82,7 +82,7 @@ func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []tran
 	if err != nil {
 		return nil, err
 	}
-	s.nudge()
+	s.wake()
 	written, err := insertTransactions(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
 	return written, unbookable(err)
 }

@@ -70,7 +70,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 func up(ctx context.Context, provider *goose.Provider) error {
 	for tries := 1; ; tries++ {
 		_, err := provider.Up(ctx)
-		if err == nil || tries == givesWay || !IsAborted(err) && !IsLocked(err) {
+		if err == nil || tries == givesWay || !IsRetryable(err) && !IsLocked(err) {
 			return err
 		}
 		select {

@@ -69,8 +69,8 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Answers returns nil when Postgres does. A pool asks it before it gives out a connection that was idle for a second.
-func Answers(ctx context.Context, pool *pgxpool.Pool) error {
+// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a connection that was idle for a second.
+func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
 
@@ -84,7 +84,7 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) err
 // failure or deadlock.
 func Retry(fn func() error) error {
 	err := fn()
-	if IsAborted(err) {
+	if IsRetryable(err) {
 		err = fn()
 	}
 	return err
@@ -138,15 +138,15 @@ func IsUnavailable(err error) bool {
 	return slices.ContainsFunc([]string{"08", "53", "57P", "58"}, func(class string) bool { return strings.HasPrefix(s, class) }) || errors.Is(err, net.ErrClosed)
 }
 
-// IsRefused reports that Postgres refused a statement for the data in it, so that nothing of it was done: data exceptions
-// and violated constraints.
-func IsRefused(err error) bool {
+// IsDataError reports whether PostgreSQL rejected a statement because of its data, so that it had no effect: data exceptions
+// (SQLSTATE class 22) and violated constraints (class 23).
+func IsDataError(err error) bool {
 	s := state(err)
 	return strings.HasPrefix(s, "22") || strings.HasPrefix(s, "23")
 }
 
-// IsAborted reports a serialization failure or deadlock.
-func IsAborted(err error) bool {
+// IsRetryable reports whether err is a serialization failure or a deadlock. The transaction can be tried again.
+func IsRetryable(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"
 }

@@ -105,7 +105,7 @@ func TestWhatWentWrongIsToldByCodeAndName(t *testing.T) {
 	err = fmt.Errorf("inserting: %w", err)
 	require.True(t, pg.IsViolation(err, "things_n_positive"))
 	require.False(t, pg.IsViolation(err, "things_pkey"))
-	require.True(t, pg.IsRefused(err))
+	require.True(t, pg.IsDataError(err))
 	require.False(t, pg.IsUnavailable(err))
 	_, err = db.Exec(t.Context(), `SELECT 2147483647::int + 1`)
 	require.True(t, pg.IsOutOfRange(err))

@@ -276,7 +276,7 @@ func Public(err error) *apierr.Error {
 		return apierr.Unavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		return apierr.DeadlineExceeded
-	case pg.IsUnavailable(err), pg.IsAborted(err), pg.IsLocked(err):
+	case pg.IsUnavailable(err), pg.IsRetryable(err), pg.IsLocked(err):
 		return apierr.Unavailable
 	}
 	return downstream(err)

@@ -139,7 +139,7 @@ func (s *server) ready(ctx context.Context) error {
 	if _, err := s.keys.signer(); err != nil {
 		return err
 	}
-	return pg.Answers(ctx, s.db)
+	return pg.Ping(ctx, s.db)
 }
 
 // expire deletes what has no meaning any more.

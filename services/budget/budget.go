@@ -144,7 +144,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	budgetv1.RegisterBudgetServiceServer(srv, s)
 	budgetv1.RegisterNotificationServiceServer(srv, s)
 	budgetv1.RegisterWebhookServiceServer(srv, s)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 
 // remind has somebody look, until ctx ends, for what nobody was woken for: another replica left it, or its time has come.

@@ -223,7 +223,7 @@ func (g *gatherer) write(ctx context.Context, patience time.Duration, group []*b
 		for _, b := range group {
 			b.done <- outcome{written: written[b.t.ID], statement: span.SpanContext()}
 		}
-	case len(group) > 1 && (pg.IsRefused(err) || pg.IsLocked(err)):
+	case len(group) > 1 && (pg.IsDataError(err) || pg.IsLocked(err)):
 		if pg.IsLocked(err) {
 			patience = lonePatience
 		}

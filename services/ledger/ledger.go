@@ -128,5 +128,5 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		now:      time.Now,
 		newID:    func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	})
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }

@@ -92,7 +92,7 @@ func (*deadlockTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.T
 
 // TraceQueryEnd implements pgx.QueryTracer.
 func (d *deadlockTracer) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
-	if pg.IsAborted(data.Err) {
+	if pg.IsRetryable(data.Err) {
 		d.Add(1)
 	}
 }

@@ -98,7 +98,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultRetention)) })
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Answers(ctx, db) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 
 func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheTourOfTheREADME runs the tour word for word, and compares what it shows with what came.
+// TestTheTourOfTheREADME runs the tour's commands and compares their output with the JSON blocks of the page.
 func TestTheTourOfTheREADME(t *testing.T) {
 	t.Parallel()
 	if stack == nil {
@@ -43,7 +43,7 @@ func TestTheTourOfTheREADME(t *testing.T) {
 	defer cancel()
 	bash := exec.CommandContext(ctx, "bash")
 	bash.Dir, bash.Stdin = "..", strings.NewReader(script)
-	bash.Env = append(os.Environ(), "COFFER="+stack.URL, "GRPC_AUTH="+stack.GRPC["auth"], "GRPC_LEDGER="+stack.GRPC["ledger"], "GRPC_BUDGET="+stack.GRPC["budget"])
+	bash.Env = append(os.Environ(), "COFFER="+stack.URL)
 	var complaints bytes.Buffer
 	bash.Stderr = &complaints
 	out, err := bash.Output()
@@ -66,10 +66,10 @@ func parse(t *testing.T, s string) any {
 	return v
 }
 
-// differs names the fields that are another's each time.
+// differs matches the paths of fields whose values change with each run.
 var differs = regexp.MustCompile(`(^|\.)(\w*[iI]d|\w+At|date|window\w+)$`)
 
-// requireLike requires that all of want is in got.
+// requireLike requires that got contains everything in want.
 func requireLike(t *testing.T, want, got any, path string) {
 	t.Helper()
 	switch w := want.(type) {

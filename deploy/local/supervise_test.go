@@ -2,9 +2,9 @@ package local
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -25,6 +25,8 @@ import (
 type user struct {
 	stack *Stack
 	token string
+	// wallet and category are ids.
+	wallet, category string
 }
 
 func register(t *testing.T, s *Stack) user {
@@ -35,6 +37,12 @@ func register(t *testing.T, s *Stack) user {
 	status, body := u.post(t, "/api/v1/auth/login", map[string]any{"email": "alma@example.com", "password": "a long enough secret"})
 	require.Equal(t, http.StatusOK, status)
 	u.token = body["accessToken"].(string)
+	status, body = u.post(t, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"})
+	require.Equal(t, http.StatusCreated, status)
+	u.wallet = body["wallet"].(map[string]any)["id"].(string)
+	status, body = u.post(t, "/api/v1/categories", map[string]any{"name": "Food"})
+	require.Equal(t, http.StatusCreated, status)
+	u.category = body["category"].(map[string]any)["id"].(string)
 	return u
 }
 
@@ -62,19 +70,21 @@ func (u user) post(t *testing.T, path string, body map[string]any) (int, map[str
 	return resp.StatusCode, decoded
 }
 
-// wallets creates wallets until done reports true, and returns the names of the acknowledged ones. Any other status than 201,
-// 503 and 504 fails the test.
-func (u user) wallets(t *testing.T, done func(acknowledged, unavailable int) bool) []string {
+// transactions creates transactions until done reports true, and returns the descriptions of the acknowledged ones. Any other status
+// than 201, 503 and 504 fails the test.
+func (u user) transactions(t *testing.T, done func(acknowledged, unavailable int) bool) []string {
 	t.Helper()
 	var acknowledged []string
 	unavailable := 0
 	deadline := time.Now().Add(2 * time.Minute)
-	for n := 0; !done(len(acknowledged), unavailable); n++ {
+	for !done(len(acknowledged), unavailable) {
 		require.True(t, time.Now().Before(deadline), "%d acknowledged, %d unavailable", len(acknowledged), unavailable)
-		name := fmt.Sprintf("wallet %d %s", n, strings.Repeat("x", 60))
-		switch status, body := u.post(t, "/api/v1/wallet", map[string]any{"name": name, "currency": "EUR", "balance": n}); status {
+		description := rand.Text()
+		switch status, body := u.post(t, "/api/v1/transaction", map[string]any{
+			"amount": 1, "currency": "EUR", "date": "2026-11-22", "walletId": u.wallet, "categoryId": u.category, "description": description,
+		}); status {
 		case http.StatusCreated:
-			acknowledged = append(acknowledged, name)
+			acknowledged = append(acknowledged, description)
 		case http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			unavailable++
 		default:
@@ -84,12 +94,12 @@ func (u user) wallets(t *testing.T, done func(acknowledged, unavailable int) boo
 	return acknowledged
 }
 
-// requireStored checks that all acknowledged wallets are in the database.
+// requireStored checks that all acknowledged transactions are in the database.
 func requireStored(t *testing.T, s *Stack, acknowledged []string) {
 	t.Helper()
 	var missing []string
 	rows, err := connect(t, s.Databases[""]).Query(t.Context(), `
-		SELECT name FROM unnest($1::text[]) AS a (name) WHERE NOT EXISTS (SELECT FROM ledger.wallets AS w WHERE w.name = a.name)`, acknowledged)
+		SELECT d FROM unnest($1::text[]) AS a (d) WHERE NOT EXISTS (SELECT FROM ledger.transactions AS t WHERE t.description = a.d)`, acknowledged)
 	require.NoError(t, err)
 	missing, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -125,9 +135,9 @@ func TestStackRestartsItsPostgres(t *testing.T) {
 	postmaster, err := strconv.Atoi(line)
 	require.NoError(t, err)
 
-	before := u.wallets(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
+	before := u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
 	require.NoError(t, syscall.Kill(postmaster, syscall.SIGKILL))
-	during := u.wallets(t, func(acknowledged, unavailable int) bool { return acknowledged > 20 && unavailable > 0 })
+	during := u.transactions(t, func(acknowledged, unavailable int) bool { return acknowledged > 20 && unavailable > 0 })
 	requireStored(t, s, append(before, during...))
 	require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, time.Minute, 100*time.Millisecond)
 	require.ErrorContains(t, <-s.Failed, "PostgreSQL ended")
@@ -155,11 +165,11 @@ func TestStackRecoversFromAFullDisk(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Stop()) })
 			u := register(t, s)
-			acknowledged := u.wallets(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
+			acknowledged := u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
 
 			filler := filepath.Join(folder, "filler")
 			size := fill(t, filler)
-			acknowledged = append(acknowledged, u.wallets(t, func(_, unavailable int) bool {
+			acknowledged = append(acknowledged, u.transactions(t, func(_, unavailable int) bool {
 				select {
 				case err := <-s.Failed:
 					require.ErrorContains(t, err, test.failure)
@@ -175,10 +185,10 @@ func TestStackRecoversFromAFullDisk(t *testing.T) {
 			})...)
 			require.NoError(t, os.Remove(filler))
 
-			acknowledged = append(acknowledged, u.wallets(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
+			acknowledged = append(acknowledged, u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
 			requireStored(t, s, acknowledged)
 			require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, 2*time.Minute, 100*time.Millisecond)
-			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.wallet.created.>"), len(acknowledged))
+			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.transaction.created.>"), len(acknowledged))
 		})
 	}
 }

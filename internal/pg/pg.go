@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
@@ -74,17 +75,26 @@ func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
 
-// InTx runs fn in one transaction and commits it. A serialization failure or deadlock is tried once more, so fn must
-// not act outside the transaction.
+// InTx runs fn in one transaction and commits it. It runs fn again after a serialization failure or deadlock, so fn must have no
+// effects outside of the transaction.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
 	return Retry(func() error { return inTx(ctx, pool, fn) })
 }
 
-// Retry runs fn, which is one transaction or a statement that is one by itself, and once more after a serialization
-// failure or deadlock.
+const (
+	// maxAttempts is how often Retry runs a transaction.
+	maxAttempts = 3
+	// retryPause is the longest pause before the second attempt. It doubles for the third.
+	retryPause = 20 * time.Millisecond
+)
+
+// Retry runs fn, which is a whole transaction, up to three times while it ends with a serialization failure or deadlock. It pauses
+// for a random time in between. Without a pause, the victim of a deadlock can take its first lock again before the other
+// transaction wakes up, and becomes the victim of the same deadlock.
 func Retry(fn func() error) error {
 	err := fn()
-	if IsRetryable(err) {
+	for pause := retryPause; IsRetryable(err) && pause < retryPause<<(maxAttempts-1); pause *= 2 {
+		time.Sleep(rand.N(pause))
 		err = fn()
 	}
 	return err

@@ -140,7 +140,7 @@ func scalar(field *protogen.Field) object {
 	}
 	switch {
 	case boolOption(field, restv1.E_Number) && boolOption(field, restv1.E_NullEmpties):
-		return object{"type": "number", "nullable": true}
+		return object{"type": "number", "format": "double", "nullable": true}
 	case boolOption(field, restv1.E_Number):
 		// Without a format, client generators choose 32 bits, which lose cents.
 		return object{"type": "number", "format": "double"}

@@ -11,19 +11,23 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// changes are the fields of a transaction that a request sets, validated as far as possible without the other fields. A field
-// is nil if the request does not set it, or if it is invalid and among the problems.
+// changes holds the fields of a transaction that a request sets. Each is validated on its own; apply validates the combination. A
+// field is nil if the request does not set it, or if it is invalid and among the problems.
 type changes struct {
+	// amount is a positive decimal in the major unit. It stays text because its allowed decimals depend on the currency, which
+	// may be the old one.
 	amount      *string
 	description *string
 	date        *time.Time
 	currency    *money.Currency
 	wallet      *uuid.UUID
 	category    *uuid.UUID
-	kind        *string
+	// kind is expense or income.
+	kind *string
 }
 
-// parseTransaction returns the fields of the transaction that a request creates.
+// parseTransaction returns the fields of a new transaction, and adds a problem for each missing or invalid one. All but the
+// description and the type are required.
 func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
 	var c changes
 	required := func(field, value string, set func(*apierr.Problems, string)) {
@@ -68,7 +72,8 @@ func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionR
 	return c, nil
 }
 
-// setAmount keeps the number as text, because its permitted decimals depend on the currency, which may be the old one.
+// setAmount accepts a positive decimal with at most the decimals of the currency that has the most. apply checks the decimals of
+// the actual currency.
 func (c *changes) setAmount(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, mostDecimals)
 	if problem := money.PositiveProblem(s, n, err); problem != "" {
@@ -114,8 +119,8 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 	c.kind = &s
 }
 
-// apply returns the transaction with the changes made, and adds what is wrong with the result as a whole. The sign follows
-// the resulting type: that of the request, else the one that t had, else income.
+// apply returns t with the changes, and adds a problem if the combination of fields is invalid. For a new transaction, t is zero.
+// The amount's sign follows the type: the type of the request, or otherwise the type of t, which is income for a new transaction.
 func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 	old, negative := t.Currency, t.AmountMinor < 0
 	if c.description != nil {
@@ -134,7 +139,7 @@ func (c changes) apply(p *apierr.Problems, t transaction) transaction {
 		t.Currency = c.currency.Code()
 	}
 	if c.amount == nil && t.AmountMinor != 0 && t.Currency != old {
-		// 12280 JPY are not 12280 EUR, and nothing is converted.
+		// Amounts are not converted, and 12280 JPY must not become 12280 EUR.
 		p.Field(&apierr.Field{Name: "amount", Message: "is required with another currency"})
 	}
 	if c.amount != nil && t.Currency != "" {

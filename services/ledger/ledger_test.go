@@ -27,10 +27,10 @@ var today = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 func setup(t testing.TB) *server {
 	t.Helper()
 	db := pgtest.New(t, Migrations)
-	gatherer := newGatherer(db, func() {})
-	gatherer.run(t.Context())
+	batcher := newBatcher(db, func() {})
+	batcher.run(t.Context())
 	return &server{
-		db: db, gatherer: gatherer, wake: func() {}, batches: rpc.NewGate(1, 0, apierr.Unavailable), reads: newReadGates(maxReads, maxWaitingReads),
+		db: db, batcher: batcher, wake: func() {}, bulks: rpc.NewGate(1, 0, apierr.Unavailable), reads: newReadGates(maxReads, maxWaitingReads),
 		cursors: page.NewCursors("a key of the tests"), log: slog.New(slog.DiscardHandler),
 		now: func() time.Time { return today }, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}

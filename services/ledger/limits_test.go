@@ -69,7 +69,7 @@ func TestCreateCategoryLimit(t *testing.T) {
 func TestWalletCurrencyLimit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.batches = rpc.NewGate(8, 0, apierr.Unavailable)
+	s.bulks = rpc.NewGate(8, 0, apierr.Unavailable)
 	p := newPerson(t.Context(), t, s)
 	codesOf := slices.DeleteFunc(currencyCodes(t), func(code string) bool { return code == "EUR" })
 	const limit = 50

@@ -74,9 +74,9 @@ func newPausedServer(t *testing.T, s *server, name string) pausedServer {
 	p := pausedServer{name: config.ConnConfig.RuntimeParams["application_name"], deadlocks: &deadlocks.Int64, control: control}
 	for _, replica := range []**server{&p.server, &p.replica} {
 		own := *s
-		own.db, own.gatherer, own.batches = db, newGatherer(db, func() {}), rpc.NewGate(1, 0, apierr.Unavailable)
+		own.db, own.batcher, own.bulks = db, newBatcher(db, func() {}), rpc.NewGate(1, 0, apierr.Unavailable)
 		own.ocr = &fakeOCR{receipt: groceries()}
-		own.gatherer.run(t.Context())
+		own.batcher.run(t.Context())
 		*replica = &own
 	}
 	return p

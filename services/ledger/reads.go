@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// maxReads is the number of expensive reads that one user may have in the database at once, so that a user with a long
-	// history does not take the connections and the processor time of the others.
+	// maxReads is the maximum number of concurrent expensive reads of one user. It prevents a user with a long history from
+	// taking the connections and the processor time of other users.
 	maxReads = 2
-	// maxWaitingReads is the number of further reads that wait for their turn. A page with many charts asks for that many.
+	// maxWaitingReads is the maximum number of further reads that wait. A page with many charts sends about that many.
 	maxWaitingReads = 30
 )
 
-// readGates limits the expensive reads of each user: summaries, and lists that the rows nearby do not fill. Reads beyond the
-// limit wait, and those beyond the queue are rejected with RATE_LIMITED.
+// readGates limits the expensive reads of each user: summaries, and lists whose filters match few of the nearest rows. Reads beyond
+// the limit wait in a queue, and if it is full they are rejected with RATE_LIMITED. Each replica counts separately.
 type readGates struct {
 	inside, waiting int
 
@@ -26,17 +26,19 @@ type readGates struct {
 	byUser map[uuid.UUID]*readGate
 }
 
-// readGate is the gate of a user with reads under way, which reads counts.
+// readGate limits one user. reads counts the user's running and waiting reads.
 type readGate struct {
 	rpc.Gate
 	reads int
 }
 
+// newReadGates returns gates that admit inside reads per user and queue waiting further ones.
 func newReadGates(inside, waiting int) *readGates {
 	return &readGates{inside: inside, waiting: waiting, byUser: map[uuid.UUID]*readGate{}}
 }
 
-// enter waits for the user's turn. The caller must call leave after the read.
+// enter waits until the user may read. The caller must call leave after the read. It returns errTooManyReads if the queue is full,
+// and otherwise an error of ctx.
 func (g *readGates) enter(ctx context.Context, user uuid.UUID) (leave func(), err error) {
 	gate := g.join(user)
 	exit, err := gate.Enter(ctx)
@@ -50,6 +52,7 @@ func (g *readGates) enter(ctx context.Context, user uuid.UUID) (leave func(), er
 	}, nil
 }
 
+// join returns the gate of a user, and creates it for the first read.
 func (g *readGates) join(user uuid.UUID) *readGate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +65,8 @@ func (g *readGates) join(user uuid.UUID) *readGate {
 	return gate
 }
 
-// part removes the gate of a user without reads, so that memory is bounded by the reads under way.
+// part ends what join began. It removes the gate of a user without reads, so that memory use is proportional to current reads, not
+// to users.
 func (g *readGates) part(user uuid.UUID, gate *readGate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

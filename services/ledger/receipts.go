@@ -204,7 +204,7 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	}
 	// They have one wallet and one category.
 	if len(written) == 0 {
-		return s.unwritten(ctx, tx, transactions[0])
+		return s.notInserted(ctx, tx, transactions[0])
 	}
 	return nil
 }

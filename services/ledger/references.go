@@ -16,10 +16,12 @@ import (
 // is malformed.
 type references struct{ wallet, category *uuid.UUID }
 
+// references returns the references of the changes, which are nil if the request does not change them.
 func (c changes) references() references { return references{c.wallet, c.category} }
 
-// CheckReferences returns one error that names the wallet and the categories that do not belong to a user. For a budget it also
-// reserves the categories: a foreign key keeps them until SyncReferences settles the reservation, or until it expires.
+// CheckReferences checks that a wallet and categories belong to a user, and returns one error that names all that do not. With a
+// budget id it also reserves the categories: a foreign key prevents their deletion until SyncReferences settles the reservation
+// or reservationLife has passed. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 func (s *server) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
 	owner := parseServiceID(&p, "ownerId", req.GetOwnerId())
@@ -57,8 +59,8 @@ func (s *server) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferen
 	return &ledgerv1.CheckReferencesResponse{}, nil
 }
 
-// ownProblems returns the problems of a request, and adds to them the wallets and categories among the references that do not
-// belong to the owner.
+// ownProblems returns the problems p of a request as one error, including a problem for each reference that does not belong to the
+// owner. It returns nil if there is no problem.
 func ownProblems(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, named references) error {
 	o, err := selectReferences(ctx, q, owner, named)
 	if err != nil {
@@ -102,7 +104,7 @@ func (o own) checkLists(p *apierr.Problems, walletField string, wallets []uuid.U
 	}
 }
 
-// parseIDs returns the distinct ids of a list.
+// parseIDs returns the distinct ids of a list, and adds the problem malformed for each id that is not a UUID.
 func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
 	var ids []uuid.UUID
 	for _, s := range ss {
@@ -113,7 +115,7 @@ func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 	return ids
 }
 
-// parseServiceID reads an id that only services send: a malformed one is a defect of theirs and has no code of its own.
+// parseServiceID parses an id that only services send. A malformed one is a defect of that service, so it has no specific code.
 func parseServiceID(p *apierr.Problems, field, s string) uuid.UUID {
 	id, ok := text.ID(s)
 	if !ok {

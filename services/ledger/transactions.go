@@ -24,7 +24,9 @@ const (
 	income  = "income"
 )
 
-// CreateTransaction inserts a transaction. Simultaneous creates share a statement and a commit.
+// CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total with it. The batcher inserts
+// simultaneous creates with one statement and one commit. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED.
 func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
@@ -40,9 +42,9 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.gatherer.book(ctx, t, s.created(ctx, t.OwnerID, resp.GetTransaction()), record)
+	written, err := s.batcher.submit(ctx, t, s.created(ctx, t.OwnerID, resp.GetTransaction()), record)
 	if err != nil {
-		return nil, unbookable(err)
+		return nil, clientError(err)
 	}
 	if written {
 		return resp, nil
@@ -51,28 +53,31 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 		return nil, err
 	}
 	if !resp.GetReplayed() {
-		return nil, s.unwritten(ctx, s.db, t)
+		return nil, s.notInserted(ctx, s.db, t)
 	}
 	return resp, nil
 }
 
-// unwritten returns the reason why a transaction was not inserted: its wallet or category does not belong to the owner.
-func (s *server) unwritten(ctx context.Context, q pg.Querier, t transaction) error {
+// notInserted returns the reason why insertTransactions skipped a transaction: its wallet or category does not belong to the
+// owner.
+func (s *server) notInserted(ctx context.Context, q pg.Querier, t transaction) error {
 	if err := ownProblems(ctx, q, apierr.Problems{}, t.OwnerID, t.references()); err != nil {
 		return err
 	}
-	// They were created in the meantime.
+	// The wallet and the category were created after the insert, so a retry succeeds.
 	return apierr.Unavailable
 }
 
 func (t transaction) references() references { return references{&t.WalletID, &t.CategoryID} }
 
+// created returns the event of a created transaction.
 func (s *server) created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction) outbox.Event {
 	return s.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
 }
 
-// createTransactions books transactions of one owner, which are told of as messages, and returns the ids of those whose wallet
-// and category are the owner's, which alone are written. More than one must be in a database transaction, which an error must end.
+// createTransactions inserts transactions of one owner with their events, whose content is messages, and without idempotency
+// records. It returns the ids of the inserted transactions: those whose wallet and category belong to the owner. For several
+// transactions q must be a database transaction, and the caller must roll it back on an error or a missing id.
 func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []transaction, messages []*ledgerv1.Transaction) (map[uuid.UUID]bool, error) {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
@@ -84,10 +89,11 @@ func (s *server) createTransactions(ctx context.Context, q pg.Querier, ts []tran
 	}
 	s.wake()
 	written, err := insertTransactions(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
-	return written, unbookable(err)
+	return written, clientError(err)
 }
 
-// GetTransaction tells another user's transaction from one that does not exist.
+// GetTransaction returns one of the caller's transactions. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND,
+// TRANSACTION_OWNER_MISMATCH for another user's transaction.
 func (s *server) GetTransaction(ctx context.Context, req *ledgerv1.GetTransactionRequest) (*ledgerv1.GetTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -100,7 +106,8 @@ func (s *server) GetTransaction(ctx context.Context, req *ledgerv1.GetTransactio
 	return &ledgerv1.GetTransactionResponse{Transaction: t.proto(), Etag: etag.Format(t.Version)}, nil
 }
 
-// UpdateTransaction takes the old state out of balances and totals and books the new one.
+// UpdateTransaction changes the fields that the request sets, and corrects balances and totals accordingly. Errors: those of
+// GetTransaction and CreateTransaction, EMPTY_UPDATE, VERSION_MISMATCH.
 func (s *server) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTransactionRequest) (*ledgerv1.UpdateTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -126,10 +133,10 @@ func (s *server) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTran
 	return resp, nil
 }
 
-// changeTransaction writes the next version of a transaction. The problems p of the request take precedence over a transaction
-// that does not exist, belongs to another user, or has another version.
+// changeTransaction writes the next version of a transaction with its postings and its event. The problems p of the request take
+// precedence over the errors of the transaction: not found, another user's, or another version.
 func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (transaction, error) {
-	before, err := basedTransaction(ctx, tx, id, ifMatch)
+	before, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
 		return transaction{}, cmp.Or(p.Err(), err)
 	}
@@ -140,25 +147,26 @@ func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID,
 	after.Version++
 	after.UpdatedAt = s.now()
 	if err := updateTransaction(ctx, tx, after); err != nil {
-		return transaction{}, unbookable(err)
+		return transaction{}, clientError(err)
 	}
 	if !before.booksAs(after) {
 		if err := bookMoves(ctx, tx, before.reversed(), after.move()); err != nil {
-			return transaction{}, unbookable(err)
+			return transaction{}, clientError(err)
 		}
 	}
 	event := &ledgerv1.TransactionUpdated{OwnerId: after.OwnerID.String(), Before: before.proto(), After: after.proto()}
 	return after, s.publish(ctx, tx, after.OwnerID, event)
 }
 
-// DeleteTransaction takes the transaction out of balances and totals. A receipt goes with the last of its transactions.
+// DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes the transaction's receipt if
+// this was the receipt's last transaction. Errors: those of GetTransaction, VERSION_MISMATCH.
 func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidTransactionID
 	}
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		t, err := basedTransaction(ctx, tx, id, req.GetIfMatch())
+		t, err := lockForChange(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
@@ -169,7 +177,7 @@ func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTran
 			return err
 		}
 		if err := bookMoves(ctx, tx, t.reversed()); err != nil {
-			return unbookable(err)
+			return clientError(err)
 		}
 		return s.publish(ctx, tx, t.OwnerID, &ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.proto()})
 	})
@@ -179,9 +187,9 @@ func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTran
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
 }
 
-// basedTransaction locks the caller's transaction and returns it if it has the version that the change is based on. It
-// shares the owner's lock first, as each transaction that writes totals must.
-func basedTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (transaction, error) {
+// lockForChange locks the caller's transaction and returns it if its version matches If-Match. It shares the owner's lock first,
+// like each database transaction that writes totals (see ownerLock).
+func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (transaction, error) {
 	if err := shareOwner(ctx, tx, caller.ID(ctx)); err != nil {
 		return transaction{}, err
 	}
@@ -195,6 +203,8 @@ func basedTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch stri
 	return t, nil
 }
 
+// ownTransaction returns the transaction that read returns, which is selectTransaction or lockTransaction, if it belongs to the
+// caller. It distinguishes a missing transaction from another user's.
 func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (transaction, error)) (transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {
@@ -208,9 +218,9 @@ func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(c
 	return t, nil
 }
 
-// unbookable tells what a client can do something about: a wallet or category that was deleted at this moment, and sums
-// that no column holds.
-func unbookable(err error) error {
+// clientError maps constraint violations to public errors: a wallet or category deleted concurrently, too many currencies in a
+// wallet, or a balance or total out of range. It returns other errors, and nil, unchanged.
+func clientError(err error) error {
 	switch {
 	case pg.IsViolation(err, "transactions_wallet_fkey"), pg.IsViolation(err, "wallet_balances_wallet_fkey"):
 		return errWalletNotFound
@@ -224,6 +234,7 @@ func unbookable(err error) error {
 	return err
 }
 
+// proto returns t as the API shows it. The type follows the sign of the amount.
 func (t transaction) proto() *ledgerv1.Transaction {
 	m := &ledgerv1.Transaction{
 		Id:          t.ID.String(),

@@ -74,9 +74,9 @@ var mutants = []mutant{
 		breaks: "auth", finds: "came to",
 	},
 	{
-		name: "no wait for the commit", file: "services/ledger/gather.go",
+		name: "no wait for the commit", file: "services/ledger/batcher.go",
 		old:    "\tdefault:\n\t\tfail(group, err)",
-		new:    "\tdefault:\n\t\tfor _, b := range group {\n\t\t\tb.done <- outcome{written: true}\n\t\t}",
+		new:    "\tdefault:\n\t\tfor _, p := range group {\n\t\t\tp.done <- outcome{written: true}\n\t\t}",
 		breaks: "postgres", finds: "was acknowledged and is lost",
 	},
 	{

@@ -112,7 +112,7 @@ func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) 
 		require.EventuallyWithT(t, func(t *assert.CollectT) {
 			_, paths := spans.trace(request)
 			assert.Subset(t, paths, []string{
-				rpc + " > ledger book transactions > ledger WITH",
+				rpc + " > ledger insert transactions > ledger WITH",
 				publish + " > budget budget-events ledger.v1.transaction.created > budget COMMIT",
 			})
 		}, 3*time.Second, 50*time.Millisecond)

@@ -148,7 +148,7 @@ func (b *bench) ungathered(ctx context.Context, s *stack) error {
 	}
 	// Groups of one, and a writer for each client.
 	changed := map[string]string{"max(4, 2*runtime.GOMAXPROCS(0))\n": "32 * runtime.GOMAXPROCS(0)\n", "maxGroup = 128\n": "maxGroup = 1\n"}
-	if err := programs.BuildLedger(ctx, dir, gathering, "services/ledger/gather.go", changed); err != nil {
+	if err := programs.BuildLedger(ctx, dir, gathering, "services/ledger/batcher.go", changed); err != nil {
 		return err
 	}
 	b.programs = dir

@@ -28,7 +28,7 @@ func (p person) book(ctx context.Context, amountMinor int64, change ...func(*tra
 	for _, c := range change {
 		c(&t)
 	}
-	written, err := p.gatherer.book(ctx, t, p.created(ctx, t.OwnerID, t.proto()), idem.Record{})
+	written, err := p.batcher.submit(ctx, t, p.created(ctx, t.OwnerID, t.proto()), idem.Record{})
 	return t, written, err
 }
 
@@ -36,7 +36,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	idle := newGatherer(s.db, func() {})
+	idle := newBatcher(s.db, func() {})
 	var waiting sync.WaitGroup
 	for i := range 50 {
 		waiting.Go(func() {
@@ -44,7 +44,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 				ID: p.newID(), OwnerID: p.id, AmountMinor: int64(i + 1), Date: today, Currency: "EUR", WalletID: p.wallet,
 				CategoryID: p.category, Version: 1, CreatedAt: today, UpdatedAt: today,
 			}
-			written, err := idle.book(t.Context(), tr, p.created(t.Context(), tr.OwnerID, tr.proto()), idem.Record{})
+			written, err := idle.submit(t.Context(), tr, p.created(t.Context(), tr.OwnerID, tr.proto()), idem.Record{})
 			require.NoError(t, err)
 			require.True(t, written)
 		})
@@ -161,12 +161,12 @@ func TestARequestThatGaveUpBeforeItsTurnIsNotWritten(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	p.gatherer = newGatherer(s.db, func() {})
+	p.batcher = newBatcher(s.db, func() {})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	tr, _, err := p.book(gone, -5)
 	require.ErrorIs(t, err, context.Canceled)
-	p.gatherer.run(t.Context())
+	p.batcher.run(t.Context())
 	_, written, err := p.book(t.Context(), -7)
 	require.NoError(t, err)
 	require.True(t, written)
@@ -181,7 +181,7 @@ func TestCreateTransactionQueueLimit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
-	p.gatherer = newGatherer(s.db, func() {})
+	p.batcher = newBatcher(s.db, func() {})
 	ended, cancel := context.WithCancel(p.ctx)
 	cancel()
 	for i := range 4096 {
@@ -190,7 +190,7 @@ func TestCreateTransactionQueueLimit(t *testing.T) {
 	}
 	_, err := p.CreateTransaction(ended, p.spends("5"))
 	requireReason(t, err, codes.Unavailable, "SERVICE_UNAVAILABLE")
-	require.Equal(t, 4096, p.gatherer.length())
+	require.Equal(t, 4096, p.batcher.length())
 }
 
 // What was acknowledged before, while and after Postgres ends connections is there once; what was not, whole or not at all.
@@ -208,8 +208,8 @@ func TestWhatIsAcknowledgedSurvivesEndedConnections(t *testing.T) {
 	require.NoError(t, err)
 	defer victim.Close()
 	for i := range people {
-		people[i].gatherer = newGatherer(victim, func() {})
-		people[i].gatherer.run(t.Context())
+		people[i].batcher = newBatcher(victim, func() {})
+		people[i].batcher.run(t.Context())
 	}
 	var acknowledged sync.Map
 	var tried, failed atomic.Int64
@@ -258,7 +258,7 @@ func TestNobodyWaitsForLongForALockThatAnothersTransactionWaitsFor(t *testing.T)
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `SELECT id FROM categories WHERE id = $1 FOR UPDATE`, locked.category)
 	require.NoError(t, err)
-	s.gatherer = newGatherer(s.db, func() {})
+	s.batcher = newBatcher(s.db, func() {})
 	created := map[string]chan error{"locked": make(chan error, 1), "other": make(chan error, 1)}
 	for name, p := range map[string]person{"locked": locked, "other": other} {
 		go func() {
@@ -266,8 +266,8 @@ func TestNobodyWaitsForLongForALockThatAnothersTransactionWaitsFor(t *testing.T)
 			created[name] <- err
 		}()
 	}
-	require.Eventually(t, func() bool { return s.gatherer.length() == 2 }, 10*time.Second, time.Millisecond)
-	s.gatherer.run(t.Context())
+	require.Eventually(t, func() bool { return s.batcher.length() == 2 }, 10*time.Second, time.Millisecond)
+	s.batcher.run(t.Context())
 	require.NoError(t, <-created["other"], "the lock is still held")
 	require.True(t, pg.IsLocked(<-created["locked"]))
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -275,9 +275,9 @@ func TestNobodyWaitsForLongForALockThatAnothersTransactionWaitsFor(t *testing.T)
 	s.requireConsistent(t)
 }
 
-func BenchmarkBooking(b *testing.B) {
-	for _, gathered := range []bool{false, true} {
-		b.Run(fmt.Sprint("gathered ", gathered), func(b *testing.B) {
+func BenchmarkSubmit(b *testing.B) {
+	for _, batched := range []bool{false, true} {
+		b.Run(fmt.Sprint("batched ", batched), func(b *testing.B) {
 			s := setup(b)
 			people := make([]person, 32)
 			for i := range people {
@@ -289,7 +289,7 @@ func BenchmarkBooking(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				p := people[next.Add(1)%int64(len(people))]
 				for pb.Next() {
-					if gathered {
+					if batched {
 						_, written, err := p.book(b.Context(), -1)
 						if err != nil || !written {
 							b.Error(err)

@@ -16,26 +16,30 @@ import (
 )
 
 const (
-	maxBatch = 500
-	// waitingBatches bounds the memory that waiting batches use.
-	waitingBatches = 16
-	// maxBadItems bounds the items that an error names.
+	// maxBulkItems is the maximum number of transactions in one request.
+	maxBulkItems = 500
+	// maxWaitingBulks limits the requests that wait for s.bulks, and with them the memory that their items use. Further requests
+	// are rejected with SERVICE_UNAVAILABLE.
+	maxWaitingBulks = 16
+	// maxBadItems limits the items whose problems an error lists, so that a response to 500 invalid items stays small.
 	maxBadItems = 10
 )
 
-// CreateTransactions inserts many transactions in one statement, all or none.
+// CreateTransactions inserts up to maxBulkItems transactions with one statement, all or none. The field names of an error have
+// the prefix transactions[i], with i from 0. It bypasses the batcher, because a bulk request is a group already. Errors: those of
+// CreateTransaction.
 func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTransactionsRequest) (*ledgerv1.CreateTransactionsResponse, error) {
 	items := req.GetTransactions()
-	if len(items) == 0 || len(items) > maxBatch {
-		return nil, apierr.Validation([]apierr.Field{{Name: "transactions", Message: fmt.Sprintf("must be 1 to %d transactions", maxBatch)}})
+	if len(items) == 0 || len(items) > maxBulkItems {
+		return nil, apierr.Validation([]apierr.Field{{Name: "transactions", Message: fmt.Sprintf("must be 1 to %d transactions", maxBulkItems)}})
 	}
-	leave, err := s.batches.Enter(ctx)
+	leave, err := s.bulks.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	owner, now := caller.ID(ctx), s.now()
-	parsed := make([]batchItem, len(items))
+	parsed := make([]bulkItem, len(items))
 	ts, valid := make([]transaction, len(items)), true
 	for i, item := range items {
 		parsed[i] = parseItem(item)
@@ -44,7 +48,7 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 		ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.newID(), owner, 1, now, now
 	}
 	if !valid {
-		return nil, batchProblems(ctx, s.db, owner, parsed)
+		return nil, bulkProblems(ctx, s.db, owner, parsed)
 	}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsResponse{Transactions: transactionsProto(ts)}
@@ -54,8 +58,8 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 			return err
 		}
 		if len(written) < len(ts) {
-			// Without a problem, the missing wallets and categories were created in the meantime.
-			return cmp.Or(batchProblems(ctx, tx, owner, parsed), error(apierr.Unavailable))
+			// If there is no problem now, the missing wallets and categories were created after the insert, and a retry succeeds.
+			return cmp.Or(bulkProblems(ctx, tx, owner, parsed), error(apierr.Unavailable))
 		}
 		return nil
 	})
@@ -65,16 +69,17 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 	return resp, nil
 }
 
-// batchItem is an item of a batch as far as it is valid.
-type batchItem struct {
+// bulkItem is a parsed item of a bulk request. transaction is incomplete if there are problems.
+type bulkItem struct {
 	transaction transaction
 	named       references
 	problems    apierr.Problems
 }
 
-// parseItem rejects an idempotency key of a single item, because the batch is written or repeated as a whole.
-func parseItem(req *ledgerv1.CreateTransactionRequest) batchItem {
-	var item batchItem
+// parseItem parses and validates one item, without a query. It rejects an idempotency key of a single item, because the request
+// is written and replayed as a whole.
+func parseItem(req *ledgerv1.CreateTransactionRequest) bulkItem {
+	var item bulkItem
 	if req.GetIdempotencyKey() != "" {
 		item.problems.Field(&apierr.Field{Name: "idempotencyKey", Message: "must be sent in the header, for the whole batch"})
 	}
@@ -83,8 +88,9 @@ func parseItem(req *ledgerv1.CreateTransactionRequest) batchItem {
 	return item
 }
 
-// batchProblems returns the problems of the first invalid items, including wallets and categories that do not belong to the owner.
-func batchProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []batchItem) error {
+// bulkProblems returns the problems of the first maxBadItems invalid items, including wallets and categories that do not belong to
+// the owner, or nil if there are none.
+func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bulkItem) error {
 	named := make([]references, len(items))
 	for i, item := range items {
 		named[i] = item.named

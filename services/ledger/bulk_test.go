@@ -20,7 +20,7 @@ func TestABatchIsBookedInItsOrder(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	var requests []*ledgerv1.CreateTransactionRequest
-	for i := range maxBatch {
+	for i := range maxBulkItems {
 		requests = append(requests, p.spends(strconv.Itoa(i+1)))
 	}
 	earned := p.spends("1000000")
@@ -28,7 +28,7 @@ func TestABatchIsBookedInItsOrder(t *testing.T) {
 	requests[7] = earned
 	resp, err := p.CreateTransactions(p.ctx, p.books(requests...))
 	require.NoError(t, err)
-	require.Len(t, resp.GetTransactions(), maxBatch)
+	require.Len(t, resp.GetTransactions(), maxBulkItems)
 	created := map[string]bool{}
 	for _, e := range p.events(t) {
 		if c, ok := e.(*ledgerv1.TransactionCreated); ok {
@@ -64,7 +64,7 @@ func TestABatchIsBookedAsAWholeOrNotAtAll(t *testing.T) {
 		},
 		"too many": {
 			func(r *ledgerv1.CreateTransactionsRequest) {
-				r.Transactions = slices.Repeat(r.GetTransactions(), maxBatch)
+				r.Transactions = slices.Repeat(r.GetTransactions(), maxBulkItems)
 			},
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"transactions"},
@@ -156,7 +156,7 @@ func TestAnAnswerToABadBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	e := p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := p.CreateTransactions(p.ctx, p.books(slices.Repeat([]*ledgerv1.CreateTransactionRequest{{}}, maxBatch)...))
+		_, err := p.CreateTransactions(p.ctx, p.books(slices.Repeat([]*ledgerv1.CreateTransactionRequest{{}}, maxBulkItems)...))
 		return err
 	})
 	require.Len(t, e.Fields, 5*maxBadItems)
@@ -187,7 +187,7 @@ func TestTheSameKeyBooksABatchOnce(t *testing.T) {
 func TestBatchesBeyondThoseThatMayWaitAreTurnedAway(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
-	leave, err := p.batches.Enter(t.Context())
+	leave, err := p.bulks.Enter(t.Context())
 	require.NoError(t, err)
 	_, err = p.CreateTransactions(p.ctx, p.books(p.spends("1")))
 	require.ErrorIs(t, err, apierr.Unavailable)

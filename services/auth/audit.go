@@ -14,7 +14,7 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// Types of security events.
+// Types of audit entries. They are stored and public: never rename one.
 const (
 	auditRegistered           = "registered"
 	auditLoginSucceeded       = "login_succeeded"
@@ -33,25 +33,30 @@ const (
 )
 
 const (
+	// Outcomes of audit entries.
 	success = "success"
 	failure = "failure"
 
+	// auditKept is the retention of an entry.
 	auditKept = 365 * 24 * time.Hour
-	// auditHour is the time whose failures of one kind and address share an entry, auditAddresses how many addresses have an
-	// entry of their own in it: whoever guesses cannot fill the table.
-	auditHour      = time.Hour
+	// auditHour is the period in which failures of one type and address share an entry. Together with auditAddresses it
+	// bounds the table: a guesser adds at most auditAddresses+1 entries per user, type and hour.
+	auditHour = time.Hour
+	// auditAddresses is the number of addresses that have an entry of their own within an auditHour.
 	auditAddresses = 20
 )
 
-// sharingSubject is that of the events of the budget service, some of which stand in the trail of those whom they concern.
+// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an audit trail.
 const sharingSubject = "budget.v1.*.*"
 
-// client is where a request came from, as it is shown to the user.
+// client is the origin of a request, as the user sees it in the audit trail and the list of sessions. An unknown address is
+// empty.
 type client struct {
 	address string
 	agent   string
 }
 
+// clientOf returns the client with this address and User-Agent header.
 func clientOf(address netip.Addr, agent string) client {
 	c := client{agent: cleanUserAgent(agent)}
 	if address.IsValid() {
@@ -60,12 +65,12 @@ func clientOf(address netip.Addr, agent string) client {
 	return c
 }
 
-// newClient returns the client of a call.
+// newClient returns the client that a call was made for.
 func (s *server) newClient(ctx context.Context, agent string) client {
 	return clientOf(s.config.ClientAddress(ctx), agent)
 }
 
-// entry is of something that has succeeded, in a session unless that is uuid.Nil.
+// entry returns an audit entry of a success at the present time. It belongs to a session unless that is uuid.Nil.
 func (s *server) entry(kind string, user, session uuid.UUID, from client) auditEntry {
 	now := s.now().UTC()
 	e := auditEntry{
@@ -78,7 +83,8 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 	return e
 }
 
-// ListAudit lists the newest first. A failure that repeats stays where it was first.
+// ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the position of its first
+// occurrence, so that pages are stable.
 func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*authv1.ListAuditResponse, error) {
 	u, err := s.acting(ctx)
 	if err != nil {
@@ -104,7 +110,8 @@ func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*
 	return resp, nil
 }
 
-// noteSharing writes events of the budget service into the trails of those whom they concern.
+// noteSharing adds events of the budget service to the audit trails of the users that they are addressed to. An event may be
+// delivered more than once; its id makes the entry unique.
 func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var entries []auditEntry
 	for _, e := range events {
@@ -122,7 +129,7 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return insertAudit(ctx, tx, entries...)
 }
 
-// sharingOf returns nil for other events.
+// sharingOf returns the type and the details of an audit entry, or nil for an event that has no entry.
 func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	switch m := e.Data.(type) {
 	case *budgetv1.InvitationSent:
@@ -135,6 +142,7 @@ func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	return "", nil
 }
 
+// proto converts the entry. Fields without a value are absent, lastAt also if the entry counts one occurrence.
 func (e auditEntry) proto() *authv1.AuditEntry {
 	p := &authv1.AuditEntry{Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: e.At.UTC().Format(timestamp), Count: e.Times}
 	if e.Times > 1 {

@@ -1,5 +1,18 @@
-// Package auth owns users, their sessions, and the keys that access tokens are signed with. Gateway, ledger
-// and budget verify tokens themselves, and learn here which keys are good and which sessions were revoked.
+// Package auth is the service that owns users, their sessions, the signing keys of access tokens, and the audit trail.
+//
+// It guarantees that a password is stored only as an argon2id hash and a refresh token only as a SHA-256 hash, that guesses
+// of a password are limited, and that an ended session stops working here immediately. The other services verify access
+// tokens themselves. They load the public keys and the ended sessions every 20 seconds (internal/caller), so a session stops
+// working everywhere within a minute. A write, its event, its audit entry and its idempotency record are committed together.
+//
+// Start with session.go (Login, Refresh, Logout, sessions). The other RPC methods and rules:
+//
+//   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go (RPCs for services)
+//   - password.go (hashing, rules for new passwords), failures.go (limits of failed attempts), email.go
+//   - token.go (access and refresh tokens, life cycle of a key), keys.go (the keys of this replica), revoked.go (ended sessions)
+//   - errors.go (public errors), publish.go (events)
+//
+// The SQL stands in store_*.go. auth.go assembles the service: Run starts it, expire deletes old rows.
 package auth
 
 import (
@@ -24,24 +37,28 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// Migrations is the history of the schema.
+// Migrations holds the SQL files that create and change the schema, in order.
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// Config is what the service is told.
+// Config is the configuration of the service, read from the environment. Run returns an error that names every invalid
+// value.
 type Config struct {
 	rpc.Config
 	Events outbox.Config
-	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	// DatabaseURL connects as the role of this service. Its search_path names the schema of the service.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AccessTTL is how long an access token is good, RefreshTTL how long a session lives without being refreshed.
-	AccessTTL  time.Duration `env:"ACCESS_TTL" envDefault:"1h"`
+	// AccessTTL is the lifetime of an access token, at least one second. The other services keep an ended session in memory
+	// for this long.
+	AccessTTL time.Duration `env:"ACCESS_TTL" envDefault:"1h"`
+	// RefreshTTL is the lifetime of a refresh token. Each refresh extends the session by it; not shorter than AccessTTL.
 	RefreshTTL time.Duration `env:"REFRESH_TTL" envDefault:"720h"`
-	// KeyRotation is how long a key signs before another one takes over.
+	// KeyRotation is the time for which a key signs before the next one replaces it, at least minKeyRotation.
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 }
 
+// check returns an error that names every invalid value.
 func (c Config) check() error {
 	var problems []error
 	if c.AccessTTL < time.Second {
@@ -56,6 +73,7 @@ func (c Config) check() error {
 	return errors.Join(problems...)
 }
 
+// server implements AuthService. Replicas share nothing but the database and the service key.
 type server struct {
 	authv1.UnsafeAuthServiceServer
 
@@ -65,14 +83,17 @@ type server struct {
 	keys    *keyring
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
-	wake  func()
-	now   func() time.Time
+	wake func()
+	// now is the time of all decisions and of all stored timestamps. SQL statements get it as a parameter.
+	now func() time.Time
+	// newID returns a UUIDv7, so ids sort by the time of creation and lists use the id as their position.
 	newID func() uuid.UUID
 }
 
 var _ authv1.AuthServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends. It starts while Postgres is away, and returns an error when the schema is behind.
+// Run serves on lis until ctx ends. It starts while PostgreSQL is unavailable, and returns an error if the schema is older
+// than Migrations.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "auth")
 	if err := config.check(); err != nil {
@@ -99,9 +120,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
-	// The first key is there before anybody can ask for the set.
+	// Load or create the first key before serving, so that GetKeySet never returns an empty set.
 	if err := s.keys.refresh(ctx); err != nil {
-		log.WarnContext(ctx, "loading the signing keys", "error", err)
+		log.WarnContext(ctx, "failed to load the signing keys", "error", err)
 	}
 	go s.keys.run(ctx)
 	go verifier.Run(ctx)
@@ -114,6 +135,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, s.ready)
 }
 
+// newServer returns a server without background work; Run starts that. Tests pass a clock of their own.
 func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger) (*server, error) {
 	hasher, err := newHasher()
 	if err != nil {
@@ -134,7 +156,8 @@ func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Tim
 	return s, nil
 }
 
-// ready also asks for a key: without one nobody could sign in.
+// ready reports whether the service can answer: PostgreSQL is available, and a signing key is loaded, because without one no
+// user could sign in.
 func (s *server) ready(ctx context.Context) error {
 	if _, err := s.keys.signer(); err != nil {
 		return err
@@ -142,10 +165,10 @@ func (s *server) ready(ctx context.Context) error {
 	return pg.Ping(ctx, s.db)
 }
 
-// expire deletes what has no meaning any more.
+// expire deletes rows that no longer have an effect. pg.Sweep calls it regularly; any replica may run it at any time.
 func (s *server) expire(ctx context.Context) error {
 	now := s.now()
-	// A revoked session is named to the other services until its last access token has expired.
+	// Verifiers read an ended session from the table until its last access token has expired.
 	return errors.Join(
 		idem.Expire(ctx, s.db),
 		deleteSessions(ctx, s.db, now.Add(-s.config.AccessTTL-revokedMargin)),

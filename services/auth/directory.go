@@ -14,9 +14,10 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
+// maxUsers is the maximum number of ids in a call of GetUsers.
 const maxUsers = 1000
 
-// FindUserByEmail is for services; which e-mails have an account is not for users to ask.
+// FindUserByEmail serves other services only. Users must not learn which e-mails have an account.
 func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
 	email, problem := parseEmail(req.GetEmail())
 	if problem != nil {
@@ -32,7 +33,7 @@ func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmai
 	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
 }
 
-// GetUsers is for services.
+// GetUsers serves other services only. It omits unknown ids, and returns a user once even if an id is repeated.
 func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*authv1.GetUsersResponse, error) {
 	ids, err := parseUserIDs(req.GetIds())
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*au
 	return resp, nil
 }
 
-// GetKeySet reads the database, so that a key which another replica has just made is not missing.
+// GetKeySet reads the keys from the database and not from memory, because another replica may have added one a moment ago.
 func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
 	keys, err := selectKeys(ctx, s.db)
 	if err != nil {
@@ -62,6 +63,7 @@ func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*au
 	return resp, nil
 }
 
+// parseUserIDs returns a validation error for more than maxUsers ids, or for one that is no UUID.
 func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	if len(given) > maxUsers {
 		return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: fmt.Sprintf("must be at most %d", maxUsers)}})
@@ -77,6 +79,7 @@ func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	return ids, nil
 }
 
+// proto returns the public key as a JSON Web Key. The private key never leaves this service.
 func (k signingKey) proto() *authv1.Key {
 	return &authv1.Key{
 		Kty: "OKP",

@@ -23,17 +23,21 @@ const (
 	failuresPerAccount = 50
 	// failuresPerAddress limits one address for all accounts that do not know it. Many users may share an address.
 	failuresPerAddress = 100
-	failureWindow      = 15 * time.Minute
+	// failureWindow starts with the first failure of a subject. When it ends, the count starts again.
+	failureWindow = 15 * time.Minute
 
 	// knownAddressKept is the time for which an address is known after a sign-in.
 	knownAddressKept = 90 * 24 * time.Hour
 )
 
-// attempt is an attempt to prove an identity with a password. A failure counts against its three subjects.
+// attempt is an attempt to prove an identity with a password. A failure counts against its three subjects: the account, the
+// address, and the pair of both (in a session, the session).
 type attempt struct {
+	// Hashes of the subjects. The table contains neither e-mails nor addresses in clear.
 	account, address, pair []byte
 	// user is uuid.Nil for an e-mail without an account.
-	user    uuid.UUID
+	user uuid.UUID
+	// network is the network of the client; invalid if its address is unknown.
 	network netip.Prefix
 	// session reports that the attempt is made in a session of the user.
 	session bool
@@ -42,7 +46,8 @@ type attempt struct {
 }
 
 // loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail does not reset the count. An
-// e-mail without an account counts by itself, with the same limits, so that the limits do not reveal which e-mails have one.
+// e-mail without an account counts by itself, with the same limits, so that the limits do not reveal which e-mails have an
+// account.
 func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
 	if u.ID != uuid.Nil {
@@ -63,12 +68,13 @@ func sessionAttempt(u user, session uuid.UUID, address netip.Addr, failed auditE
 	return a
 }
 
+// subject returns the key of a count. The kind keeps an account from colliding with an address of the same name.
 func subject(kind, name string) []byte {
 	h := sha256.Sum256([]byte(kind + "\x00" + name))
 	return h[:]
 }
 
-// prefixOf returns the network of caller.Network; invalid for an unknown address.
+// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown address.
 func prefixOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {
@@ -95,7 +101,7 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 	return nil
 }
 
-// fail counts the attempt.
+// fail counts a failed attempt against its three subjects and in the audit trail of the user.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -106,8 +112,9 @@ func (s *server) fail(ctx context.Context, a attempt) error {
 	})
 }
 
-// prove compares a password with a hash. It returns errInvalidCredentials, or errTooManyFailures. A success resets the
-// count of the pair alone: the user's own success must not give a guesser elsewhere more attempts.
+// prove compares a password with a hash. It returns errInvalidCredentials for a wrong password, or errTooManyFailures. A
+// success resets only the count of the pair, because a success of the user must not give a guesser at another address more
+// attempts.
 func (s *server) prove(ctx context.Context, a attempt, hash, password string) error {
 	return s.hasher.run(ctx, func() error {
 		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by the number of slots.

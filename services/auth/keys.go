@@ -20,16 +20,17 @@ import (
 )
 
 const (
-	// keyReload must be well below activationDelay: a replica has to know a key before another one's tokens bear it.
+	// keyReload must be well below activationDelay: a replica must load a key before other replicas sign with it.
 	keyReload = 15 * time.Second
-	keyRetry  = time.Second
+	// keyRetry is the pause after a failed load.
+	keyRetry = time.Second
 )
 
-// keyring holds the signing keys of this replica. All replicas share those in the database; whichever notices first that
-// one is due makes it.
+// keyring holds the signing keys of this replica. All replicas share the keys in the database. The first replica that finds
+// a new key due creates it.
 type keyring struct {
 	db *pgxpool.Pool
-	// sealer keeps private keys from whoever reads the database.
+	// sealer encrypts private keys, so that a reader of the database cannot sign tokens.
 	sealer    seal.Key
 	rotation  time.Duration
 	accessTTL time.Duration
@@ -37,17 +38,18 @@ type keyring struct {
 	now       func() time.Time
 	newID     func() uuid.UUID
 
+	// mu guards keys. refresh replaces the slice and never changes its elements.
 	mu   sync.RWMutex
 	keys []privateKey
 }
 
-// run keeps the keys fresh until ctx ends. While Postgres is away the last ones stay in use.
+// run reloads the keys until ctx ends. While PostgreSQL is unavailable, the last keys stay in use.
 func (k *keyring) run(ctx context.Context) {
 	for {
 		wait := keyReload
 		if err := k.refresh(ctx); err != nil && ctx.Err() == nil {
 			wait = keyRetry
-			k.log.WarnContext(ctx, "loading the signing keys", "error", err)
+			k.log.WarnContext(ctx, "failed to load the signing keys", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -57,7 +59,7 @@ func (k *keyring) run(ctx context.Context) {
 	}
 }
 
-// signer is the key to sign with now; apierr.Unavailable before the first one was loaded.
+// signer returns the key that signs at present, or apierr.Unavailable before the first load.
 func (k *keyring) signer() (privateKey, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -67,7 +69,7 @@ func (k *keyring) signer() (privateKey, error) {
 	return signerAt(k.keys, k.now()), nil
 }
 
-// refresh loads the keys, makes one when it is due, and deletes those that no token needs.
+// refresh loads the keys, creates one if it is due, and deletes keys whose tokens have all expired.
 func (k *keyring) refresh(ctx context.Context) error {
 	stored, err := selectKeys(ctx, k.db)
 	if err != nil {
@@ -85,13 +87,15 @@ func (k *keyring) refresh(ctx context.Context) error {
 	return nil
 }
 
+// isBehind reports whether rotate has something to do. It needs no lock, so that a refresh is usually one query.
 func (k *keyring) isBehind(stored []signingKey) bool {
 	now := k.now()
 	_, due := nextKey(k.open(stored), now, k.rotation)
 	return due || len(spentKeys(stored, now, k.accessTTL)) > 0
 }
 
-// rotate looks again under a lock, since another replica may have done it.
+// rotate creates and deletes keys under a lock that all replicas share. It reads the keys again, because another replica may
+// have rotated them meanwhile. It returns the keys that remain.
 func (k *keyring) rotate(ctx context.Context) ([]signingKey, error) {
 	var stored []signingKey
 	err := pg.InTx(ctx, k.db, func(tx pgx.Tx) error {
@@ -111,7 +115,7 @@ func (k *keyring) rotate(ctx context.Context) ([]signingKey, error) {
 			if err := insertKey(ctx, tx, made); err != nil {
 				return err
 			}
-			k.log.InfoContext(ctx, "made a signing key", "kid", made.KID, "active_from", from)
+			k.log.InfoContext(ctx, "created a signing key", "kid", made.KID, "active_from", from)
 			stored = append(stored, made)
 		}
 		spent := spentKeys(stored, now, k.accessTTL)
@@ -121,6 +125,8 @@ func (k *keyring) rotate(ctx context.Context) ([]signingKey, error) {
 	return stored, err
 }
 
+// makeKey generates a key and seals its private part. The kid is authenticated, so a sealed key cannot be moved to another
+// row.
 func (k *keyring) makeKey(activeFrom time.Time) (signingKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -134,8 +140,8 @@ func (k *keyring) makeKey(activeFrom time.Time) (signingKey, error) {
 	return signingKey{KID: kid, PublicKey: public, SealedPrivateKey: sealed, ActiveFrom: activeFrom}, nil
 }
 
-// open leaves out keys that were sealed with another service key: they stay published for the tokens that bear them, and
-// this installation signs with one of its own.
+// open decrypts the private keys. It omits keys that were sealed with another service key. Those stay published until the
+// tokens signed with them have expired, and this installation creates a key of its own.
 func (k *keyring) open(stored []signingKey) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {

@@ -22,25 +22,29 @@ import (
 )
 
 const (
+	// Length of a password, in characters.
 	minPassword = 8
 	maxPassword = 128
 
-	// OWASP's second choice for argon2id: m=19 MiB, t=2, p=1.
+	// Parameters of argon2id: the second recommendation of OWASP, m=19 MiB, t=2, p=1. A stored hash contains its own, so
+	// they can change without a migration.
 	argonMemory  = 19 << 10
 	argonTime    = 2
 	argonThreads = 1
 	argonSalt    = 16
 	argonKey     = 32
 
-	// waitingPerSlot bounds the queue for the hasher: at some 30 ms each, who is further back would wait for over 4 seconds.
+	// waitingPerSlot limits the queue of the hasher. A hash takes some 30 ms, so the last request waits for about 4 seconds.
 	waitingPerSlot = 128
 
+	// restTime is the time without a hash after which the hasher returns memory to the operating system.
 	restTime = 2 * time.Second
 )
 
 //go:embed well_known_passwords.txt
 var wellKnownText string
 
+// wellKnown holds frequently used passwords in lower case. checkNewPassword rejects them (NIST SP 800-63B, 5.1.1.2).
 var wellKnown = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for p := range strings.FieldsSeq(wellKnownText) {
@@ -49,7 +53,9 @@ var wellKnown = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// checkNewPassword says what is wrong with a password that is about to be set for the user of an e-mail; nil: nothing.
+// checkNewPassword returns what is wrong with a new password of the user with this e-mail, as a problem of the named field,
+// or nil. The password must be UTF-8 text of 8 to 128 characters, no well-known password, and neither the e-mail nor its
+// local part. An empty e-mail skips the last check.
 func checkNewPassword(field, password, email string) *apierr.Field {
 	bad := func(message string) *apierr.Field { return &apierr.Field{Name: field, Message: message} }
 	switch n := utf8.RuneCountInString(password); {
@@ -71,7 +77,8 @@ func checkNewPassword(field, password, email string) *apierr.Field {
 	return nil
 }
 
-// checkGivenPassword spares the hasher what cannot be anybody's password; nil: it may be one.
+// checkGivenPassword rejects a password that no account can have, without the cost of a hash; nil means that it must be
+// compared.
 func checkGivenPassword(field, password string) *apierr.Field {
 	switch {
 	case password == "":
@@ -82,16 +89,21 @@ func checkGivenPassword(field, password string) *apierr.Field {
 	return nil
 }
 
-// hasher runs argon2id for a few callers at a time, so that sign-ins leave memory and a processor to the rest.
+// hasher runs argon2id for few callers at a time. Each hash takes 19 MiB and a processor; the limit keeps both available to
+// other requests during a burst of sign-ins.
 type hasher struct {
-	slots   chan struct{}
+	// slots has an element for each running hash, and leaves one processor unused.
+	slots chan struct{}
+	// waiting has an element for each running or queued request. Its capacity is the limit of the queue.
 	waiting chan struct{}
-	// rested gives memory back some time after the last hash: each takes 19 MiB, which the process would keep as garbage.
+	// rested returns memory to the operating system restTime after the last hash. The process would otherwise keep 19 MiB of
+	// garbage per hash.
 	rested *time.Timer
-	// dummy is the hash of a password that nobody has, for e-mails without an account.
+	// dummy is the hash of a random password. A sign-in without an account is compared with it, so that it takes as long.
 	dummy string
 }
 
+// newHasher returns a hasher with one slot less than there are processors, and at least one.
 func newHasher() (*hasher, error) {
 	nobody := make([]byte, argonKey)
 	if _, err := rand.Read(nobody); err != nil {
@@ -111,7 +123,8 @@ func newHasher() (*hasher, error) {
 	}, nil
 }
 
-// run calls fn when it is its turn. It returns apierr.Unavailable when too many are waiting already.
+// run calls fn in a free slot. It returns apierr.Unavailable without waiting if the queue is full, and the error of ctx if
+// that ends in the queue.
 func (h *hasher) run(ctx context.Context, fn func() error) error {
 	select {
 	case h.waiting <- struct{}{}:
@@ -131,7 +144,7 @@ func (h *hasher) run(ctx context.Context, fn func() error) error {
 	}
 }
 
-// hashPassword returns a PHC string: $argon2id$v=19$m=19456,t=2,p=1$salt$key.
+// hashPassword returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key.
 func hashPassword(password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	if _, err := rand.Read(salt); err != nil {
@@ -142,7 +155,8 @@ func hashPassword(password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, encode(salt), encode(key)), nil
 }
 
-// verifyPassword reports whether hash was made of password. It works for other parameters than today's.
+// verifyPassword reports whether hash is the hash of password. It uses the parameters in the hash, so that hashes made with
+// earlier parameters remain valid. It returns an error if the hash is malformed, which is a defect and not a wrong password.
 func verifyPassword(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -162,5 +176,6 @@ func verifyPassword(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, key) == 1, nil
 }
 
-// typed makes one password of what different keyboards send for the same characters (NIST SP 800-63B, 5.1.1.2).
+// typed returns the bytes to hash. NFKC maps the different encodings that keyboards send for the same characters to one
+// (NIST SP 800-63B, 5.1.1.2).
 func typed(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }

@@ -15,8 +15,9 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// acting is the user whose live session the request came in. The token was verified against what this replica last heard
-// of revoked sessions; here, where they are revoked, the table itself is asked.
+// acting returns the user of the session that the request was made in, or apierr.Unauthorized. The token was verified
+// against the ended sessions that this replica has loaded. This service ends sessions itself, so it also checks the table:
+// an ended session stops working here immediately.
 func (s *server) acting(ctx context.Context) (user, error) {
 	id, _ := caller.From(ctx)
 	u, err := selectUserInSession(ctx, s.db, id.UserID, id.SessionID, s.now())
@@ -26,7 +27,7 @@ func (s *server) acting(ctx context.Context) (user, error) {
 	return u, err
 }
 
-// GetMe answers with the acting user.
+// GetMe returns the acting user, and as the ETag the version of the profile.
 func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.GetMeResponse, error) {
 	u, err := s.acting(ctx)
 	if err != nil {
@@ -35,8 +36,8 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	return &authv1.GetMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// UpdateMe requires the password for a new e-mail, with which the account could be taken over. The unique index decides
-// whether the e-mail is taken.
+// UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password, because it is sufficient to
+// take over an account. The unique index decides whether the e-mail is used by another account.
 func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
 	name, email, err := parseUpdateMe(req)
 	if err != nil {
@@ -59,7 +60,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 		if err != nil {
 			return err
 		}
-		// The e-mail or the password may have changed since.
+		// The e-mail or the password may have changed since the password was compared.
 		if email != nil && *email != before.Email && (!moves || before.PasswordHash != proved.PasswordHash) {
 			return errWrongPassword
 		}
@@ -85,7 +86,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// proveForEmail requires the current password for a change of the e-mail.
+// proveForEmail requires the current password for a change of the e-mail. A failure counts like one of ChangePassword.
 func (s *server) proveForEmail(ctx context.Context, u user, password string, from client) error {
 	problem := checkGivenPassword("currentPassword", password)
 	if password == "" {
@@ -97,7 +98,9 @@ func (s *server) proveForEmail(ctx context.Context, u user, password string, fro
 	return s.proveAgain(ctx, u, password, auditEmailChangeFailed, from)
 }
 
-// ChangePassword requires the current password and ends every other session.
+// ChangePassword requires the current password, and ends every session but the one it is called in, because a password is
+// often changed after someone else has learned it. It hashes before the transaction starts, so that no lock is held
+// meanwhile. Of simultaneous changes one succeeds.
 func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
 	u, err := s.acting(ctx)
 	if err != nil {
@@ -142,7 +145,7 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	return &authv1.ChangePasswordResponse{}, nil
 }
 
-// parseUpdateMe returns nil for a field that does not change.
+// parseUpdateMe returns nil for a field that does not change, and apierr.EmptyUpdate if both are absent.
 func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error) {
 	if req.Name == nil && req.Email == nil {
 		return nil, nil, apierr.EmptyUpdate
@@ -161,6 +164,7 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 	return name, email, p.Err()
 }
 
+// parseChangePassword returns the problems of both passwords at once. The new password must not be the e-mail of the user.
 func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
 	var p apierr.Problems
 	p.Field(checkGivenPassword("currentPassword", req.GetCurrentPassword()))

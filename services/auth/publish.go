@@ -10,7 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// publish adds an event to the outbox.
+// publish adds an event to the outbox in the transaction tx, so that it is published if and only if the change is committed.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
 	s.wake()
 	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})

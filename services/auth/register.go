@@ -14,15 +14,17 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
+// timestamp is the layout of every time in a response: RFC 3339 in UTC with milliseconds.
 const timestamp = "2006-01-02T15:04:05.000Z"
 
-// Register hashes the password before it opens the transaction, and not at all for a request that was answered before.
+// Register creates a user. It hashes the password before the transaction, so that no connection waits for the hasher. It
+// does not hash for a repeated Idempotency-Key.
 func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*authv1.RegisterResponse, error) {
 	u, err := parseRegister(req)
 	if err != nil {
 		return nil, err
 	}
-	// Nobody has an id yet; the e-mail stands for it.
+	// The user has no id yet, so the idempotency key is scoped by e-mail.
 	call := idem.Call{Scope: "register:" + u.Email, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &authv1.RegisterResponse{}
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
@@ -51,6 +53,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	return resp, nil
 }
 
+// hash returns the hash of a password. It waits for a slot of the hasher.
 func (s *server) hash(ctx context.Context, password string) (hash string, err error) {
 	err = s.hasher.run(ctx, func() error {
 		hash, err = hashPassword(password)
@@ -59,6 +62,7 @@ func (s *server) hash(ctx context.Context, password string) (hash string, err er
 	return hash, err
 }
 
+// parseRegister returns a user with the normalized name and e-mail, or the problems of all fields.
 func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	var p apierr.Problems
 	var u user
@@ -71,7 +75,7 @@ func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	return u, p.Err()
 }
 
-// taken says what it means when a user cannot be written.
+// taken maps a violation of the unique index on e-mails to errEmailAlreadyExists.
 func taken(err error) error {
 	if pg.IsViolation(err, usersEmailKey) {
 		return errEmailAlreadyExists
@@ -79,6 +83,7 @@ func taken(err error) error {
 	return err
 }
 
+// proto converts the user. The hash of the password is not part of the message.
 func (u user) proto() *authv1.User {
 	return &authv1.User{Id: u.ID.String(), Name: u.Name, Email: u.Email, CreatedAt: u.CreatedAt.UTC().Format(timestamp)}
 }

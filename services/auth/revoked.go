@@ -14,12 +14,14 @@ const (
 	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a minute longer, and clocks
 	// differ by up to a minute.
 	revokedMargin = 2 * time.Minute
-	// revokedPage is 400 KB.
+	// revokedPage is the number of sessions in a page, which is a message of 400 KB.
 	revokedPage = 20_000
 	// revokedOverlap is repeated when a caller continues after the last page. A session that was ended before the last page
-	// was read may be committed after it: a call takes up to 90 s, and clocks differ by up to a minute.
+	// was read may be committed after it: a call takes up to 90 s, and clocks differ by up to a minute. Verifiers merge pages,
+	// so repeated sessions are harmless.
 	revokedOverlap = 3 * time.Minute
 
+	// revokedScope binds cursors to this RPC.
 	revokedScope = "revoked sessions"
 )
 
@@ -27,14 +29,16 @@ const (
 type revokedPosition struct {
 	At time.Time
 	ID uuid.UUID
-	// Started is the time at which the first of these pages was read; zero: this is the first.
+	// Started is the time at which the first page of this pass was read; zero before the first page.
 	Started time.Time
 }
 
-// ListRevokedSessions serves the verifiers of all services, which ask every 20 seconds.
+// ListRevokedSessions serves the verifiers of all services, which call it every 15 to 20 seconds. It returns the ended
+// sessions whose last access token may still be valid. The cursor of the last page continues with sessions that were ended
+// since, and repeats those of the last revokedOverlap.
 func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
 	now := s.now()
-	// Tokens of sessions that were last used before this have expired.
+	// Sessions that were last used before live have no valid token.
 	live := now.Add(-s.config.AccessTTL - revokedMargin)
 	if !req.GetPaged() {
 		return s.listAllRevoked(ctx, live)
@@ -68,7 +72,7 @@ func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevoke
 	return resp, err
 }
 
-// listAllRevoked answers verifiers of the release before paging, in one message.
+// listAllRevoked serves verifiers of the release before paging, with one message.
 func (s *server) listAllRevoked(ctx context.Context, live time.Time) (*authv1.ListRevokedSessionsResponse, error) {
 	const unlimited = 1 << 31
 	ended, err := selectRevokedSessions(ctx, s.db, live, uuid.Nil, live, unlimited)
@@ -82,5 +86,6 @@ func (s *server) listAllRevoked(ctx context.Context, live time.Time) (*authv1.Li
 	return resp, nil
 }
 
-// trust is the state that this service verifies tokens against. The other services ask for it over gRPC.
+// trust returns the state that this service verifies tokens against. It calls the methods directly; the other services use
+// gRPC.
 func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

@@ -23,17 +23,19 @@ import (
 )
 
 const (
-	tokenType    = "Bearer"
+	tokenType = "Bearer"
+	// maxUserAgent is the maximum length of a stored User-Agent, in characters.
 	maxUserAgent = 255
 )
 
-// tokens are what a client gets to act for its user.
+// tokens are an access token and the refresh token for the next pair.
 type tokens struct {
 	access  string
 	refresh string
 }
 
-// Login does the same work for an e-mail without an account as for a wrong password.
+// Login starts a session. An unknown e-mail costs the same work and returns the same error as a wrong password, so that
+// neither reveals which e-mails have an account.
 func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.LoginResponse, error) {
 	email, err := parseLogin(req)
 	if err != nil {
@@ -76,8 +78,9 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	return resp, nil
 }
 
-// replayedLogin counts a request that differs from the first one as a failure: an idempotency key that is known would
-// otherwise allow guessing without end, as the right password alone gets the first answer.
+// replayedLogin returns the stored response of a repeated request. It counts a request that differs from the first one as a
+// failure. Otherwise a known idempotency key would allow unlimited guesses, because only the right password gets the first
+// response.
 func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.LoginResponse, err error) (*authv1.LoginResponse, error) {
 	if errors.Is(err, apierr.IdempotencyKeyUsed) {
 		if err := s.fail(ctx, try); err != nil {
@@ -91,8 +94,9 @@ func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.Lo
 	return resp, nil
 }
 
-// startSession returns errInvalidCredentials if the password was changed since it was proved: that change has ended all
-// sessions but one, and must not miss this one.
+// startSession stores a session, the address it came from and its audit entry, and returns its tokens. It returns
+// errInvalidCredentials if the password has changed since it was compared: that change ended all other sessions, and this
+// one must not survive it.
 func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from client, network netip.Prefix) (user, tokens, error) {
 	u, err := lockPassword(ctx, tx, proved.ID, proved.PasswordHash)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -119,6 +123,7 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from 
 	return u, t, err
 }
 
+// issue returns a new pair of tokens of a session. Only the hash of the refresh token is stored.
 func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, now time.Time) (tokens, error) {
 	refresh, err := newRefreshToken()
 	if err != nil {
@@ -135,9 +140,11 @@ func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, now t
 	return tokens{access: access, refresh: refresh}, err
 }
 
+// expiresIn returns the lifetime of an access token in seconds.
 func (s *server) expiresIn() int32 { return int32(s.config.AccessTTL / time.Second) }
 
-// Refresh answers a repeated Idempotency-Key before it looks at the token, which is used by then.
+// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A repeated Idempotency-Key
+// returns the stored response before the token is checked, because the first request has used it.
 func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*authv1.RefreshResponse, error) {
 	if req.GetRefreshToken() == "" {
 		return nil, apierr.Validation([]apierr.Field{{Name: "refreshToken", Message: "is required"}})
@@ -155,8 +162,8 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 		return nil
 	})
 	if errors.Is(err, errInvalidRefreshToken) {
-		// One of the two who had the token stole it, and there is no telling which. A used token stays used, so that this
-		// need not share the transaction that was rolled back with the refusal.
+		// If the token was used before, it was stolen, and the thief may hold the newer one: end the session. This needs a
+		// second transaction because the first one is rolled back. That is safe because a used token stays used.
 		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
@@ -168,6 +175,7 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	return resp, nil
 }
 
+// endReusedSession ends the session of a refresh token that was used before. It does nothing for any other token.
 func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
@@ -183,6 +191,8 @@ func (s *server) endReusedSession(ctx context.Context, hash []byte, from client)
 	})
 }
 
+// continueSession uses a refresh token, extends its session and returns the next pair. It returns errInvalidRefreshToken for
+// a token that is unknown, used, expired, or of an ended session.
 func (s *server) continueSession(ctx context.Context, tx pgx.Tx, hash []byte) (user, tokens, error) {
 	now := s.now().UTC()
 	id, err := useRefreshToken(ctx, tx, hash, now)
@@ -216,7 +226,8 @@ func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1
 	return &authv1.LogoutResponse{}, nil
 }
 
-// endSession reports false unless the session was the user's and live.
+// endSession ends a session and writes an audit entry. It reports false if the session was not the user's or had ended
+// before.
 func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent string) (live bool, err error) {
 	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -229,7 +240,7 @@ func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent
 	return live, err
 }
 
-// ListSessions lists the newest first.
+// ListSessions returns the live sessions of the acting user, newest first.
 func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsRequest) (*authv1.ListSessionsResponse, error) {
 	u, err := s.acting(ctx)
 	if err != nil {
@@ -256,7 +267,8 @@ func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsReque
 	return resp, nil
 }
 
-// RevokeSession may end the acting session too.
+// RevokeSession ends a session of the acting user, which may be the one it is called in. Sessions of other users are not
+// found.
 func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionRequest) (*authv1.RevokeSessionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -276,6 +288,7 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 	return &authv1.RevokeSessionResponse{Id: id.String()}, nil
 }
 
+// parseLogin returns the normalized e-mail, or the problems of all fields.
 func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	var p apierr.Problems
 	email, problem := parseEmail(req.GetEmail())
@@ -284,7 +297,8 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	return email, p.Err()
 }
 
-// cleanUserAgent keeps what can be shown of a header that the client wrote.
+// cleanUserAgent returns the printable characters of a header, at most maxUserAgent. The client chooses the header, and it
+// is shown to the user.
 func cleanUserAgent(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
@@ -298,6 +312,7 @@ func cleanUserAgent(s string) string {
 	return s
 }
 
+// proto converts the session. It is marked as current if its id is that of the acting session.
 func (s session) proto(current uuid.UUID) *authv1.Session {
 	return &authv1.Session{
 		Id:         s.ID.String(),

@@ -15,24 +15,28 @@ import (
 )
 
 const (
-	// activationDelay is how long a new key is published before it signs; verifiers reload the key set every 20 seconds.
+	// activationDelay is the time for which a new key is published before it signs. Verifiers reload the keys every 20
+	// seconds, so all of them know it by then.
 	activationDelay = time.Minute
-	// retireMargin covers the verifiers' leeway of a minute, and replicas that learn of the new key a little later.
+	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway of a minute that verifiers
+	// have, and replicas that load the new key late.
 	retireMargin = 5 * time.Minute
-	// minKeyRotation leaves a key some time between the one before and the one after it.
+	// minKeyRotation leaves each key some time between the activation of its predecessor and of its successor.
 	minKeyRotation = 5 * time.Minute
 
+	// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is sufficient to store it.
 	refreshTokenBytes = 32
 )
 
-// privateKey is a signing key that this replica can use.
+// privateKey is a signing key that this replica can use, because its service key opens it.
 type privateKey struct {
 	kid        string
 	activeFrom time.Time
 	key        ed25519.PrivateKey
 }
 
-// nextKey says from when another key should sign, if it is time to make one. keys are ordered by activeFrom.
+// nextKey reports whether a new key is due, and the time from which it signs. keys are ordered by activeFrom. The first key
+// of an installation signs immediately; there are no tokens to wait for.
 func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from time.Time, due bool) {
 	if len(keys) == 0 {
 		return now, true
@@ -44,7 +48,8 @@ func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from tim
 	return now.Add(activationDelay), true
 }
 
-// signerAt picks the key that signs now. keys are ordered by activeFrom and not empty.
+// signerAt returns the key that signs at a time: the newest active one. keys are ordered by activeFrom and not empty. If
+// none is active yet, it returns the first.
 func signerAt(keys []privateKey, now time.Time) privateKey {
 	signer := keys[0]
 	for _, k := range keys {
@@ -55,7 +60,8 @@ func signerAt(keys []privateKey, now time.Time) privateKey {
 	return signer
 }
 
-// spentKeys are those whose tokens have all expired. keys are ordered by active_from; the newest is never spent.
+// spentKeys returns the ids of the keys whose tokens have all expired. keys are ordered by ActiveFrom. The newest key is
+// never spent.
 func spentKeys(keys []signingKey, now time.Time, accessTTL time.Duration) []string {
 	var spent []string
 	for i := range len(keys) - 1 {
@@ -66,7 +72,8 @@ func spentKeys(keys []signingKey, now time.Time, accessTTL time.Duration) []stri
 	return spent
 }
 
-// signAccessToken returns a JWT that is good from now on.
+// signAccessToken returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. internal/caller
+// verifies it.
 func signAccessToken(k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -88,7 +95,7 @@ func signAccessToken(k privateKey, id caller.Identity, jti uuid.UUID, now time.T
 	return signed, nil
 }
 
-// newRefreshToken returns 256 random bits as text.
+// newRefreshToken returns 256 random bits in base64url.
 func newRefreshToken() (string, error) {
 	bits := make([]byte, refreshTokenBytes)
 	if _, err := rand.Read(bits); err != nil {
@@ -97,6 +104,7 @@ func newRefreshToken() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(bits), nil
 }
 
+// hashRefreshToken returns the SHA-256 hash that is stored in place of the token.
 func hashRefreshToken(token string) []byte {
 	h := sha256.Sum256([]byte(token))
 	return h[:]

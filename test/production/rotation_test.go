@@ -50,7 +50,7 @@ func TestKeysAreRotatedAsThePageSays(t *testing.T) {
 	requireAll()
 	c.newPerson()
 	require.Equal(t, 0, p.balance(t))
-	require.Contains(t, c.logs(running), "made a signing key", "the ones before cannot be read any more")
+	require.Contains(t, c.logs(running), "created a signing key", "the earlier keys cannot be opened")
 }
 
 // changePassword gives a service's role another password; its connections stay open.

@@ -12,14 +12,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// auditEntry is a row of audit; its JSON form is how several are written at once.
+// auditEntry is a row of audit. insertAudit writes several rows as one JSON parameter.
 type auditEntry struct {
-	ID        uuid.UUID  `json:"id"`
-	UserID    uuid.UUID  `db:"user_id" json:"user_id"`
-	Type      string     `json:"type"`
-	Outcome   string     `json:"outcome"`
-	At        time.Time  `json:"at"`
-	LastAt    time.Time  `db:"last_at" json:"last_at"`
+	ID      uuid.UUID `json:"id"`
+	UserID  uuid.UUID `db:"user_id" json:"user_id"`
+	Type    string    `json:"type"`
+	Outcome string    `json:"outcome"`
+	At      time.Time `json:"at"`
+	// LastAt is the time of the last occurrence. It equals At unless the row counts several.
+	LastAt time.Time `db:"last_at" json:"last_at"`
+	// Times is the number of occurrences, at least 1.
 	Times     int32      `json:"times"`
 	SessionID *uuid.UUID `db:"session_id" json:"session_id"`
 	Address   string     `json:"address"`
@@ -27,7 +29,7 @@ type auditEntry struct {
 	Sharing   *sharing   `json:"sharing"`
 }
 
-// sharing is what happened between the owner and a member of a budget.
+// sharing holds the details of an entry about a shared budget. It is stored as JSON.
 type sharing struct {
 	BudgetID  string  `json:"budgetId"`
 	OwnerID   string  `json:"ownerId"`
@@ -37,7 +39,8 @@ type sharing struct {
 	RemovedBy *string `json:"removedBy,omitempty"`
 }
 
-// insertAudit leaves out entries of users that do not exist, and those that are there already: events come more than once.
+// insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id exists already, because an
+// event may be delivered more than once.
 func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error {
 	rows, err := json.Marshal(entries)
 	if err != nil {
@@ -57,8 +60,8 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	return nil
 }
 
-// countAudit adds one to the user's failures of this kind, hour and address; without such a user it does nothing. The
-// failures of an hour fill one row for each of most addresses, and one for all others.
+// countAudit adds one to the user's failures of this type, hour and address. It does nothing if the user does not exist. In
+// each hour, the first most addresses have a row each, and all other addresses share a row without an address.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, failed_in)
@@ -82,7 +85,7 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 	return nil
 }
 
-// selectAudit returns the newest first, from before on.
+// selectAudit returns the entries of a user with an id below before, newest first.
 func selectAudit(ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int) ([]auditEntry, error) {
 	entries, err := pg.All[auditEntry](ctx, q, `
 		SELECT id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, sharing
@@ -96,6 +99,7 @@ func selectAudit(ctx context.Context, q pg.Querier, user, before uuid.UUID, limi
 	return entries, nil
 }
 
+// deleteAudit deletes the entries of all users that are older than before.
 func deleteAudit(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM audit WHERE at < $1`, before)
 	if err != nil {

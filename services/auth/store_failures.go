@@ -12,8 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// selectLimitEnd returns the time at which the last of the attempt's reached limits ends; nil if none is reached. In a
-// session and from an address known since then, only the limit of the pair applies.
+// selectLimitEnd returns the time at which the last of the limits that the attempt has reached ends, or nil if it has
+// reached none. In a session, and from an address that was known after since, only the limit of the pair applies.
 func selectLimitEnd(ctx context.Context, q pg.Querier, a attempt, now, since time.Time) (*time.Time, error) {
 	rows, err := q.Query(ctx, `
 		SELECT max(f.ends_at)
@@ -38,6 +38,7 @@ func selectLimitEnd(ctx context.Context, q pg.Querier, a attempt, now, since tim
 	return end, nil
 }
 
+// nullable returns nil for an invalid network, which is NULL in a statement and equals no known address.
 func nullable(network netip.Prefix) *netip.Prefix {
 	if !network.IsValid() {
 		return nil
@@ -45,7 +46,7 @@ func nullable(network netip.Prefix) *netip.Prefix {
 	return &network
 }
 
-// upsertKnownAddress records that the user signed in from a network; it does nothing for an unknown one.
+// upsertKnownAddress records that a user signed in from a network. It does nothing for an invalid network.
 func upsertKnownAddress(ctx context.Context, q pg.Querier, user uuid.UUID, network netip.Prefix, now time.Time) error {
 	if !network.IsValid() {
 		return nil
@@ -60,6 +61,7 @@ func upsertKnownAddress(ctx context.Context, q pg.Querier, user uuid.UUID, netwo
 	return nil
 }
 
+// deleteKnownAddresses deletes the addresses that were last used before a time.
 func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM known_addresses WHERE last_used_at < $1`, before)
 	if err != nil {
@@ -68,8 +70,8 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 	return nil
 }
 
-// countFailures adds one to each subject, in a new window where the last one has ended. The order spares two callers
-// with the same subjects a deadlock.
+// countFailures adds one to the count of each subject. It starts a new window until ends if the last one has ended. The
+// subjects are sorted so that two calls with the same subjects cannot deadlock.
 func countFailures(ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO login_failures AS f (subject, failures, ends_at)
@@ -80,23 +82,25 @@ func countFailures(ctx context.Context, q pg.Querier, subjects [][]byte, now, en
 		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
 			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END`, subjects, now, ends)
 	if err != nil {
-		return fmt.Errorf("counting failed sign-ins: %w", err)
+		return fmt.Errorf("counting failed attempts: %w", err)
 	}
 	return nil
 }
 
+// deleteFailuresOf resets the count of a subject.
 func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {
 	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE subject = $1`, subject)
 	if err != nil {
-		return fmt.Errorf("forgetting failed sign-ins: %w", err)
+		return fmt.Errorf("resetting failed attempts: %w", err)
 	}
 	return nil
 }
 
+// deleteFailures deletes the counts whose window has ended.
 func deleteFailures(ctx context.Context, q pg.Querier, ended time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE ends_at < $1`, ended)
 	if err != nil {
-		return fmt.Errorf("deleting failed sign-ins: %w", err)
+		return fmt.Errorf("deleting failed attempts: %w", err)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// signingKey is a row of signing_keys.
+// signingKey is a row of signing_keys. The private key is encrypted with a key derived from the service key.
 type signingKey struct {
 	KID              string    `db:"kid"`
 	PublicKey        []byte    `db:"public_key"`
@@ -18,7 +18,7 @@ type signingKey struct {
 	ActiveFrom       time.Time `db:"active_from"`
 }
 
-// lockKeys makes the replicas that want to change the keys wait for each other until their transactions end.
+// lockKeys locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.
 func lockKeys(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
 	if err != nil {
@@ -27,7 +27,7 @@ func lockKeys(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// selectKeys returns the oldest first.
+// selectKeys returns all keys, oldest ActiveFrom first.
 func selectKeys(ctx context.Context, q pg.Querier) ([]signingKey, error) {
 	keys, err := pg.All[signingKey](ctx, q, `
 		SELECT kid, public_key, sealed_private_key, active_from
@@ -39,6 +39,7 @@ func selectKeys(ctx context.Context, q pg.Querier) ([]signingKey, error) {
 	return keys, nil
 }
 
+// insertKey inserts a key. The caller holds the lock of lockKeys.
 func insertKey(ctx context.Context, q pg.Querier, k signingKey) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO signing_keys (kid, public_key, sealed_private_key, active_from)
@@ -49,6 +50,7 @@ func insertKey(ctx context.Context, q pg.Querier, k signingKey) error {
 	return nil
 }
 
+// deleteKeys deletes keys by id. Tokens that they signed are invalid from the next reload of a verifier on.
 func deleteKeys(ctx context.Context, q pg.Querier, kids []string) error {
 	_, err := q.Exec(ctx, `DELETE FROM signing_keys WHERE kid = ANY($1)`, kids)
 	if err != nil {

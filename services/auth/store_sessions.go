@@ -12,7 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// session is a row of sessions.
+// session is a row of sessions. RevokedAt is nil until the session is ended; after ExpiresAt it ends by itself.
 type session struct {
 	ID         uuid.UUID
 	UserID     uuid.UUID  `db:"user_id"`
@@ -24,6 +24,7 @@ type session struct {
 	IPAddress  string     `db:"ip_address"`
 }
 
+// insertSession inserts a live session.
 func insertSession(ctx context.Context, q pg.Querier, s session) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, user_agent, ip_address)
@@ -38,7 +39,7 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 	return nil
 }
 
-// prolongSession returns the session's user, or pgx.ErrNoRows when the session was revoked.
+// prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended.
 func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
@@ -52,7 +53,7 @@ func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expire
 	return u, nil
 }
 
-// selectSessions returns the newest first, from before on.
+// selectSessions returns the live sessions of a user with an id below before, newest first.
 func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int) ([]session, error) {
 	sessions, err := pg.All[session](ctx, q, `
 		SELECT id, user_id, created_at, last_used_at, expires_at, revoked_at, user_agent, ip_address
@@ -66,7 +67,8 @@ func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, n
 	return sessions, nil
 }
 
-// revokedSession is an ended session.
+// revokedSession is an ended session, as verifiers need it. LastUsedAt is the time at which its last access token was
+// issued.
 type revokedSession struct {
 	ID         uuid.UUID
 	RevokedAt  time.Time `db:"revoked_at"`
@@ -88,7 +90,7 @@ func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id u
 	return ended, nil
 }
 
-// revokeSession reports false unless the session was the user's and live.
+// revokeSession ends a session. It reports false if the session was not the user's or not live.
 func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
@@ -100,7 +102,7 @@ func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now ti
 	return tag.RowsAffected() == 1, nil
 }
 
-// revokeOtherSessions returns how many it has ended.
+// revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended sessions.
 func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) (int32, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
@@ -112,7 +114,8 @@ func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UU
 	return int32(tag.RowsAffected()), nil
 }
 
-// revokeSessionOfUsedToken returns pgx.ErrNoRows when the token is unknown or was not used before, or its session has ended.
+// revokeSessionOfUsedToken ends the session of a refresh token that was used before. It returns pgx.ErrNoRows if the token
+// is unknown or unused, or if its session was ended before.
 func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (session, error) {
 	ended, err := pg.One[session](ctx, q, `
 		UPDATE sessions s
@@ -126,7 +129,7 @@ func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, no
 	return ended, nil
 }
 
-// deleteSessions keeps revoked ones that are newer than before.
+// deleteSessions deletes the sessions that expired or were ended before a time. Their refresh tokens are deleted with them.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 	if err != nil {
@@ -135,6 +138,7 @@ func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	return nil
 }
 
+// insertRefreshToken stores the hash of a refresh token.
 func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session uuid.UUID, expires time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO refresh_tokens (hash, session_id, expires_at)
@@ -145,8 +149,8 @@ func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session 
 	return nil
 }
 
-// useRefreshToken returns the token's session, or pgx.ErrNoRows when it is unknown, expired or used. Of simultaneous
-// calls one gets the session.
+// useRefreshToken marks a token as used and returns its session. It returns pgx.ErrNoRows if the token is unknown, expired
+// or used. Of simultaneous calls with one token, exactly one gets the session.
 func useRefreshToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (uuid.UUID, error) {
 	rows, err := q.Query(ctx, `
 		UPDATE refresh_tokens
@@ -163,6 +167,7 @@ func useRefreshToken(ctx context.Context, q pg.Querier, hash []byte, now time.Ti
 	return id, nil
 }
 
+// deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to recognize their reuse.
 func deleteRefreshTokens(ctx context.Context, q pg.Querier, expired time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
 	if err != nil {

@@ -11,9 +11,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// usersEmailKey is the name of the unique index on e-mails.
 const usersEmailKey = "users_email_key"
 
-// user is a row of users.
+// user is a row of users. Version counts the changes of the profile and is its ETag; a change of the password does not
+// count.
 type user struct {
 	ID           uuid.UUID
 	Name         string
@@ -24,8 +26,10 @@ type user struct {
 	Version      int64
 }
 
+// userColumns are the columns of user in a statement that names the table u.
 const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version`
 
+// insertUser violates usersEmailKey if another user has the e-mail.
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version)
@@ -39,7 +43,7 @@ func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	return nil
 }
 
-// selectUserByEmail returns pgx.ErrNoRows when there is none.
+// selectUserByEmail returns pgx.ErrNoRows if no user has the e-mail, which must be normalized by parseEmail.
 func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, error) {
 	u, err := pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
 	if err != nil {
@@ -61,6 +65,7 @@ func selectUserInSession(ctx context.Context, q pg.Querier, id, session uuid.UUI
 	return u, nil
 }
 
+// selectUsers returns the users that exist, ordered by id.
 func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, error) {
 	users, err := pg.All[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.id = ANY($1) ORDER BY u.id`, ids)
 	if err != nil {
@@ -69,8 +74,8 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 	return users, nil
 }
 
-// lockPassword makes a change of the password wait until the transaction ends. It returns pgx.ErrNoRows when the
-// password's hash is another one by now.
+// lockPassword locks a user against changes of the password until the transaction ends. It returns pgx.ErrNoRows if hash is
+// no longer the hash of the user's password.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	u, err := pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`, id, hash)
@@ -80,7 +85,7 @@ func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (us
 	return u, nil
 }
 
-// lockUser makes other changes of the user wait until the transaction ends.
+// lockUser locks a user against other changes until the transaction ends.
 func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 	u, err := pg.One[user](ctx, tx, `SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
 	if err != nil {
@@ -89,7 +94,8 @@ func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 	return u, nil
 }
 
-// updateUser changes what is not nil.
+// updateUser sets the fields that are not nil and increments the version. It violates usersEmailKey if another user has the
+// e-mail.
 func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE users u
@@ -102,7 +108,7 @@ func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *st
 	return u, nil
 }
 
-// updatePassword reports false when the password's hash is not from any more.
+// updatePassword sets the hash of the password. It reports false if the password has changed since u was read.
 func updatePassword(ctx context.Context, q pg.Querier, u user, hash string, now time.Time) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE users

@@ -9,15 +9,15 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// parseBill parses a receipt's amounts. It returns errOCRResponse if a text is not a number, money.ErrDecimals if the total has
-// more decimals than the currency, and errOCRParse if the total is missing or out of range. A line with one of the latter two
-// problems only prevents the split into items.
+// parseBill parses the amounts of a recognized receipt. It returns errOCRResponse if an amount is not a number, money.ErrDecimals if
+// the total has more decimals than the currency, and errOCRParse if the total is missing or out of range. If a line has too many
+// decimals or is out of range, the bill can still become one transaction for the total, but not one per line.
 func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
-	var nonsense bool
+	var malformed bool
 	b := bill{merchant: describe(r.GetMerchant(), "Receipt")}
 	parse := func(s string) (int64, bool) {
 		n, err := currency.Parse(s)
-		nonsense = nonsense || s != "" && errors.Is(err, money.ErrSyntax)
+		malformed = malformed || s != "" && errors.Is(err, money.ErrSyntax)
 		return n, err == nil
 	}
 	adjustment := func(s string) int64 {
@@ -36,7 +36,7 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	}
 	parse(r.GetSubtotal())
 	parse(r.GetTotal())
-	if nonsense {
+	if malformed {
 		return bill{}, errOCRResponse
 	}
 	var err error
@@ -50,7 +50,8 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	return b, nil
 }
 
-// describe makes a transaction's description of what stood on paper.
+// describe returns a recognized text as the description of a transaction: without null characters, which PostgreSQL rejects, and at
+// most maxLineDescription characters long. It returns otherwise for an empty text.
 func describe(s, otherwise string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\x00", ""))
 	if runes := []rune(s); len(runes) > maxLineDescription {

@@ -15,26 +15,28 @@ import (
 )
 
 const (
-	// maxSyncs is the maximum number of budgets in one request.
+	// maxSyncs is the maximum number of budgets in one SyncReferences request.
 	maxSyncs = 100
-	// reservationLife is how long a category stays reserved when the budget service never settles the reservation, because
-	// it stopped between reserving and writing the budget. It also bounds the age of a request that is still under way.
+	// reservationLife is how long a category stays reserved if the budget service never settles the reservation, because it
+	// stopped between reserving and writing the budget. The versions of deleted budgets are kept as long, so that an older
+	// SyncReferences request that arrives late changes nothing.
 	reservationLife = 24 * time.Hour
-	// deletedVersion is later than any version of a budget.
+	// deletedVersion is the version of a deleted budget. It is greater than any other version.
 	deletedVersion = math.MaxInt64
 )
 
-// budgetUse is the set of categories that a budget holds in one version.
+// budgetUse is the set of categories that a budget holds in one version. A deleted budget holds none and has deletedVersion.
 type budgetUse struct {
 	owner, budget uuid.UUID
 	version       int64
 	categories    []uuid.UUID
-	// settled are reservations whose attempt to write the budget has ended.
+	// settled holds the reservations whose attempt to write the budget has ended, successfully or not.
 	settled []uuid.UUID
 }
 
-// SyncReferences records the categories of budgets, and returns the ids that the budgets should hold. A foreign key keeps a
-// recorded category from being deleted.
+// SyncReferences records the categories of budgets and returns the ids that the budgets should hold, which differ after a merge. A
+// foreign key prevents the deletion of a recorded category. Requests are idempotent, and an older version changes nothing.
+// Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
 func (s *server) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferencesRequest) (*ledgerv1.SyncReferencesResponse, error) {
 	uses, err := parseBudgetUses(req)
 	if err != nil || len(uses) == 0 {
@@ -64,9 +66,10 @@ func (s *server) SyncReferences(ctx context.Context, req *ledgerv1.SyncReference
 	return resp, nil
 }
 
-// recordReferences records the uses that are not older than the recorded ones. latest holds the budgets for which that is true.
+// recordReferences records the uses whose version is not older than the recorded one. latest holds their budgets, and held the
+// existing category for each id that these budgets hold.
 //
-// Categories are locked before references, which is the order of DeleteCategory.
+// Categories are locked before references, as in DeleteCategory, so that the two cannot deadlock.
 func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time.Time) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
 	if err := shareReferencedCategories(ctx, tx, uses); err != nil {
 		return nil, nil, err
@@ -94,7 +97,8 @@ func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time
 	return held, latest, err
 }
 
-// current returns the present id of each category of a budget, and an empty string for one that no longer exists.
+// current returns the current id of each category of a budget, in its order, and an empty string for a category that no longer
+// exists.
 func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 	ids := make([]string, len(u.categories))
 	for i, id := range u.categories {
@@ -105,6 +109,7 @@ func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 	return ids
 }
 
+// parseBudgetUses validates the request. A budget without categories is a deleted one.
 func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
 	var p apierr.Problems
 	if len(req.GetBudgets()) > maxSyncs {

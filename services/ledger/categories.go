@@ -17,11 +17,12 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// maxCategories limits the rows of a summary. Users with more keep them.
+// maxCategories is the maximum number of categories per user. It limits the rows of a summary. Users who have more keep them, but
+// cannot create further ones.
 const maxCategories = 1000
 
-// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS when the user has a category of this name in any case,
-// CATEGORY_LIMIT_REACHED.
+// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category of this name, ignoring case,
+// CATEGORY_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
 func (s *server) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
 	name, err := parseCategoryName(req.GetName())
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *server) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategor
 	return resp, nil
 }
 
-// ListCategories answers newest first.
+// ListCategories returns a page of the caller's categories, newest first. Errors: INVALID_CURSOR.
 func (s *server) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
 	owner, before := caller.ID(ctx), uuid.Max
 	scope := "categories " + owner.String()
@@ -73,7 +74,7 @@ func (s *server) ListCategories(ctx context.Context, req *ledgerv1.ListCategorie
 	return resp, nil
 }
 
-// GetCategory answers with one category.
+// GetCategory returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, also for another user's category.
 func (s *server) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryRequest) (*ledgerv1.GetCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -89,7 +90,8 @@ func (s *server) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryReque
 	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
 }
 
-// UpdateCategory renames a category.
+// UpdateCategory renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE,
+// VERSION_MISMATCH.
 func (s *server) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -108,7 +110,7 @@ func (s *server) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategor
 		if err != nil {
 			return err
 		}
-		c, err := based(locked, id, req.GetIfMatch())
+		c, err := matchVersion(locked, id, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
@@ -126,9 +128,11 @@ func (s *server) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategor
 	return resp, nil
 }
 
-// DeleteCategory deletes a category that no transaction and no budget uses, or merges it into another one.
+// DeleteCategory deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into that target
+// first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes. Errors:
+// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE, VERSION_MISMATCH.
 func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
-	id, heir, err := parseCategoryDelete(req)
+	id, target, err := parseCategoryDelete(req)
 	if err != nil {
 		return nil, err
 	}
@@ -137,25 +141,25 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 		if err := lockOwner(ctx, tx, owner); err != nil {
 			return err
 		}
-		locked, err := lockCategories(ctx, tx, owner, id, heir)
+		locked, err := lockCategories(ctx, tx, owner, id, target)
 		if err != nil {
 			return err
 		}
-		if _, err := based(locked, id, req.GetIfMatch()); err != nil {
+		if _, err := matchVersion(locked, id, req.GetIfMatch()); err != nil {
 			return err
 		}
 		event := &ledgerv1.CategoryDeleted{OwnerId: owner.String(), CategoryId: id.String()}
 		if req.ReassignTo != nil {
-			if _, ok := locked[heir]; !ok {
+			if _, ok := locked[target]; !ok {
 				return errCategoryNotFound.With("reassignTo", "is unknown")
 			}
-			if err := s.merge(ctx, tx, owner, id, heir); err != nil {
+			if err := s.merge(ctx, tx, owner, id, target); err != nil {
 				return err
 			}
-			if err := mergeReferences(ctx, tx, owner, id, heir); err != nil {
+			if err := mergeReferences(ctx, tx, owner, id, target); err != nil {
 				return err
 			}
-			event.ReassignedTo = new(heir.String())
+			event.ReassignedTo = new(target.String())
 		}
 		if err := deleteExpiredReservations(ctx, tx, owner, id, s.now()); err != nil {
 			return err
@@ -174,21 +178,21 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
 }
 
-// merge reassigns the transactions of a category to another one, and adds its totals to the other's. The caller holds the
-// owner's lock.
-func (s *server) merge(ctx context.Context, tx pgx.Tx, owner, from, to uuid.UUID) error {
-	if err := reassignTransactions(ctx, tx, owner, from, to, s.now()); err != nil {
+// merge reassigns the transactions of a category to the target and adds its totals to those of the target. The caller holds the
+// owner's lock. It returns errCategoryOverflow if a total would be out of range.
+func (s *server) merge(ctx context.Context, tx pgx.Tx, owner, from, target uuid.UUID) error {
+	if err := reassignTransactions(ctx, tx, owner, from, target, s.now()); err != nil {
 		return err
 	}
-	err := mergeTotals(ctx, tx, owner, from, to)
+	err := mergeTotals(ctx, tx, owner, from, target)
 	if pg.IsViolation(err, "monthly_totals_amount_range") {
 		return errCategoryOverflow
 	}
 	return err
 }
 
-// based returns a category in the version that the change is based on.
-func based(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (category, error) {
+// matchVersion returns one of the locked categories if its version matches If-Match.
+func matchVersion(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (category, error) {
 	c, ok := locked[id]
 	switch {
 	case !ok:
@@ -199,6 +203,7 @@ func based(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (categor
 	return c, nil
 }
 
+// takenName maps a violated unique name to errCategoryAlreadyExists and returns other errors unchanged.
 func takenName(err error) error {
 	if pg.IsViolation(err, "categories_owner_name_key") {
 		return errCategoryAlreadyExists.With("name", "is taken")
@@ -213,7 +218,9 @@ func parseCategoryName(s string) (string, error) {
 	return name, p.Err()
 }
 
-func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, heir uuid.UUID, err error) {
+// parseCategoryDelete returns the category to delete and the target of its merge. The target is the category itself if the request
+// does not merge.
+func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.UUID, err error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return uuid.Nil, uuid.Nil, errInvalidCategoryID
@@ -221,14 +228,14 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, heir uuid.UUI
 	if req.ReassignTo == nil {
 		return id, id, nil
 	}
-	heir, ok = text.ID(req.GetReassignTo())
+	target, ok = text.ID(req.GetReassignTo())
 	switch {
 	case !ok:
 		return uuid.Nil, uuid.Nil, errInvalidCategoryID.With("reassignTo", "must be a UUID")
-	case heir == id:
+	case target == id:
 		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be another category"}})
 	}
-	return id, heir, nil
+	return id, target, nil
 }
 
 func (c category) proto() *ledgerv1.Category {

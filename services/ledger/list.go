@@ -19,7 +19,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// maxFilterIDs bounds how many wallets and categories a list may name each.
+// maxFilterIDs is the maximum number of wallets, and of categories, in a list's filters.
 const maxFilterIDs = 100
 
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of a search without three
@@ -49,7 +49,7 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 	if err != nil {
 		return nil, err
 	}
-	// The rows are the owner's, and so are the wallets and categories that they name.
+	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without a row have to be checked.
 	wallets := missing(l.wallets, rows, func(t transaction) uuid.UUID { return t.WalletID })
 	categories := missing(l.categories, rows, func(t transaction) uuid.UUID { return t.CategoryID })
 	own, err := selectOwn(ctx, s.db, l.owner, wallets, categories)
@@ -74,9 +74,9 @@ func (s *server) ListTransactions(ctx context.Context, req *ledgerv1.ListTransac
 	return &ledgerv1.ListTransactionsResponse{Transactions: transactionsProto(rows), Pagination: pagination}, nil
 }
 
-// readList returns up to l.limit rows. Most pages are full after the rows nearby. Otherwise the matching rows are collected
-// by an index, if there is one for the filters. If there is none, a page examines a limited number of rows, and end is the
-// last of them unless the list ended before.
+// readList returns up to l.limit rows. Most pages are full after reading the nearest rows in the list's order. Otherwise another
+// index finds all matching rows, and they are sorted. If no index supports the filters, a page examines a limited number of rows;
+// end is then the last examined row, or nil if the list ends there.
 func (s *server) readList(ctx context.Context, l transactionList) (rows []transaction, end *transaction, err error) {
 	rows, err = walkTransactions(ctx, s.db, l)
 	if err != nil || len(rows) == l.limit || !l.filtered() {
@@ -94,8 +94,8 @@ func (s *server) readList(ctx context.Context, l transactionList) (rows []transa
 	return rows, nil, err
 }
 
-// hasTrigram reports whether the index of descriptions can find a text: it holds sequences of three letters or digits. Only
-// ASCII counts, because a database with the character type C takes other letters for punctuation.
+// hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a
+// row. Only ASCII counts, because a database with the character type C treats other letters as punctuation.
 func hasTrigram(s string) bool {
 	run := 0
 	for _, r := range s {
@@ -110,27 +110,32 @@ func hasTrigram(s string) bool {
 	return false
 }
 
-// missing are the ids that no row names.
+// missing returns the ids that no row has. It reuses the memory of ids.
 func missing(ids []uuid.UUID, rows []transaction, named func(transaction) uuid.UUID) []uuid.UUID {
 	return slices.DeleteFunc(ids, func(id uuid.UUID) bool {
 		return slices.ContainsFunc(rows, func(t transaction) bool { return named(t) == id })
 	})
 }
 
-// transactionList is which of an owner's transactions are wanted, and in what order. Absent filters are zero.
+// transactionList is a parsed ListTransactions request. Absent filters are zero.
 type transactionList struct {
 	owner               uuid.UUID
 	wallets, categories []uuid.UUID
 	kind, currency      string
-	from, end           *time.Time
-	minE4, maxE4        *int64
-	part                string
-	sort                string
-	after               *position
-	limit               int
+	// from is inclusive and end exclusive.
+	from, end *time.Time
+	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major unit, which fit all currencies.
+	minE4, maxE4 *int64
+	// part is a substring of the description, ignoring case.
+	part string
+	sort string
+	// after is the last row of the previous page, nil for the first page.
+	after *position
+	// limit is the page size plus one; the additional row shows whether another page follows.
+	limit int
 }
 
-// The values of sort.
+// The values of parameter sort.
 const (
 	newestFirst   = "-date"
 	oldestFirst   = "date"
@@ -138,7 +143,8 @@ const (
 	leastAmount   = "amount"
 )
 
-// position is the last row of a page; what it is sorted by decides which of Date and AmountE4 counts.
+// position is the content of a cursor: the last row of a page. The list's order uses either Date or AmountE4, and ID for rows with
+// equal values.
 type position struct {
 	Date     time.Time
 	AmountE4 int64
@@ -149,11 +155,13 @@ func (l transactionList) byAmount() bool { return l.sort == leastAmount || l.sor
 
 func (l transactionList) descending() bool { return l.sort == newestFirst || l.sort == largestAmount }
 
+// position returns the position of a row, for page.Cut.
 func (l transactionList) position(t transaction) any {
 	return position{Date: t.Date, AmountE4: t.amountE4(), ID: t.ID}
 }
 
-// listScope makes a cursor valid for the same owner, filters and order only.
+// listScope returns the scope of a list's cursors. It contains the owner, the filters and the order, so that a cursor is valid for
+// the same list only. The limit may change from page to page.
 func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, error) {
 	question := proto.CloneOf(req)
 	question.Limit, question.Cursor = nil, ""
@@ -198,7 +206,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	return l, p.Err()
 }
 
-// checkBounds refuses windows and ranges that are upside down.
+// checkBounds adds a problem for a window or a range of amounts that ends before it begins.
 func (l transactionList) checkBounds(p *apierr.Problems) {
 	if l.from != nil && l.end != nil && !p.Has(errInvalidTransactionDate) && !l.from.Before(*l.end) {
 		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
@@ -208,6 +216,7 @@ func (l transactionList) checkBounds(p *apierr.Problems) {
 	}
 }
 
+// parseFilterIDs parses at most maxFilterIDs ids.
 func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
 	if len(ss) > maxFilterIDs {
 		p.Field(&apierr.Field{Name: field, Message: "must be at most 100 ids"})
@@ -216,7 +225,8 @@ func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *ap
 	return parseIDs(p, field, ss, malformed)
 }
 
-// parseAmountBound reads a bound of signed amounts of any currency.
+// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit all currencies. It returns nil if
+// there is none.
 func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
 	if s == nil {
 		return nil

@@ -14,13 +14,15 @@ import (
 )
 
 const (
+	// Layouts of package time. timestamp is for UTC only.
 	dateLayout  = "2006-01-02"
 	monthLayout = "2006-01"
 	timestamp   = "2006-01-02T15:04:05.000Z"
 
+	// minYear and maxYear are the years that a date may have, inclusive.
 	minYear = 1900
 	maxYear = 2200
-	// mostDecimals is how many the finest currency has.
+	// mostDecimals is the maximum number of decimals of a currency.
 	mostDecimals = 4
 )
 
@@ -36,13 +38,14 @@ var (
 // offset matches Z, +02:00, +0200 or +02. Its groups are the sign with the hours, and the minutes.
 const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 
-// currencyOf is for codes that were checked before.
+// currencyOf returns the currency of a valid code, such as one from the database.
 func currencyOf(code string) money.Currency {
 	c, _ := money.ParseCurrency(code)
 	return c
 }
 
-// formatTime writes the layout that Go formats quickest, and the milliseconds in front of its Z.
+// formatTime formats t in UTC with milliseconds, like layout timestamp. It inserts the milliseconds into RFC 3339, which Go formats
+// much faster than other layouts.
 func formatTime(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, len("2006-01-02T15:04:05.000Z")), time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)
@@ -50,7 +53,8 @@ func formatTime(t time.Time) string {
 }
 
 // parseTime parses an ISO 8601 date or date-time, and truncates it to milliseconds. The zone is UTC unless an offset is given.
-// It reports as bare whether s has no time of day.
+// bare reports whether s has no time of day. ok is false for other syntax, dates that do not exist, and years outside of minYear to
+// maxYear.
 func parseTime(s string) (t time.Time, bare, ok bool) {
 	part := extendedTime.FindStringSubmatch(s)
 	if part == nil {
@@ -84,7 +88,7 @@ func parseBound(p *apierr.Problems, field, s string, last bool) time.Time {
 	return t
 }
 
-// parseCurrency returns the zero currency for a code that is none.
+// parseCurrency parses an ISO 4217 code. For an unknown code it adds a problem and returns the zero currency.
 func parseCurrency(p *apierr.Problems, field, s string) money.Currency {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
@@ -94,6 +98,7 @@ func parseCurrency(p *apierr.Problems, field, s string) money.Currency {
 	return currency
 }
 
+// requireCurrency is parseCurrency with a separate problem for an absent code.
 func requireCurrency(p *apierr.Problems, field, s string) money.Currency {
 	if strings.TrimSpace(s) == "" {
 		p.Field(&apierr.Field{Name: field, Message: "is required"})
@@ -102,7 +107,8 @@ func requireCurrency(p *apierr.Problems, field, s string) money.Currency {
 	return parseCurrency(p, field, s)
 }
 
-// parseAmount reads an amount in minor units of a currency; without one it only judges the number.
+// parseAmount parses an amount and returns it in minor units of the currency. If the currency is zero, because the request's is
+// invalid, it only validates the number.
 func parseAmount(currency money.Currency, s string) (int64, error) {
 	if currency == (money.Currency{}) {
 		return money.ParseDecimal(s, mostDecimals)
@@ -110,7 +116,7 @@ func parseAmount(currency money.Currency, s string) (int64, error) {
 	return currency.Parse(s)
 }
 
-// parseID parses an id in a filter.
+// parseID parses the id of a filter. For a malformed one it adds a problem and returns the zero id.
 func parseID(p *apierr.Problems, field, s string, malformed *apierr.Error) uuid.UUID {
 	id, ok := text.ID(s)
 	if !ok {
@@ -129,7 +135,7 @@ func parseReference(p *apierr.Problems, field, s string, malformed *apierr.Error
 	return &id
 }
 
-// requireReference is parseReference with a problem of its own for an absent id.
+// requireReference is parseReference with a separate problem for an absent id.
 func requireReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
 	if strings.TrimSpace(s) == "" {
 		p.Field(&apierr.Field{Name: field, Message: "is required"})

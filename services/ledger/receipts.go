@@ -22,16 +22,20 @@ import (
 )
 
 const (
+	// maxLineDescription is the maximum length of a transaction's description, in characters.
 	maxLineDescription = 1000
-	// recognizedCode is the answer's code when nothing was created.
+	// recognizedCode is the response's code if nothing was created.
 	recognizedCode = "RECEIPT_RECOGNIZED"
-	// writeReserve is kept back from the recognition, so that a slow engine is told of as such and a recognised receipt
-	// can still be stored.
+	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt can still be stored, and a slow
+	// engine results in OCR_RESPONSE_FAILED instead of a timeout.
 	writeReserve = time.Second
 )
 
-// CreateTransactionsFromReceipt reads a receipt and creates its transactions, all or none. With dry_run it returns them and
-// creates nothing. A request that must fail anyway is not recognized, and no recognition runs inside a database transaction.
+// CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
+// creates nothing. Recognition is expensive, so a request that must fail for another reason is rejected before it, and it does not
+// run inside a database transaction. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND,
+// INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH,
+// WALLET_CURRENCY_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
 func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
@@ -61,8 +65,8 @@ func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv
 	return resp, err
 }
 
-// recognize asks the ocr service. Its own words about the file or its load pass; whatever else keeps it from answering
-// is a failed response.
+// recognize sends the file to the ocr service. It returns that service's errors about the file (OCR_PARSE_FAILED,
+// OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE) unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
 func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
 	within := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -80,19 +84,20 @@ func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRespo
 	if e := apierr.From(err); e != nil && slices.Contains([]string{errOCRParse.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason}, e.Reason) {
 		return nil, e
 	}
-	s.log.WarnContext(ctx, "recognising a receipt", "error", err)
+	s.log.WarnContext(ctx, "failed to recognize a receipt", "error", err)
 	return nil, errOCRResponse
 }
 
-// reading is a receipt as it will be stored and answered, and the transactions that it makes.
+// reading is a recognized receipt with its images, and the transactions to create from it, which have no ids yet.
 type reading struct {
 	upload
 	receipt      *ocrv1.Receipt
-	pictures     [][]byte
+	images       [][]byte
 	transactions []transaction
 }
 
-// readReceipt fills in the currency and the date if the receipt has none, and splits the receipt into transactions.
+// readReceipt splits a recognized receipt into transactions. If the receipt has no currency, it takes the wallet's, and if it has no
+// date, today's (UTC). Each assumption adds a warning.
 func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (reading, error) {
 	now, r := s.now(), recognized.GetReceipt()
 	currency, printed := money.ParseCurrency(r.GetCurrency())
@@ -111,19 +116,19 @@ func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (rea
 	b, err := parseBill(r, currency)
 	switch {
 	case errors.Is(err, money.ErrDecimals):
-		return reading{}, unfitCurrency(r, currency, printed)
+		return reading{}, currencyMismatch(r, currency, printed)
 	case err != nil:
 		return reading{}, err
 	}
 	shares, ok := b.split(u.mode)
 	if !ok {
-		return reading{}, unsplittable(b, u.mode)
+		return reading{}, splitError(b, u.mode)
 	}
 	if len(r.GetLines()) > 0 && !b.reconciles() {
 		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
 	}
 	r.ImagePages = int32(len(recognized.GetPictures()))
-	out := reading{upload: u, receipt: r, pictures: recognized.GetPictures()}
+	out := reading{upload: u, receipt: r, images: recognized.GetPictures()}
 	for _, p := range shares {
 		out.transactions = append(out.transactions, transaction{
 			OwnerID: u.owner, WalletID: u.wallet, CategoryID: u.category, AmountMinor: p.amount, Currency: currency.Code(),
@@ -133,8 +138,9 @@ func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (rea
 	return out, nil
 }
 
-// unfitCurrency returns the problem of a total with more decimals than its currency, which is the wallet's unless one is printed.
-func unfitCurrency(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
+// currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
+// receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.
+func currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
 	if printed {
 		return errReceiptCurrencyMismatch.With("receipt", fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
 	}
@@ -143,8 +149,9 @@ func unfitCurrency(r *ocrv1.Receipt, currency money.Currency, printed bool) erro
 		r.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
-// unsplittable says why a mode could not be followed: the client's wish, or a receipt that asks for no money.
-func unsplittable(b bill, mode string) error {
+// splitError returns why a bill cannot be split in a mode. It is a validation error if another mode is possible, and otherwise
+// OCR_PARSE_FAILED.
+func splitError(b bill, mode string) error {
 	switch {
 	case mode == modeItems:
 		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be items: the receipt's lines do not add up to its total"}})
@@ -154,7 +161,7 @@ func unsplittable(b bill, mode string) error {
 	return errOCRParse
 }
 
-// preview answers with what would be created, without ids.
+// preview returns the response of a dry run: the transactions that would be created, without ids and timestamps.
 func (s *server) preview(ctx context.Context, r reading) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	earlier, err := earlierReceipt(ctx, s.db, r.upload)
 	if err != nil {
@@ -170,7 +177,8 @@ func (s *server) preview(ctx context.Context, r reading) (*ledgerv1.CreateTransa
 	return resp, nil
 }
 
-// storeReceipt may run twice, so it leaves r as it is.
+// storeReceipt inserts the receipt, its images and its transactions, and fills the response. It may run twice because InTx retries
+// after a deadlock, so it does not change r.
 func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *ledgerv1.CreateTransactionsFromReceiptResponse) error {
 	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
 		return err
@@ -190,7 +198,7 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	if err := insertReceipt(ctx, tx, receipt{ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.now()}); err != nil {
 		return err
 	}
-	if err := insertReceiptImages(ctx, tx, r.owner, id, r.pictures); err != nil {
+	if err := insertReceiptImages(ctx, tx, r.owner, id, r.images); err != nil {
 		return err
 	}
 	transactions := slices.Clone(r.transactions)
@@ -202,15 +210,14 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	if err != nil {
 		return err
 	}
-	// They have one wallet and one category.
+	// All have the same wallet and category, so either all were inserted or none.
 	if len(written) == 0 {
 		return s.notInserted(ctx, tx, transactions[0])
 	}
 	return nil
 }
 
-// GetReceipt answers with what was read from a receipt. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
-// user's).
+// GetReceipt returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
 func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -230,8 +237,8 @@ func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest
 	return resp, nil
 }
 
-// GetReceiptImage answers with the picture that was kept of a page. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for
-// another user's), RECEIPT_IMAGE_NOT_FOUND.
+// GetReceiptImage returns the stored image of a page, by default the first one. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for
+// another user's receipt, RECEIPT_IMAGE_NOT_FOUND.
 func (s *server) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -249,20 +256,20 @@ func (s *server) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptIm
 	return &ledgerv1.GetReceiptImageResponse{Image: image}, nil
 }
 
-// receiptDate reads a date that a transaction may have.
+// receiptDate parses a recognized date. It returns false for dates that a transaction may not have.
 func receiptDate(s string) (time.Time, bool) {
 	d, err := time.Parse(dateLayout, s)
 	return d, err == nil && d.Year() >= minYear && d.Year() <= maxYear
 }
 
-// warn adds a warning unless the recogniser gave it already.
+// warn adds a warning unless the ocr service has added it already.
 func warn(r *ocrv1.Receipt, code, message string) {
 	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code }) {
 		r.Warnings = append(r.Warnings, &ocrv1.Warning{Code: code, Message: message})
 	}
 }
 
-// warnDuplicate names the earlier receipt.
+// warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is one.
 func warnDuplicate(r *ocrv1.Receipt, earlier *uuid.UUID) {
 	if earlier != nil {
 		r.Warnings = append(r.Warnings, &ocrv1.Warning{

@@ -21,15 +21,16 @@ const (
 	scrubTime     = scrubInterval / 100
 )
 
-// scrubber verifies one owner after the other in the background, and counts those whose balances or totals differ. Every
-// replica has one; at worst an owner is checked by all of them.
+// scrubber continuously verifies the owners' balances and totals in the background, and counts the owners that differ. It only
+// reports; ledger verify -repair corrects. Every replica runs one, so an owner may be checked once per replica.
 type scrubber struct {
 	db  *pgxpool.Pool
 	log *slog.Logger
-	// last is the owner that was checked last, and found counts the differing owners of this pass over all owners.
+	// last is the owner checked most recently. found counts the differing owners of the current pass over all owners.
 	last  uuid.UUID
 	found int64
-	// differing is the larger one of this pass's count and the last pass's.
+	// differing is the larger count of the current and the previous pass, so that the metric does not drop to zero when a pass
+	// begins.
 	differing atomic.Int64
 }
 
@@ -65,8 +66,8 @@ func (s *scrubber) run(ctx context.Context) {
 	}
 }
 
-// step checks owners for a time, and at least one. After the last owner it publishes the count of the pass. An owner whose
-// check fails is skipped until the next pass.
+// step checks owners until limit has passed, and at least one. After the last owner it publishes the count of the pass. If a check
+// fails, it returns the error, and the owner is skipped until the next pass.
 func (s *scrubber) step(ctx context.Context, limit time.Duration) error {
 	budget, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -12,10 +12,11 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// maxWindows bounds what one call may ask.
+// maxWindows is the maximum number of windows in one request.
 const maxWindows = 1000
 
-// SumSpending tells a service what was spent in windows, all in one statement.
+// SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request, with one statement. Only the
+// budget service may call it.
 func (s *server) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequest) (*ledgerv1.SumSpendingResponse, error) {
 	windows, err := parseWindows(req)
 	if err != nil || len(windows) == 0 {
@@ -39,13 +40,14 @@ func (s *server) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingReque
 	return resp, nil
 }
 
-// spendingWindow is an owner's wallet and categories in a span of time.
+// spendingWindow selects an owner's transactions in a wallet and some categories within a window.
 type spendingWindow struct {
 	window
 	owner, wallet uuid.UUID
 	categories    []uuid.UUID
 }
 
+// parseWindows validates the windows. The last day of a window is inclusive in the request.
 func parseWindows(req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
 	var p apierr.Problems
 	if len(req.GetWindows()) > maxWindows {
@@ -72,6 +74,7 @@ func parseWindows(req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
 	return windows, p.Err()
 }
 
+// parseDay parses a date without a time of day.
 func parseDay(p *apierr.Problems, field, s string) time.Time {
 	d, bare, ok := parseTime(s)
 	if !ok || !bare {

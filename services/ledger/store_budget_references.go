@@ -10,13 +10,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// categoryKey is the constraint that keeps a category while a transaction or a budget uses it. Both tables have it.
+// categoryKey is the foreign key that prevents the deletion of a category that a transaction or a budget uses. The constraints of both
+// tables have this name.
 const categoryKey = "transactions_category_fkey"
 
-// heldCategory is a category by the id that a budget holds.
+// heldCategory identifies a category by the id that a budget holds, which may have been merged since.
 type heldCategory struct{ budget, id uuid.UUID }
 
-// flatUses are uses as arrays for unnest: a row per budget, per category and per settled reservation.
+// flatUses holds budget uses as arrays for unnest: one element per budget, per category and per settled reservation.
 type flatUses struct {
 	owners, budgets                        []uuid.UUID
 	versions                               []int64
@@ -24,6 +25,7 @@ type flatUses struct {
 	settledOwners, settledBudgets, settled []uuid.UUID
 }
 
+// flatten converts budget uses to arrays.
 func flatten(uses []budgetUse) flatUses {
 	var f flatUses
 	for _, u := range uses {
@@ -38,7 +40,8 @@ func flatten(uses []budgetUse) flatUses {
 	return f
 }
 
-// reserveCategories keeps an owner's categories for a budget. It violates categoryKey when one of them is deleted meanwhile.
+// reserveCategories reserves an owner's categories for a budget. A repetition with the same reservation changes nothing. It violates
+// categoryKey if a category was deleted concurrently.
 func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID, until time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
@@ -52,8 +55,8 @@ func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reserva
 	return nil
 }
 
-// shareReferencedCategories keeps the categories of budgets, as held and as recorded, from being deleted until the
-// transaction ends.
+// shareReferencedCategories prevents the deletion of the categories of budgets until the transaction ends: both of the categories
+// that the budgets hold and of the recorded ones.
 func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -76,8 +79,9 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 	return nil
 }
 
-// upsertReferencingBudgets locks the budgets and returns those whose version is not older than the recorded one.
-func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, forget time.Time) (map[uuid.UUID]bool, error) {
+// upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose version is not older than the
+// recorded one. The version of a deleted budget expires.
+func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time) (map[uuid.UUID]bool, error) {
 	type row struct {
 		BudgetID uuid.UUID `db:"budget_id"`
 	}
@@ -90,7 +94,7 @@ func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUs
 		ON CONFLICT (owner_id, budget_id) DO UPDATE
 		SET version = EXCLUDED.version, expires_at = EXCLUDED.expires_at
 		WHERE k.version <= EXCLUDED.version
-		RETURNING budget_id`, f.owners, f.budgets, f.versions, int64(deletedVersion), forget)
+		RETURNING budget_id`, f.owners, f.budgets, f.versions, int64(deletedVersion), expiry)
 	if err != nil {
 		return nil, fmt.Errorf("recording the versions of budgets: %w", err)
 	}
@@ -101,7 +105,7 @@ func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUs
 	return latest, nil
 }
 
-// insertReferences records the categories that budgets hold and that exist, by the same id or by that of a merge.
+// insertReferences records the existing categories that budgets hold: the category with that id, or the target of its merge.
 func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -120,7 +124,7 @@ func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error
 	return nil
 }
 
-// deleteUnheldReferences deletes recorded categories that budgets no longer hold. Reservations stay.
+// deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not delete reservations.
 func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -172,8 +176,8 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 	return held, nil
 }
 
-// mergeReferences replaces a category of budgets by the target of its merge, and records the merge for budgets that have
-// the old id and are not recorded yet.
+// mergeReferences replaces a category of budgets with the target of its merge. It also records the merge, for budgets that hold the old
+// id and are not recorded yet.
 func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH moved AS (UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2),
@@ -195,10 +199,10 @@ func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, categor
 	return nil
 }
 
-// expireReferences deletes reservations that were never settled, and the versions of budgets deleted long ago.
+// expireReferences deletes expired reservations, which were never settled, and the expired versions of deleted budgets.
 func expireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
-		WITH forgotten AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)
+		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)
 		DELETE FROM budget_references WHERE expires_at <= $1`, now)
 	if err != nil {
 		return fmt.Errorf("deleting expired reservations: %w", err)

@@ -23,8 +23,8 @@ type category struct {
 
 const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
 
-// countCategories returns the number of an owner's categories. The owner's other creations wait until the transaction ends, so that
-// the number stays correct.
+// countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that
+// concurrent ones cannot exceed the limit.
 func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
@@ -37,7 +37,7 @@ func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, er
 	return r.Count, nil
 }
 
-// insertCategory violates categories_owner_name_key when the owner has the name already.
+// insertCategory inserts a category. It violates categories_owner_name_key if the owner has a category of that name, ignoring case.
 func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at)
@@ -48,7 +48,7 @@ func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// selectCategory returns pgx.ErrNoRows for an id that is unknown or another owner's.
+// selectCategory returns a category, or pgx.ErrNoRows if the id is unknown or the category belongs to another owner.
 func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (category, error) {
 	c, err := pg.One[category](ctx, q, `SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
@@ -57,7 +57,7 @@ func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (cat
 	return c, nil
 }
 
-// selectCategories returns an owner's categories older than before, newest first.
+// selectCategories returns up to limit of an owner's categories with an id less than before, newest first.
 func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]category, error) {
 	categories, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
@@ -71,8 +71,8 @@ func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID
 	return categories, nil
 }
 
-// lockCategories keeps categories from being changed, deleted or newly used until the transaction ends, and returns those
-// that the owner has.
+// lockCategories prevents changes, deletions and new uses of categories until the transaction ends, and returns the categories that
+// belong to the owner. It locks them by id, so that concurrent calls cannot deadlock.
 func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]category, error) {
 	rows, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
@@ -90,7 +90,7 @@ func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...u
 	return locked, nil
 }
 
-// updateCategory violates categories_owner_name_key as insertCategory does.
+// updateCategory renames a category. It violates categories_owner_name_key like insertCategory.
 func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		UPDATE categories
@@ -102,8 +102,8 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// reassignTransactions moves the transactions of one category to another. It waits for transactions that are being changed
-// by a release that does not share the owner's lock. So mergeTotals must be another statement, with a later snapshot.
+// reassignTransactions changes the category of all transactions of a category. It waits for rows that an earlier release is changing,
+// because that release does not share the owner's lock. So mergeTotals must be a later statement, whose snapshot includes them.
 func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -115,7 +115,8 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 	return nil
 }
 
-// mergeTotals adds the monthly totals of one category to those of another, and deletes them.
+// mergeTotals adds the monthly totals of one category to those of another, and deletes the former. It violates
+// monthly_totals_amount_range if a total would be out of range.
 func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH merged AS (
@@ -137,7 +138,7 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 	return nil
 }
 
-// deleteCategory deletes a category and its totals, which are zero. It violates categoryKey if a transaction or a budget uses
+// deleteCategory deletes a category and its totals, which are zero without transactions. It violates categoryKey if a transaction or a budget uses
 // the category.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `

@@ -13,15 +13,16 @@ import (
 
 // receipt is a row of receipts.
 type receipt struct {
-	ID       uuid.UUID
-	OwnerID  uuid.UUID `db:"owner_id"`
-	FileHash []byte    `db:"file_sha256"`
-	// Content is the coffer.ocr.v1.Receipt that was answered.
+	ID      uuid.UUID
+	OwnerID uuid.UUID `db:"owner_id"`
+	// FileHash is the SHA-256 of the uploaded file.
+	FileHash []byte `db:"file_sha256"`
+	// Content is the encoded coffer.ocr.v1.Receipt of the response.
 	Content   []byte
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// lockReceiptFile makes uploads of one file by one owner wait for each other until tx ends.
+// lockReceiptFile serializes uploads of one file by one owner until tx ends, so that only one of them is not a duplicate.
 func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner, hash)
 	if err != nil {
@@ -55,7 +56,7 @@ func insertReceipt(ctx context.Context, q pg.Querier, r receipt) error {
 	return nil
 }
 
-// selectReceipt returns pgx.ErrNoRows for an id that is unknown or another owner's.
+// selectReceipt returns a receipt, or pgx.ErrNoRows if the id is unknown or the receipt belongs to another owner.
 func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (receipt, error) {
 	r, err := pg.One[receipt](ctx, q, `
 		SELECT id, owner_id, file_sha256, content, created_at
@@ -67,23 +68,23 @@ func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (rece
 	return r, nil
 }
 
-// insertReceiptImages stores the pictures of a receipt's pages, the first being page 1.
-func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, pictures [][]byte) error {
-	if len(pictures) == 0 {
+// insertReceiptImages inserts the images of a receipt's pages. Pages are numbered from 1.
+func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, images [][]byte) error {
+	if len(images) == 0 {
 		return nil
 	}
 	_, err := q.Exec(ctx, `
 		INSERT INTO receipt_images (owner_id, receipt_id, page, content)
 		SELECT $1, $2, p.page, p.content
-		FROM unnest($3::bytea[]) WITH ORDINALITY AS p (content, page)`, owner, receipt, pictures)
+		FROM unnest($3::bytea[]) WITH ORDINALITY AS p (content, page)`, owner, receipt, images)
 	if err != nil {
-		return fmt.Errorf("inserting pictures of receipt %s: %w", receipt, err)
+		return fmt.Errorf("inserting images of receipt %s: %w", receipt, err)
 	}
 	return nil
 }
 
-// selectReceiptImage returns nil for a page without a picture, and pgx.ErrNoRows for a receipt that is unknown or another
-// owner's.
+// selectReceiptImage returns the image of a page, nil if none was stored for the page, or pgx.ErrNoRows if the receipt is unknown or
+// belongs to another owner.
 func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32) ([]byte, error) {
 	type row struct{ Content []byte }
 	r, err := pg.One[row](ctx, q, `
@@ -92,14 +93,15 @@ func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.U
 		LEFT JOIN receipt_images i ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
 		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
 	if err != nil {
-		return nil, fmt.Errorf("selecting a picture of receipt %s: %w", receipt, err)
+		return nil, fmt.Errorf("selecting an image of receipt %s: %w", receipt, err)
 	}
 	return r.Content, nil
 }
 
-// deleteBareReceipt deletes the receipt of a transaction that was deleted, with its pictures, if that was its last one. The
-// lock lets simultaneous deletions see each other: the second statement's snapshot is taken when it is held.
-func deleteBareReceipt(ctx context.Context, tx pgx.Tx, deleted transaction) error {
+// deleteUnusedReceipt deletes the receipt of a deleted transaction, with its images, if no other transaction uses it. The lock
+// serializes the deletions of a receipt's transactions. The second statement's snapshot is newer than the lock, so it sees the
+// deletions before it.
+func deleteUnusedReceipt(ctx context.Context, tx pgx.Tx, deleted transaction) error {
 	if deleted.ReceiptID == nil {
 		return nil
 	}

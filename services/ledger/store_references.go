@@ -9,15 +9,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// own is the subset of some wallets and categories that belongs to an owner. Currency is the currency of a single wallet.
+// own holds those of some wallets and categories that belong to an owner. Currency is only meaningful for a single wallet, whose
+// currency it is.
 type own struct {
 	Wallets    []uuid.UUID
 	Categories []uuid.UUID
 	Currency   string
 }
 
-// selectOwn returns the wallets and categories among the given ones that belong to the owner. It queries nothing if none is
-// given.
+// selectOwn returns the given wallets and categories that belong to the owner. Without any it returns no error and runs no query.
 func selectOwn(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets, categories []uuid.UUID) (own, error) {
 	if len(wallets)+len(categories) == 0 {
 		return own{}, nil

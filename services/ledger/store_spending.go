@@ -11,23 +11,25 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// spent is what was spent in one currency in the window at a position, from 1; without a currency nothing was.
+// spent is the amount spent in one currency in the window at a position, counted from 1. A window without transactions has one row
+// without a currency.
 type spent struct {
 	Position int
 	Currency *string
-	// Spent is in minor units; negative when more came back than went.
+	// Spent is expense minus income in minor units. It is negative if income is greater.
 	Spent *int64
 }
 
-// mostSpent is told of sums that are larger: one that no bigint holds must not keep the other windows from their answers.
+// mostSpent replaces greater sums. A sum that does not fit into a bigint would otherwise fail the statement, and with it the sums of
+// all other windows and users.
 const mostSpent = 9_000_000_000_000_000_000
 
-// selectSpending returns rows for the windows whose wallet exists, by currency within each window. As in a summary, whole
-// months come from the monthly totals.
+// selectSpending returns the rows of the windows whose wallet exists, by position and currency. As in a summary, whole months come
+// from the monthly totals, so that the cost does not depend on the length of a window.
 //
-// Transactions are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports:
-// with "=", PostgreSQL expects one row from the index by wallet as well as from the one by category, and takes the newer
-// index, although a wallet usually has more rows in a month than a category.
+// Transactions are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports. With
+// "=", PostgreSQL expects one row from the index by wallet as well as from the index by category, and chooses the newer index,
+// although a wallet usually has more rows in a month than a category.
 func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
 	rows, err := pg.All[spent](ctx, q, `
 		WITH asked AS (
@@ -71,7 +73,8 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 	return rows, nil
 }
 
-// spendingArgs turns windows into columns, and their categories into rows that name the window by its position.
+// spendingArgs converts windows to arrays with one element per window, and their categories to arrays of category and position of the
+// window.
 func spendingArgs(windows []spendingWindow) pgx.NamedArgs {
 	owners, wallets := make([]uuid.UUID, len(windows)), make([]uuid.UUID, len(windows))
 	var from, end [3][]time.Time

@@ -10,8 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// difference is a balance, or a monthly total if Month is set, that differs from its recomputation. For balances, Income
-// is the amount, and the other sums are zero.
+// difference is a stored balance, or a monthly total if Month is set, that differs from the recomputed one. Amounts are in minor units.
+// For a balance, Income holds the amount, and Expense and Count are zero.
 type difference struct {
 	WalletID        uuid.UUID  `db:"wallet_id"`
 	CategoryID      *uuid.UUID `db:"category_id"`
@@ -25,7 +25,7 @@ type difference struct {
 	ComputedCount   int64 `db:"computed_count"`
 }
 
-// computedSums are CTEs with the balances and the monthly totals of the owner $1, recomputed from opening balances and
+// computedSums contains CTEs with the balances and the monthly totals of the owner $1, recomputed from opening balances and
 // transactions.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
@@ -44,8 +44,8 @@ const computedSums = `computed_balances AS MATERIALIZED (
 			GROUP BY owner_id, month, wallet_id, category_id, currency
 		)`
 
-// selectDifferences returns the balances and totals of an owner that differ from a recomputation. A total without
-// transactions may be zero or absent.
+// selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It compares on one snapshot, so that
+// concurrent writes cause no differences. A total without transactions may be zero or absent.
 func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]difference, error) {
 	differences, err := pg.All[difference](ctx, q, `
 		WITH `+computedSums+`
@@ -69,7 +69,7 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]di
 	return differences, nil
 }
 
-// repairBalances replaces the balances of an owner by a recomputation.
+// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock.
 func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -89,7 +89,7 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// repairTotals replaces the monthly totals of an owner by a recomputation.
+// repairTotals replaces the monthly totals of an owner with recomputed ones. The caller holds the owner's lock.
 func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -113,7 +113,7 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// selectOwnerAfter returns the next owner by id who has wallets or totals, or pgx.ErrNoRows.
+// selectOwnerAfter returns the owner with the next greater id that has wallets or totals, or pgx.ErrNoRows after the last one.
 func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
 	type row struct {
 		ID uuid.UUID `db:"owner_id"`

@@ -11,7 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// wallet is a row of wallets with what it holds.
+// wallet is a row of wallets with its balances.
 type wallet struct {
 	ID           uuid.UUID
 	OwnerID      uuid.UUID `db:"owner_id"`
@@ -22,13 +22,14 @@ type wallet struct {
 	Version      int64
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`
-	// Currencies are those held, the wallet's own first; Amounts stand beside them in minor units.
+	// Currencies holds the wallet's own currency first, and then those with a balance other than zero. Amounts holds their balances
+	// in minor units.
 	Currencies []string
 	Amounts    []int64
 }
 
-// countWallets returns the number of an owner's wallets. The owner's other creations wait until the transaction ends, so that
-// the number stays correct.
+// countWallets returns the number of an owner's wallets. A lock serializes the owner's creations until tx ends, so that concurrent
+// ones cannot exceed the limit.
 func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('wallets'), hashtext($1))`, owner.String()); err != nil {
@@ -41,6 +42,7 @@ func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	return r.Count, nil
 }
 
+// insertWallet inserts a wallet and its opening balance.
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
@@ -56,7 +58,7 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// walletsWith selects wallets w and what they hold; a currency that has gone back to nothing is left out.
+// walletsWith selects wallets w with their balances. It omits balances of zero except in the wallet's own currency.
 const walletsWith = `
 	SELECT w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
 		held.currencies, held.amounts
@@ -68,7 +70,7 @@ const walletsWith = `
 		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id AND (b.currency = w.currency OR b.amount_minor <> 0)
 	) AS held`
 
-// selectWallet returns pgx.ErrNoRows for an id that is unknown or another owner's.
+// selectWallet returns a wallet, or pgx.ErrNoRows if the id is unknown or the wallet belongs to another owner.
 func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (wallet, error) {
 	w, err := pg.One[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = $2`, owner, id)
 	if err != nil {
@@ -77,8 +79,8 @@ func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (walle
 	return w, nil
 }
 
-// selectWallets returns an owner's wallets older than before, newest first: the archived ones, the others, or all if archived
-// is nil.
+// selectWallets returns up to limit of an owner's wallets with an id less than before, newest first. archived selects archived or
+// other wallets; nil selects all.
 func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, before uuid.UUID, limit int) ([]wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
 		WHERE w.owner_id = $1 AND w.id < $2 AND ($3::boolean IS NULL OR w.archived = $3)
@@ -90,8 +92,8 @@ func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived 
 	return wallets, nil
 }
 
-// lockWalletRow keeps a wallet from being changed or deleted; pgx.ErrNoRows when there is none. Transactions may still be
-// booked on it.
+// lockWalletRow prevents changes and the deletion of a wallet until the transaction ends. Transactions in it can still be created. It
+// returns pgx.ErrNoRows if the owner has no such wallet.
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	type row struct{ ID uuid.UUID }
 	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
@@ -101,6 +103,7 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 	return nil
 }
 
+// updateWallet writes the name, the archived mark and the version of a wallet.
 func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		UPDATE wallets
@@ -112,7 +115,7 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// deleteWallet deletes a wallet, its balances and its totals, which are zero. It violates transactions_wallet_fkey if a
+// deleteWallet deletes a wallet, its balances and its totals, which are zero without transactions. It violates transactions_wallet_fkey if a
 // transaction uses the wallet.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `

@@ -173,7 +173,7 @@ func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTran
 		if err := deleteTransaction(ctx, tx, t); err != nil {
 			return err
 		}
-		if err := deleteBareReceipt(ctx, tx, t); err != nil {
+		if err := deleteUnusedReceipt(ctx, tx, t); err != nil {
 			return err
 		}
 		if err := bookMoves(ctx, tx, t.reversed()); err != nil {

@@ -16,21 +16,23 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
+// maxReceiptFile is the maximum size of a receipt file in bytes.
 const maxReceiptFile = 10 << 20
 
-// upload is a valid request to read a receipt.
+// upload is a validated request to recognize a receipt.
 type upload struct {
 	owner, wallet, category uuid.UUID
-	// currency is the wallet's.
-	currency        money.Currency
-	file            []byte
+	// currency is the wallet's currency.
+	currency money.Currency
+	file     []byte
+	// hash is the SHA-256 of the file. It identifies duplicates.
 	hash            []byte
 	mode            string
 	rejectDuplicate bool
 	keepImage       bool
 }
 
-// parseUpload returns a request with the references that are well-formed. wallet and category are set if there is no problem.
+// parseUpload validates a request without a query. It returns the references that are well-formed; admit checks that they exist.
 func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, references) {
 	u := upload{
 		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
@@ -55,7 +57,7 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 	return u, named
 }
 
-// admit rejects an upload that must fail whatever the receipt contains. It returns the upload with its wallet, the wallet's
+// admit rejects an upload that must fail regardless of the receipt's content. It returns the upload with its wallet, the wallet's
 // currency and its category.
 func (s *server) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
 	if len(req.GetReceipt()) > maxReceiptFile {
@@ -79,8 +81,8 @@ func (s *server) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFrom
 	return u, err
 }
 
-// earlierReceipt is the newest receipt that the owner has uploaded the same file for, nil without one; an error when the
-// request wants no duplicate.
+// earlierReceipt returns the id of the owner's newest receipt from the same file, or nil if there is none. It returns
+// errReceiptDuplicate instead if the request rejects duplicates.
 func earlierReceipt(ctx context.Context, q pg.Querier, u upload) (*uuid.UUID, error) {
 	id, err := selectReceiptByFile(ctx, q, u.owner, u.hash)
 	switch {

@@ -16,12 +16,12 @@ import (
 
 // Verify is the command `ledger verify`. It recomputes the balances and monthly totals of each owner from the transactions
 // and prints the differences. With -repair it also replaces them, each owner in one transaction that holds the owner's
-// lock, so that the service may run meanwhile. It returns an error if differences remain. Memory is bounded by the sums of
-// one owner.
+// lock, so that the service may run at the same time. It returns an error if differences remain. Memory use is proportional to the
+// number of sums of one owner.
 func Verify(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("verify", flag.ContinueOnError)
 	flags.SetOutput(out)
-	repair := flags.Bool("repair", false, "replace balances and totals that differ by the recomputed ones")
+	repair := flags.Bool("repair", false, "replace balances and totals that differ with recomputed ones")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -39,6 +39,8 @@ func Verify(ctx context.Context, databaseURL string, args []string, out io.Write
 	return verifyAll(ctx, db, *repair, out)
 }
 
+// verifyAll checks all owners by id, and repairs those that differ if repair is set. It prints a line per difference and a summary
+// to out.
 func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer) error {
 	checked, differing := 0, 0
 	for owner := uuid.Nil; ; checked++ {
@@ -82,7 +84,8 @@ func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer
 	return nil
 }
 
-// repairOwner replaces an owner's balances and totals by a recomputation, and returns the differences that it removed.
+// repairOwner replaces an owner's balances and totals with recomputed ones, and returns the differences that it removed. It compares
+// again, because writes may have ended since the first comparison.
 func repairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differences []difference, err error) {
 	err = pg.InTx(ctx, db, func(tx pgx.Tx) error {
 		if err := lockOwner(ctx, tx, owner); err != nil {

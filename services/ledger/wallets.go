@@ -18,11 +18,12 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// maxWallets limits the rows of a summary. Users with more keep them.
+// maxWallets is the maximum number of wallets per user. It limits the rows of a summary. Users who have more keep them, but cannot
+// create further ones.
 const maxWallets = 500
 
-// CreateWallet creates a wallet with an opening balance, which is not a transaction. Errors: UNSUPPORTED_CURRENCY,
-// WALLET_LIMIT_REACHED.
+// CreateWallet creates a wallet with an opening balance, which is not a transaction: summaries and budgets do not count it. Errors:
+// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
 func (s *server) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := parseWallet(req)
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *server) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsReque
 	return resp, nil
 }
 
-// GetWallet answers with a wallet and what it holds now.
+// GetWallet returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, also for another user's wallet.
 func (s *server) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest) (*ledgerv1.GetWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -90,7 +91,8 @@ func (s *server) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest) 
 	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWallet renames or archives a wallet. Its currency and opening balance stay.
+// UpdateWallet renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE, VERSION_MISMATCH.
 func (s *server) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
 	id, name, err := parseWalletUpdate(req)
 	if err != nil {
@@ -122,8 +124,8 @@ func (s *server) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletReq
 	return resp, nil
 }
 
-// DeleteWallet deletes a wallet that no transaction uses. The owner's lock keeps transactions from being created in it
-// meanwhile.
+// DeleteWallet deletes a wallet that no transaction uses. The owner's lock prevents concurrent transactions in it. Errors:
+// WALLET_NOT_FOUND, WALLET_IN_USE, VERSION_MISMATCH.
 func (s *server) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -151,7 +153,7 @@ func (s *server) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletReq
 	return &ledgerv1.DeleteWalletResponse{Id: id.String()}, nil
 }
 
-// lockWallet returns the caller's wallet in the version that the change is based on, and keeps it so until tx ends.
+// lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes until tx ends.
 func (s *server) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (wallet, error) {
 	owner := caller.ID(ctx)
 	if err := lockWalletRow(ctx, tx, owner, id); err != nil {
@@ -167,6 +169,7 @@ func (s *server) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatc
 	return w, nil
 }
 
+// unknownWallet maps pgx.ErrNoRows to errWalletNotFound and returns other errors unchanged.
 func unknownWallet(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errWalletNotFound
@@ -207,6 +210,7 @@ func parseWalletUpdate(req *ledgerv1.UpdateWalletRequest) (id uuid.UUID, name st
 	return id, name, p.Err()
 }
 
+// proto returns w as the API shows it. Amounts[0] is the balance in the wallet's own currency.
 func (w wallet) proto() *ledgerv1.Wallet {
 	m := &ledgerv1.Wallet{
 		Id:             w.ID.String(),

@@ -81,7 +81,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "no totals in merges", file: "services/ledger/categories.go",
-		old: "err := mergeTotals(ctx, tx, owner, from, to)", new: "var err error",
+		old: "err := mergeTotals(ctx, tx, owner, from, target)", new: "var err error",
 		breaks: "auth", finds: "ledger verify",
 	},
 	{

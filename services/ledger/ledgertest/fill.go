@@ -1,5 +1,6 @@
-// Package ledgertest fills a ledger with millions of transactions in a minute or two, for tests of plans and for
-// measurements.
+// Package ledgertest fills a ledger's schema with millions of transactions in one or two minutes, for tests of query plans and for
+// benchmarks. It bypasses the service, but writes all of its tables except events: balances and totals are consistent with the
+// transactions. Call Fill; the constants describe the content.
 package ledgertest
 
 import (
@@ -12,14 +13,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Owner is who gets how many transactions, evenly over the years before the filling's end.
+// Owner describes a user to fill: the number of transactions, and the years before until over which they are spread evenly.
 type Owner struct {
 	ID           uuid.UUID
 	Transactions int
 	Years        int
 }
 
-// What each owner has. A transaction in JPY is one of a thousand, on a wallet in EUR like the others.
+// Numbers of wallets and categories per owner. All wallets are in EUR. One of a thousand transactions is in JPY.
 const (
 	Wallets    = 2
 	Categories = 5
@@ -28,8 +29,8 @@ const (
 //go:embed fill.sql
 var fill string
 
-// Fill gives owners that have nothing yet wallets, categories and transactions up to a moment, with all that the service
-// keeps beside them but events. The connection is a superuser's, with the ledger's schema in its search path.
+// Fill creates wallets, categories and transactions until a time, for owners without data. It also writes everything that the service
+// derives from them, except events. The connection belongs to a superuser and has the ledger's schema in its search_path.
 func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner) error {
 	ids, counts, years := make([]uuid.UUID, len(owners)), make([]int, len(owners)), make([]int, len(owners))
 	for i, o := range owners {
@@ -67,8 +68,9 @@ func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner)
 	return nil
 }
 
-// dropIndexes returns the statements that create the indexes again, in the order of their creation: between indexes of equal
-// cost, PostgreSQL chooses the newest. Creating them afterwards is ten times as fast as updating them row by row.
+// dropIndexes drops the indexes of transactions and returns the statements that create them again. Creating them after the inserts is
+// ten times as fast as updating them row by row. The order of creation is preserved, because PostgreSQL chooses the newest of several
+// indexes with equal cost.
 func dropIndexes(ctx context.Context, tx pgx.Tx) (create []string, err error) {
 	type index struct{ Name, Definition string }
 	rows, err := tx.Query(ctx, `

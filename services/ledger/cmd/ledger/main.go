@@ -1,4 +1,4 @@
-// Command ledger serves wallets, categories, transactions and the dashboard over gRPC. `ledger verify` compares balances and
+// Command ledger serves wallets, categories, transactions, receipts and the dashboard over gRPC. `ledger verify` compares balances and
 // monthly totals with the transactions.
 package main
 

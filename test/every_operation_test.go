@@ -146,6 +146,13 @@ func TestABodyThatIsNoneIsRefusedEverywhere(t *testing.T) {
 	})
 }
 
+// fieldCodes are the codes of fields that have one, when nothing else is wrong with a request.
+var fieldCodes = map[string]string{
+	"type": "INVALID_TRANSACTION_TYPE", "date": "INVALID_TRANSACTION_DATE", "period": "INVALID_BUDGET_PERIOD",
+	"startDate": "INVALID_BUDGET_TIMEFRAME", "endDate": "INVALID_BUDGET_TIMEFRAME", "currency": "UNSUPPORTED_CURRENCY",
+	"walletId": "WALLET_NOT_FOUND", "categoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds": "INVALID_CATEGORY_EXIST_PARAMS",
+}
+
 func TestEveryFieldRefusesAValueOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	eachOperation(t, operation.hasBody, func(t *testing.T, p *person, o operation) {
@@ -158,7 +165,7 @@ func TestEveryFieldRefusesAValueOfAnotherKind(t *testing.T) {
 			}
 			a := p.call(o.method, o.filled(), object{field: wrong})
 			require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", field, a.raw)
-			require.Equal(t, "VALIDATION_ERROR", a.code(), "%s: %s", field, a.raw)
+			require.Contains(t, []string{"VALIDATION_ERROR", fieldCodes[field]}, a.code(), "%s: %s", field, a.raw)
 		}
 	})
 }

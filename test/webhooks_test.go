@@ -3,6 +3,8 @@ package test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +65,37 @@ func TestAWebhookThatIsWrongIsRefused(t *testing.T) {
 		p.webhook("https://example.com")
 	}
 	p.post("/api/v1/webhooks", object{"url": "https://example.com"}).fails(http.StatusConflict, "WEBHOOK_LIMIT_REACHED")
+}
+
+// TestWebhookPrivateAddresses delivers to this machine, which only a stack with the setting does.
+func TestWebhookPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "WEBHOOK_PRIVATE_ADDRESSES": "true"})
+	events := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		events <- r.URL.Path + " " + r.Header.Get("Coffer-Event-Id")
+	}))
+	t.Cleanup(receiver.Close)
+	named := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
+
+	without := newPerson(t)
+	for _, url := range []string{receiver.URL, named, strings.Replace(receiver.URL, "http", "https", 1)} {
+		without.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+	}
+
+	with := newPersonAt(t, own.URL, "Ada")
+	with.post("/api/v1/webhooks", object{"url": "http://169.254.169.254/"}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+	for hook, base := range map[string]string{"/address": receiver.URL, "/name": named} {
+		path := "/api/v1/webhooks/" + with.webhook(base+hook)
+		test := with.post(path+"/test", nil).created("WEBHOOK_TEST_CREATED")
+		var log answer
+		require.EventuallyWithT(t, func(c *assert.CollectT) {
+			log = with.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
+			require.Equal(c, "delivered", log.text("deliveries.0.status"))
+		}, 20*time.Second, 50*time.Millisecond)
+		require.Equal(t, json.Number("200"), log.at("deliveries.0.responseStatus"))
+		require.Equal(t, hook+" "+test.text("delivery.eventId"), <-events)
+	}
 }
 
 func TestAWebhookOfAnotherDoesNotExist(t *testing.T) {

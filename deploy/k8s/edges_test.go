@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -82,6 +83,30 @@ func TestNetworkPolicy_names(t *testing.T) {
 			require.Equal(t, "53", port.Port.String())
 		}
 	}
+}
+
+func TestManifests(t *testing.T) {
+	t.Parallel()
+	t.Run("do_not_allow_webhooks_to_private_addresses", func(t *testing.T) {
+		t.Parallel()
+		const setting = "WEBHOOK_PRIVATE_ADDRESSES"
+		code, err := os.ReadFile("../../services/budget/budget.go")
+		require.NoError(t, err)
+		require.Contains(t, string(code), `env:"`+setting+`"`, "the setting has another name")
+		files := 0
+		for _, dir := range []string{"base", "components", "overlays"} {
+			require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				require.NotContains(t, string(text), setting, path)
+				files++
+				return err
+			}))
+		}
+		require.Greater(t, files, 20)
+	})
 }
 
 // TestOnlyTheProxiesReachWhoProvesTheHost is about cert-manager's pods for HTTP-01, which live beside the Certificate.

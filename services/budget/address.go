@@ -3,6 +3,7 @@ package budget
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,7 @@ import (
 
 const maxURL = 2048
 
-// ipv6Internet is what of IPv6 is routed between strangers. Everything else is local, multicast, or an IPv4 address in
-// disguise.
+// ipv6Internet holds the globally routed addresses of IPv6. All others are local, multicast, or embed an IPv4 address.
 var ipv6Internet = netip.MustParsePrefix("2000::/3")
 
 // notInternet are the ranges of IANA's special-purpose registries that netip.Addr has no method for, and the tunnels that
@@ -20,7 +20,7 @@ var ipv6Internet = netip.MustParsePrefix("2000::/3")
 var notInternet = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),
-	// Azure's answers to its machines.
+	// Azure's service for its virtual machines.
 	netip.MustParsePrefix("168.63.129.16/32"),
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),
@@ -35,7 +35,27 @@ var notInternet = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),
 }
 
-// public reports whether an address is one of the internet, and none of ours.
+// destinations are the URLs and addresses that webhooks may deliver to.
+type destinations bool
+
+const (
+	// internetOnly are https URLs and public addresses.
+	internetOnly destinations = false
+	// privateToo adds http URLs, names without a dot, and private and loopback addresses, for development. Link-local
+	// addresses stay excluded, because cloud providers serve credentials there.
+	privateToo destinations = true
+)
+
+// contains reports whether a webhook may connect to the address.
+func (d destinations) contains(addr netip.Addr) bool {
+	if public(addr) {
+		return true
+	}
+	addr = addr.Unmap()
+	return d == privateToo && addr.Zone() == "" && (addr.IsPrivate() || addr.IsLoopback())
+}
+
+// public reports whether an address belongs to the internet and to no special-purpose range.
 func public(addr netip.Addr) bool {
 	if addr.Zone() != "" {
 		return false
@@ -52,38 +72,50 @@ func public(addr netip.Addr) bool {
 	return true
 }
 
-// parseURL refuses early what can be told from the text. What a name means is known only when it is connected to.
-func parseURL(p *apierr.Problems, s string) string {
-	if problem := urlProblem(s); problem != "" {
+// parseURL rejects a URL that cannot be delivered to. The addresses of a name are checked on each connection, because they
+// may change.
+func (d destinations) parseURL(p *apierr.Problems, s string) string {
+	if problem := d.urlProblem(s); problem != "" {
 		p.Add(errInvalidWebhookURL.With("url", problem))
 	}
 	return s
 }
 
-func urlProblem(s string) string {
+// urlProblem returns the reason for which a webhook must not deliver to the URL; empty: it may.
+func (d destinations) urlProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
 	case len(s) > maxURL:
 		return "must be at most 2048 characters"
-	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
-		return "must be an https URL"
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || !slices.Contains(d.schemes(), u.Scheme):
+		return "must be an " + strings.Join(d.schemes(), " or ") + " URL"
 	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
 		return "must be without user and fragment"
 	case u.Port() != "":
 		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
-			return "must have a port that can be connected to"
+			return "must have a port between 1 and 65535"
 		}
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	addr, err := netip.ParseAddr(host)
-	if err == nil && !public(addr) || err != nil && !publicName(host) {
-		return "must be an address of the internet"
+	switch {
+	case err == nil && d.contains(addr), err != nil && (d == privateToo || publicName(host)):
+		return ""
+	case d == privateToo:
+		return "must be a public, private or loopback address"
 	}
-	return ""
+	return "must be an address of the internet"
 }
 
-// publicName tells whether a name may be known on the internet: those have a dot, and what ends in a number is an address in
-// disguise, as 0x7f.1.
+func (d destinations) schemes() []string {
+	if d == privateToo {
+		return []string{"http", "https"}
+	}
+	return []string{"https"}
+}
+
+// publicName reports whether a host name may be known on the internet. Such a name has a dot. One that ends in a number is
+// an address in another notation, such as 0x7f.1.
 func publicName(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	top := host[dot+1:]

@@ -24,6 +24,19 @@ func TestOnlyAddressesOfTheInternetArePublic(t *testing.T) {
 	}
 }
 
+func TestDestinationsContains(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "::1", "fd00::1", "::ffff:127.0.0.1"} {
+		require.False(t, internetOnly.contains(netip.MustParseAddr(s)), s)
+		require.True(t, privateToo.contains(netip.MustParseAddr(s)), s)
+	}
+	for _, s := range []string{"169.254.169.254", "168.63.129.16", "0.0.0.0", "::", "fe80::1", "fd00::1%eth0", "224.0.0.1", "255.255.255.255", "2002:7f00:1::"} {
+		require.False(t, privateToo.contains(netip.MustParseAddr(s)), s)
+	}
+	require.True(t, internetOnly.contains(netip.MustParseAddr("1.1.1.1")))
+	require.True(t, privateToo.contains(netip.MustParseAddr("1.1.1.1")))
+}
+
 func TestAnAddressIsNotMorePublicInDisguise(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -34,7 +34,7 @@ var Migrations embed.FS
 // remindEvery is how long a check or a delivery waits that nobody was woken for.
 const remindEvery = 5 * time.Second
 
-// Config is what the service is told.
+// Config is the service's configuration, read from the environment.
 type Config struct {
 	rpc.Config
 	Events outbox.Config
@@ -43,6 +43,8 @@ type Config struct {
 	// AuthAddr and LedgerAddr are host:port of the services that are asked about users and money.
 	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
 	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
+	// WebhookPrivateAddresses lets every user send requests into the network of the service. It is for development.
+	WebhookPrivateAddresses bool `env:"WEBHOOK_PRIVATE_ADDRESSES" envDefault:"false"`
 }
 
 type server struct {
@@ -68,10 +70,12 @@ type server struct {
 	claiming sync.Mutex
 	// sealer keeps the webhooks' secrets from whoever reads the database.
 	sealer seal.Key
-	client deliveryClient
-	log    *slog.Logger
-	now    func() time.Time
-	newID  func() uuid.UUID
+	// webhooksTo limits the webhooks' URLs. client applies the same limit to addresses.
+	webhooksTo destinations
+	client     deliveryClient
+	log        *slog.Logger
+	now        func() time.Time
+	newID      func() uuid.UUID
 }
 
 var (
@@ -112,22 +116,27 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
+	webhooksTo := destinations(config.WebhookPrivateAddresses)
+	if webhooksTo == privateToo {
+		log.WarnContext(ctx, "webhooks may be delivered to private addresses: WEBHOOK_PRIVATE_ADDRESSES is set")
+	}
 	s := &server{
-		db:      db,
-		auth:    auth,
-		ledger:  ledgerv1.NewLedgerServiceClient(ledgerConn),
-		cursors: page.NewCursors(config.ServiceKey),
-		bus:     bus,
-		relay:   bus.Wake,
-		streams: streams{open: map[uuid.UUID]int{}},
-		spent:   make(chan struct{}, 1),
-		written: make(chan struct{}, 1),
-		queued:  make(chan struct{}, 1),
-		sealer:  seal.NewKey(config.ServiceKey, "webhook secret"),
-		client:  newDeliveryClient(public, nil, nil),
-		log:     log,
-		now:     time.Now,
-		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+		db:         db,
+		auth:       auth,
+		ledger:     ledgerv1.NewLedgerServiceClient(ledgerConn),
+		cursors:    page.NewCursors(config.ServiceKey),
+		bus:        bus,
+		relay:      bus.Wake,
+		streams:    streams{open: map[uuid.UUID]int{}},
+		spent:      make(chan struct{}, 1),
+		written:    make(chan struct{}, 1),
+		queued:     make(chan struct{}, 1),
+		sealer:     seal.NewKey(config.ServiceKey, "webhook secret"),
+		webhooksTo: webhooksTo,
+		client:     newDeliveryClient(webhooksTo.contains, nil, nil),
+		log:        log,
+		now:        time.Now,
+		newID:      func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)

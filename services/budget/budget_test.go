@@ -152,7 +152,7 @@ func setup(t *testing.T) *bundle {
 		written: make(chan struct{}, 1),
 		queued:  make(chan struct{}, 1),
 		sealer:  seal.NewKey("test", "webhook secret"),
-		client:  newDeliveryClient(public, nil, nil),
+		client:  newDeliveryClient(internetOnly.contains, nil, nil),
 		log:     slog.New(slog.DiscardHandler),
 		now:     func() time.Time { return today },
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },

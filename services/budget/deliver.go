@@ -40,12 +40,12 @@ const (
 
 var errAddressNotPublic = errors.New("the address is not one of the internet")
 
-// deliveryClient is the only HTTP client that a user's word sends somewhere.
+// deliveryClient sends requests to URLs that users choose. No other HTTP client may do that.
 type deliveryClient struct{ *http.Client }
 
-// newDeliveryClient returns a client that connects to allowed addresses only. It asks at the moment of connecting, when
-// nothing can be resolved anew, and follows no redirects. resolver and roots, the trusted authorities, are the system's
-// when nil.
+// newDeliveryClient returns a client that connects to allowed addresses only and follows no redirects. It checks the resolved
+// address of each connection, so that a change of the name's address cannot bypass the check. A nil resolver or nil roots,
+// the trusted authorities, mean those of the system.
 func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool) deliveryClient {
 	dialer := &net.Dialer{
 		Timeout:  attemptTime / 2,
@@ -62,7 +62,7 @@ func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, ro
 		Timeout:       attemptTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			// A proxy of the environment would connect in our place.
+			// A proxy from the environment would bypass the check of the address.
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
@@ -155,8 +155,12 @@ func (s *server) claim(ctx context.Context, until time.Time) (webhook, error) {
 	return claimWebhook(ctx, s.db, s.now(), until, turnsPerUser)
 }
 
-// attempt sends an event, and returns the answer's status, 0 without one, and what went wrong, if anything did.
+// attempt sends an event. It returns the status of the response, 0 without one, and the problem of a failed attempt.
 func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
+	// The webhook may have been created while more destinations were allowed.
+	if s.webhooksTo.urlProblem(w.URL) != "" {
+		return 0, "address_not_public"
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
 	if err != nil {
 		return 0, "broken"

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"time"
@@ -111,4 +112,29 @@ func TestACertificateOfANobodyIsNotTrusted(t *testing.T) {
 	b.deliverAll(t)
 	require.Empty(t, r.deliveries())
 	require.Equal(t, "tls", b.log(t, owner, id)[0].GetError())
+}
+
+func TestDeliver(t *testing.T) {
+	t.Parallel()
+	t.Run("refuses_a_URL_that_is_no_longer_allowed", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		requests := make(chan *http.Request, 2)
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests <- r }))
+		t.Cleanup(server.Close)
+		b.webhooksTo = privateToo
+		b.client = newDeliveryClient(privateToo.contains, nil, nil)
+		id := b.webhook(t, owner, server.URL).GetWebhook().GetId()
+		b.queue(t, happened(owner, 1))
+		b.deliverAll(t)
+		require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus())
+		require.Len(t, requests, 1)
+
+		b.webhooksTo = internetOnly
+		b.queue(t, happened(owner, 2))
+		b.deliverAll(t)
+		require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())
+		require.Len(t, requests, 1)
+	})
 }

@@ -36,7 +36,7 @@ func (s *server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 	w := webhook{ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC()}
 	w.UpdatedAt = w.CreatedAt
 	var p apierr.Problems
-	w.URL = parseURL(&p, req.GetUrl())
+	w.URL = s.webhooksTo.parseURL(&p, req.GetUrl())
 	w.Description = parseDescription(&p, req.GetDescription())
 	w.Events = parsePatterns(&p, req.GetEvents())
 	if req.Enabled != nil {
@@ -108,7 +108,7 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 		return nil, apierr.EmptyUpdate
 	}
 	var p apierr.Problems
-	if (&webhook{}).change(&p, req); p.Err() != nil {
+	if (&webhook{}).change(&p, req, s.webhooksTo); p.Err() != nil {
 		return nil, p.Err()
 	}
 	resp := &budgetv1.UpdateWebhookResponse{}
@@ -117,7 +117,7 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 		if err != nil {
 			return err
 		}
-		w.change(&p, req)
+		w.change(&p, req, s.webhooksTo)
 		w.Version++
 		w.UpdatedAt = s.now().UTC()
 		resp.Webhook, resp.Etag = w.proto(), etag.Format(w.Version)
@@ -130,10 +130,10 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	return resp, nil
 }
 
-// change sets the fields that the request has.
-func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest) {
+// change sets the fields that the request has. A URL must be one of the destinations.
+func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations) {
 	if req.Url != nil {
-		w.URL = parseURL(p, req.GetUrl())
+		w.URL = to.parseURL(p, req.GetUrl())
 	}
 	if req.Description != nil {
 		w.Description = parseDescription(p, req.GetDescription())

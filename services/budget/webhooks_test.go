@@ -31,7 +31,7 @@ func TestOnlyHTTPSAddressesOfTheInternetAreTaken(t *testing.T) {
 		"https://example.com", "https://example.com:8443/hook?key=value", "https://1.1.1.1/x", "https://[2606:4700::1111]/", "HTTPS://EXAMPLE.com/",
 		"https://example.com/" + strings.Repeat("x", maxURL-20),
 	} {
-		require.Empty(t, urlProblem(good), good)
+		require.Empty(t, internetOnly.urlProblem(good), good)
 	}
 	for _, bad := range []string{
 		"", "example.com", "http://example.com", "ftp://example.com", "https://", "https:///x", "https:example.com", "//example.com",
@@ -41,7 +41,23 @@ func TestOnlyHTTPSAddressesOfTheInternetAreTaken(t *testing.T) {
 		"https://intranet/", "https://2130706433/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://10.0.0.0x1/", "https://.com/",
 		"https://example.com/\x00", "https://example.com/" + strings.Repeat("x", maxURL),
 	} {
-		require.NotEmpty(t, urlProblem(bad), bad)
+		require.NotEmpty(t, internetOnly.urlProblem(bad), bad)
+	}
+}
+
+func TestURLProblem(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{
+		"http://localhost:8080/hook", "http://127.0.0.1", "https://[::1]/", "http://10.1.2.3/", "http://[fd00::1]/", "http://intranet/", "https://example.com",
+	} {
+		require.Empty(t, privateToo.urlProblem(good), good)
+		require.Equal(t, good != "https://example.com", internetOnly.urlProblem(good) != "", good)
+	}
+	for _, bad := range []string{
+		"", "localhost", "ftp://localhost/", "http://", "http://user@localhost/", "http://localhost/#x", "http://localhost:0/", "http://169.254.169.254/",
+		"http://[fe80::1%25eth0]/", "http://0.0.0.0/", "http://224.0.0.1/",
+	} {
+		require.NotEmpty(t, privateToo.urlProblem(bad), bad)
 	}
 }
 
@@ -49,7 +65,7 @@ func FuzzURL(f *testing.F) {
 	f.Add("https://example.com/hook")
 	f.Add("https://[::ffff:127.0.0.1%25x]:1/")
 	f.Fuzz(func(t *testing.T, s string) {
-		if urlProblem(s) == "" {
+		if internetOnly.urlProblem(s) == "" {
 			require.True(t, strings.EqualFold(s[:8], "https://"), s)
 			require.LessOrEqual(t, len(s), maxURL)
 		}

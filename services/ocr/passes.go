@@ -43,7 +43,7 @@ func (r local) read(ctx context.Context, images []*image.Gray) (reading, error) 
 	out.Receipt = receipt.Join(r.now(), readings...)
 	for i, again := range r.passes(first) {
 		// Uncertain lines alone do not justify a third pass.
-		if out.Sure() || i > 0 && !out.Doubtful() {
+		if out.Confident() || i > 0 && !out.Uncertain() {
 			break
 		}
 		read, err := r.pass(ctx, pages, again)
@@ -66,7 +66,7 @@ const (
 
 // reread is a request to read single rows again, at several scales, for one kind of field.
 type reread struct {
-	places []receipt.Place
+	rows   []receipt.Row
 	scales []rowScale
 	read   func([]receipt.Page) receipt.Reading
 }
@@ -79,19 +79,19 @@ func (r local) rereadRows(ctx context.Context, pages []prepared, out reading, re
 		required = minSumConfidenceOnce
 	}
 	if c := out.Confidence["total"]; c > 0 && c < required {
-		requests = append(requests, reread{readings[len(readings)-1].SumPlaces(), rowScales, receipt.ReadSums})
+		requests = append(requests, reread{readings[len(readings)-1].SumRows(), rowScales, receipt.ReadSumRows})
 	}
 	if out.Total != "" && out.Confidence["date"] < minDateConfidence {
-		requests = append(requests, reread{receipt.DatePlaces(readings...), rowScales, receipt.ReadDates})
+		requests = append(requests, reread{receipt.DateRows(readings...), rowScales, receipt.ReadDateRows})
 	}
 	if out.Total != "" {
-		requests = append(requests, reread{receipt.NamePlace(readings...), nameScales, receipt.ReadNames})
+		requests = append(requests, reread{receipt.MerchantRow(readings...), nameScales, receipt.ReadMerchantRow})
 	}
-	closer, err := r.readRows(ctx, pages, requests)
+	again, err := r.readRows(ctx, pages, requests)
 	if err != nil {
 		return reading{}, err
 	}
-	out.Receipt = receipt.Join(r.now(), append(readings, closer...)...)
+	out.Receipt = receipt.Join(r.now(), append(readings, again...)...)
 	return out, nil
 }
 
@@ -102,8 +102,8 @@ func (r local) readRows(ctx context.Context, pages []prepared, requests []reread
 	var images []*image.Gray
 	for _, q := range requests {
 		for _, scale := range q.scales {
-			for _, place := range q.places {
-				row := pages[place.Page-1].enlarged(scale.factor).row(place.Box, scale.margin)
+			for _, at := range q.rows {
+				row := pages[at.Page-1].enlarged(scale.factor).row(at.Box, scale.margin)
 				rows, images = append(rows, row), append(images, row.scaled())
 			}
 		}
@@ -117,7 +117,7 @@ func (r local) readRows(ctx context.Context, pages []prepared, requests []reread
 	}
 	var out []receipt.Reading
 	for _, q := range requests {
-		if len(q.places) == 0 {
+		if len(q.rows) == 0 {
 			continue
 		}
 		for range q.scales {
@@ -125,11 +125,11 @@ func (r local) readRows(ctx context.Context, pages []prepared, requests []reread
 			for i, p := range pages {
 				read[i] = receipt.Page{Width: p.page.X, Height: p.page.Y}
 			}
-			for _, place := range q.places {
+			for _, at := range q.rows {
 				for _, w := range rows[0].straight(words[0]).Words {
 					// All words belong to one row, also those that are slightly higher or lower.
-					w.Box.Y, w.Box.H = place.Box.Y, place.Box.H
-					read[place.Page-1].Words = append(read[place.Page-1].Words, w)
+					w.Box.Y, w.Box.H = at.Box.Y, at.Box.H
+					read[at.Page-1].Words = append(read[at.Page-1].Words, w)
 				}
 				rows, words = rows[1:], words[1:]
 			}

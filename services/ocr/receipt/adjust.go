@@ -2,33 +2,38 @@ package receipt
 
 import "slices"
 
-// adjustment is what lies between the lines and the total.
+// adjustment holds the amounts between the sum of the goods and the total, in thousandths. Tax, tip and discount are not
+// negative; a discount is subtracted.
 type adjustment struct {
 	tax, tip, discount, rounding int64
 }
 
-// plausible: no more is put on the goods than they cost.
+// sum returns the amount that leads from the goods to the total.
+func (a adjustment) sum() int64 { return a.tax + a.tip - a.discount + a.rounding }
+
+// plausible reports whether tax and tip are at most as high as the goods.
 func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(goods) }
 
-// roundedTo: the sum is printed, and the total is that to the next five hundredths, as cash goes where there are no smaller
-// coins. Not every till prints the difference.
+// roundedTo reports whether the sum is printed and the total is that sum rounded to a multiple of 0.05. Cash is rounded this way
+// in countries without smaller coins, and not every till prints the difference.
 func (s *sums) roundedTo(sum, total int64) bool {
 	if sum == total || abs(total-sum) >= 50 || total%50 != 0 || sum%50 == 0 {
 		return false
 	}
-	return slices.ContainsFunc(slices.Concat(s.subtotals, s.totals), func(l labelled) bool { return l.value == sum })
+	return slices.ContainsFunc(slices.Concat(s.subtotals, s.totals), func(l labeled) bool { return l.value == sum })
 }
 
-// choice is one way to take one sort of amount: not at all, one of them, or all of them together.
-type choice struct {
+// option is one selection of the printed amounts of a kind: none, one of them, or the sum of several.
+type option struct {
 	value int64
-	used  bool
+	// used is false only for the selection of none.
+	used bool
 }
 
-// adjustments finds tax, tip, discount and rounding, as printed, that together lead from base to total; the fewest first.
-func adjustments(base, total int64, s *sums) (adjustment, bool) {
+// adjustments returns the printed tax, tip, discount and rounding that lead from base to total. It prefers fewer kinds.
+func (s *sums) adjustments(base, total int64) (adjustment, bool) {
 	difference := total - base
-	taxes, tips, discounts := s.taxChoices(base), choices(s.tips), choices(s.discounts)
+	taxes, tips, discounts := s.taxOptions(base), options(s.tips), options(s.discounts)
 	best, fewest := adjustment{}, 5
 	for _, tax := range taxes {
 		for _, tip := range tips {
@@ -38,6 +43,7 @@ func adjustments(base, total int64, s *sums) (adjustment, bool) {
 					if n == 0 && difference != 0 || n >= fewest {
 						continue
 					}
+					// Signs are ignored, because discounts are printed with and without a minus.
 					if abs(tax.value)+abs(tip.value)-abs(discount.value)+rounding.value == difference {
 						best = adjustment{tax: abs(tax.value), tip: abs(tip.value), discount: abs(discount.value), rounding: rounding.value}
 						fewest = n
@@ -49,21 +55,47 @@ func adjustments(base, total int64, s *sums) (adjustment, bool) {
 	return best, fewest < 5
 }
 
-// taxChoices are the taxes that are printed, and those that must be where only the rate was read: on what the lines come
-// to, and on that with another charge.
-func (s *sums) taxChoices(base int64) []choice {
-	out := choices(s.taxes)
+// adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total.
+func (s *sums) adjustmentOfSubtotal(total int64) (adjustment, bool) {
+	for _, base := range s.subtotals {
+		if adj, ok := s.adjustments(base.value, total); ok && adj.plausible(base.value) {
+			return adj, true
+		}
+	}
+	return adjustment{}, false
+}
+
+// singleAdjustments returns no adjustment, each printed tax alone, and each rounding alone. Repairs that can change an amount to
+// any value use these only, because more combinations would make every total reachable.
+func (s *sums) singleAdjustments() []adjustment {
+	out := []adjustment{{}}
+	for _, t := range s.taxes {
+		if !t.afterTotal {
+			out = append(out, adjustment{tax: abs(t.value)})
+		}
+	}
+	for _, r := range roundings(s.rounding)[1:] {
+		out = append(out, adjustment{rounding: r.value})
+	}
+	return out
+}
+
+// taxOptions returns the options of the printed taxes. For each of the first two rates whose amount was not read, it adds the
+// tax at this rate on base, and on base plus another charge.
+func (s *sums) taxOptions(base int64) []option {
+	out := options(s.taxes)
 	printed := len(out)
 	for _, rate := range s.rates[:min(len(s.rates), 2)] {
 		for _, c := range out[:printed] {
 			charge := abs(c.value)
 			tax := ((base+charge)*rate/100_000 + 5) / 10 * 10
-			out = append(out, choice{tax + charge, true})
+			out = append(out, option{tax + charge, true})
 		}
 	}
 	return out
 }
 
+// count returns the number of true values.
 func count(used ...bool) int {
 	n := 0
 	for _, u := range used {
@@ -74,47 +106,49 @@ func count(used ...bool) int {
 	return n
 }
 
-// choices bounds the search: a table of taxes has a few rows, never many.
-func choices(of []labelled) []choice {
-	out := []choice{{}}
+// options returns none, each of the first six amounts, their sum, and their pairs. Six is enough for a table of taxes and
+// limits the search, whose cost is the product of the options of all kinds. Amounts after the total are not used.
+func options(of []labeled) []option {
+	out := []option{{}}
 	sum := int64(0)
 	for i, l := range of {
 		if i == 6 {
 			break
 		}
-		if !l.late {
+		if !l.afterTotal {
 			sum += abs(l.value)
 		}
-		if l.value != 0 && !l.late {
-			out = append(out, choice{l.value, true})
+		if l.value != 0 && !l.afterTotal {
+			out = append(out, option{l.value, true})
 		}
 	}
 	if len(of) > 1 && sum != 0 {
-		out = append(out, choice{sum, true})
+		out = append(out, option{sum, true})
 	}
 	return append(out, pairs(of)...)
 }
 
-// pairs are two of more than two together, where several readings saw both: the others may be misread.
-func pairs(of []labelled) []choice {
-	var out []choice
+// pairs returns the sums of two amounts that several readings found, if there are more than two amounts. The others may be
+// misread.
+func pairs(of []labeled) []option {
+	var out []option
 	for i, a := range of[:min(len(of), 6)] {
 		for _, b := range of[:i] {
-			if len(of) > 2 && a.seen > 1 && b.seen > 1 && !a.late && !b.late && a.value != 0 && b.value != 0 {
-				out = append(out, choice{abs(a.value) + abs(b.value), true})
+			if len(of) > 2 && a.readings > 1 && b.readings > 1 && !a.afterTotal && !b.afterTotal && a.value != 0 && b.value != 0 {
+				out = append(out, option{abs(a.value) + abs(b.value), true})
 			}
 		}
 	}
 	return out
 }
 
-// roundings tries both signs: the minus before a rounding is the first thing that a printer's dirt takes.
-func roundings(of []labelled) []choice {
-	out := []choice{{}}
+// roundings returns none, then up to two roundings with both signs, because the minus of a small amount is often not read.
+func roundings(of []labeled) []option {
+	out := []option{{}}
 	for _, l := range of {
-		// The smallest coin anywhere is worth less than one unit.
+		// The smallest coin of every currency is worth less than one unit.
 		if l.value != 0 && abs(l.value) < 1000 && len(out) < 5 {
-			out = append(out, choice{l.value, true}, choice{-l.value, true})
+			out = append(out, option{l.value, true}, option{-l.value, true})
 		}
 	}
 	return out

@@ -10,25 +10,27 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// amount is a number on a line, in thousandths.
+// amount is a number on a line, in thousandths. start and end delimit it in the line's text.
 type amount struct {
 	value      int64
 	decimals   int
 	start, end int
 	percent    bool
-	// price: its currency is written so, if not with two decimals.
-	price     bool
-	certainty float64
-	// right is the edge of the column it stands in.
+	// markedPrice is set for a price without two decimals; see markPrices.
+	markedPrice bool
+	// minConfidence is the lowest confidence of the words that contain the number, from 0 to 1.
+	minConfidence float64
+	// right is the right edge of the number, in pixels, or in characters for plain text.
 	right int
 }
 
-// number is a run of digits and separators; a space beside a separator is the engine's.
+// number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there.
 var number = regexp.MustCompile(`\d(?:\d|[.,]{2}\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
 
-// maxDigits keeps card numbers and barcodes out, and sums in range.
+// maxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
 const maxDigits = 10
 
+// findAmounts returns the numbers on a line from left to right.
 func findAmounts(l *line) []amount {
 	var out []amount
 	for _, at := range number.FindAllStringIndex(l.text, -1) {
@@ -36,15 +38,15 @@ func findAmounts(l *line) []amount {
 			out = append(out, a)
 			continue
 		}
-		// What looked like one number may be two neighbours.
-		for _, sub := range splitRun(l.text, at[0], at[1]) {
+		// A run that is no number may be two numbers side by side.
+		for _, sub := range splitNumbers(l.text, at[0], at[1]) {
 			if a, ok := l.parseNumber(sub[0], sub[1]); ok {
 				out = append(out, a)
 			}
 		}
 	}
 	for i := range out {
-		out[i].certainty = l.certainty(out[i].start, out[i].end)
+		out[i].minConfidence = l.minConfidence(out[i].start, out[i].end)
 		e := l.evidence("", out[i].start, out[i].end)
 		out[i].right = e.Box.X + e.Box.W
 		if l.plain {
@@ -54,7 +56,8 @@ func findAmounts(l *line) []amount {
 	return out
 }
 
-func splitRun(text string, start, end int) [][2]int {
+// splitNumbers splits a run at its spaces. It returns nil if there are none.
+func splitNumbers(text string, start, end int) [][2]int {
 	var out [][2]int
 	from := start
 	for i := start; i < end; i++ {
@@ -75,10 +78,13 @@ func splitRun(text string, start, end int) [][2]int {
 	return out
 }
 
+// parseNumber parses the number between two offsets of the text. Point, comma and apostrophe may separate thousands or
+// decimals: the last group is the fraction if its length allows that, and other groups must have three digits.
 func (l *line) parseNumber(start, end int) (amount, bool) {
 	text := l.text
 	raw := strings.ReplaceAll(strings.ReplaceAll(text[start:end], " ", ""), "’", "'")
 	groups := strings.FieldsFunc(raw, func(r rune) bool { return r == '.' || r == ',' || r == '\'' })
+	// Four separators are enough for maxDigits digits.
 	if start >= end || len(groups) == 0 || len(raw) > maxDigits+4 {
 		return amount{}, false
 	}
@@ -88,6 +94,7 @@ func (l *line) parseNumber(start, end int) (amount, bool) {
 	whole, fraction := raw, ""
 	if len(groups) > 1 {
 		last := groups[len(groups)-1]
+		// A last group of three or four digits is a fraction only if there is one separator: 0.532, but not 1.234.567.
 		if len(last) <= 4 && !(len(last) == 4 && len(groups) > 2) && !(len(last) == 3 && len(groups) > 2) {
 			fraction, groups = last, groups[:len(groups)-1]
 		}
@@ -111,16 +118,17 @@ func (l *line) parseNumber(start, end int) (amount, bool) {
 	a := amount{value: n, decimals: len(fraction), start: start, end: end}
 	rest := strings.TrimLeft(text[end:], " ")
 	a.percent = strings.HasPrefix(rest, "%") || strings.HasPrefix(text[end:], "g%")
-	if negative(text, start, end) || l.exact && signed.MatchString(text[:start]) {
+	if negative(text, start, end) || l.exact && attachedMinus.MatchString(text[:start]) {
 		a.value = -a.value
 	}
 	return a, true
 }
 
-// houseNumber is before a "No.19" of which the o is read as a zero.
+// houseNumber matches before the "0." of a misread "No.19".
 var houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
 
-// partOfCode tells numbers inside dates, times, telephone and article numbers by what touches them.
+// partOfCode reports whether a number belongs to a date, a time, a telephone number or an article number, by the characters
+// beside it.
 func partOfCode(text string, start, end int) bool {
 	before, after := byte(' '), byte(' ')
 	if start > 0 {
@@ -132,29 +140,35 @@ func partOfCode(text string, start, end int) bool {
 	if strings.HasPrefix(text[start:], "0.") && houseNumber.MatchString(text[:start]) {
 		return true
 	}
+	// Dates and times have digits on both sides of a slash or colon.
 	if before == '/' || before == ':' && start > 1 && isDigit(text[start-2]) || after == '/' && end+1 < len(text) && isDigit(text[end+1]) {
 		return true
 	}
 	if after == ':' && end+1 < len(text) && isDigit(text[end+1]) {
 		return true
 	}
+	// Telephone and article numbers have digits on both sides of a dash.
 	if before == '-' && start > 1 && isDigit(text[start-2]) {
 		return true
 	}
 	return after == '-' && end+1 < len(text) && isDigit(text[end+1])
 }
 
+// isDigit reports whether b is an ASCII digit.
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 var (
+	// minusBefore and minusAfter match a minus or an opening bracket beside a number, with or without a currency.
 	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?\s?$|(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])\s?[-−–]\s?$`)
 	minusAfter  = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
-	// signed is a minus that stands close to its figure and apart from what is before it. On a picture it may be a speck.
-	signed     = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
+	// attachedMinus matches a minus directly before the number and separated from the text before it. On an image it may be
+	// dirt, so it only counts in text.
+	attachedMinus = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
+	// dashBefore matches a dash that separates a name from its price.
 	dashBefore = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)
 )
 
-// negative reads -1.00, 1.00-, -RM 1.00 and (1.00); a dash between words is none.
+// negative reports whether a number is printed as -1.00, 1.00-, -RM 1.00 or (1.00). A dash between words is no minus.
 func negative(text string, start, end int) bool {
 	head, tail := text[:start], text[end:]
 	if minusAfter.MatchString(tail) {
@@ -163,20 +177,22 @@ func negative(text string, start, end int) bool {
 	if !minusBefore.MatchString(head) {
 		return false
 	}
+	// An opening bracket is a minus only together with a closing one.
 	if strings.HasSuffix(strings.TrimRight(head, " "), "(") {
 		return strings.HasPrefix(strings.TrimLeft(tail, " "), ")")
 	}
 	return !dashBefore.MatchString(head)
 }
 
-// money reports whether the number is written like a price.
-func (a amount) money() bool { return (a.decimals == 2 || a.price) && !a.percent }
+// isPrice reports whether the number is printed like a price.
+func (a amount) isPrice() bool { return (a.decimals == 2 || a.markedPrice) && !a.percent }
 
-// readPrices finds the prices that are not written with two decimals: in a currency that has none, or three, where nothing on
-// the page has two; and in a text that says so by the currency's sign, or by standing last.
-func readPrices(lines []*line, currency string) {
+// markPrices sets markedPrice on prices without two decimals. There are two cases: currencies with no or three decimals, if no
+// number on the page has two; and text, where a currency sign before the number or its place at the end of the line marks a
+// price.
+func markPrices(lines []*line, currency string) {
 	c, known := money.ParseCurrency(currency)
-	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *line) bool { return l.prices() > 0 })
+	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *line) bool { return l.priceCount() > 0 })
 	for _, l := range lines {
 		n := len(l.amounts)
 		if n == 0 {
@@ -184,44 +200,47 @@ func readPrices(lines []*line, currency string) {
 		}
 		switch last := &l.amounts[n-1]; {
 		case !other:
-			signed := sign.MatchString(l.text[:last.start]) || endsWithCode(l.text[:last.start], currency)
-			last.price = l.exact && l.prices() == 0 && (signed && !perGallon.MatchString(l.text[:last.end]) || last.decimals == 1 && last.end == len(l.text))
-			if last.price && last.decimals == 3 && (!known || c.Decimals() < 3) {
-				// $1,250 has no cents.
+			hasSign := currencySign.MatchString(l.text[:last.start]) || endsWithCode(l.text[:last.start], currency)
+			last.markedPrice = l.exact && l.priceCount() == 0 && (hasSign && !perGallon.MatchString(l.text[:last.end]) || last.decimals == 1 && last.end == len(l.text))
+			if last.markedPrice && last.decimals == 3 && (!known || c.Decimals() < 3) {
+				// "$1,250" is 1250 dollars without cents.
 				last.value, last.decimals = last.value*1000, 0
 			}
 		case c.Decimals() == 3:
-			last.price = last.decimals == 3
+			last.markedPrice = last.decimals == 3
 		case last.decimals == 0:
-			last.price = true
+			last.markedPrice = true
 		case last.decimals == 3:
-			// 1,500 is fifteen hundred.
-			last.value, last.decimals, last.price = last.value*1000, 0, true
+			// In a currency without decimals, "1,500" is 1500.
+			last.value, last.decimals, last.markedPrice = last.value*1000, 0, true
 		}
 	}
 }
 
 var (
-	// sign is a currency's, before a figure.
-	sign = regexp.MustCompile(`(?:[€$£¥₩₹]|(?:^|\s)R[ps]\.?)\s?$`)
-	// perGallon is a price of fuel, where thousands are parted by commas.
+	// currencySign matches a currency sign directly before a number.
+	currencySign = regexp.MustCompile(`(?:[€$£¥₩₹]|(?:^|\s)R[ps]\.?)\s?$`)
+	// perGallon matches a fuel price with three decimals. Dollars and pounds separate thousands by commas, so this is not a
+	// price in thousands.
 	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
 )
 
+// endsWithCode reports whether the text ends with the currency's code as a separate word.
 func endsWithCode(text, currency string) bool {
 	before, found := strings.CutSuffix(strings.TrimRight(text, " "), currency)
 	return found && currency != "" && (before == "" || strings.HasSuffix(before, " "))
 }
 
-// lookalike maps what engines read for digits; it is applied only inside what is a number otherwise.
+// lookalike replaces letters that engines read in place of digits. It is applied only inside a word that is otherwise a number.
 var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")
 
-// afterCode finds letters for digits in a whole word that a currency begins: "RMO.05".
+// afterCode matches a whole word of a currency and a number with misread digits, such as "RMO.05".
 var afterCode = regexp.MustCompile(`^(RM|EUR|CHF|[€$£])([OoQDlI|SsBZ0-9]{1,4})([.,][0-9OoQDlI|SsBZ]{1,2})?$`)
 
+// almostPrice matches a price with misread digits. Up to three characters may precede it, and a tax code may follow.
 var almostPrice = regexp.MustCompile(`^(\D{0,3}?)([0-9OoQDlI|SsBZ@]{1,6}[.,][0-9OoQDlI|SsBZ@]{2})([A-Za-z*]{0,2})$`)
 
-// fixDigits repairs a word that is a price but for letters in the place of digits, keeping its length.
+// fixDigits repairs misread digits in a word that is otherwise a price. The result has the same length, so offsets stay valid.
 func fixDigits(word string) string {
 	if m := afterCode.FindStringSubmatch(word); m != nil {
 		return m[1] + lookalike.Replace(m[2]+m[3])
@@ -236,20 +255,21 @@ func fixDigits(word string) string {
 			digits++
 		}
 	}
+	// At least half of the characters without the separator must be digits. Otherwise the word is a name.
 	if digits*2 < len(m[2])-1 {
 		return word
 	}
 	return m[1] + lookalike.Replace(m[2]) + m[3]
 }
 
-// format writes thousandths as a decimal string with at least two places.
+// format formats thousandths as a decimal string with two decimals, or three if needed.
 func format(milli int64) string {
-	sign := ""
+	minus := ""
 	if milli < 0 {
-		sign, milli = "-", -milli
+		minus, milli = "-", -milli
 	}
 	if milli%10 != 0 {
-		return fmt.Sprintf("%s%d.%03d", sign, milli/1000, milli%1000)
+		return fmt.Sprintf("%s%d.%03d", minus, milli/1000, milli%1000)
 	}
-	return fmt.Sprintf("%s%d.%02d", sign, milli/1000, milli%1000/10)
+	return fmt.Sprintf("%s%d.%02d", minus, milli/1000, milli%1000/10)
 }

@@ -7,24 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// Claim is a receipt as somebody else read it: amounts are decimal strings with a point; what was not found is empty.
+// Claim is a receipt as a language model read it. Amounts are decimal strings with a point. A field that was not found is
+// empty.
 type Claim struct {
 	Merchant, Date, Currency                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item
 }
 
-// A claim says nothing of how sure it is; its sums do.
+// The confidences of claimed fields. A claim contains no confidences, but its amounts can be checked against each other.
 const (
-	claimedText   = 0.75
-	claimedTotal  = 0.7
-	provenTotal   = 0.95
+	// claimedText applies to texts, and to tax, tip and subtotal.
+	claimedText = 0.75
+	// claimedTotal and provenTotal apply to a total without and with lines that add up to it.
+	claimedTotal = 0.7
+	provenTotal  = 0.95
+	// maxClaimedLen is the length in runes to which a claimed text is truncated.
 	maxClaimedLen = 200
 )
 
-// Check makes a receipt of a claim, as far as it holds: a date that is none or lies ahead is dropped, and so is a total
-// that is not positive. The lines are believed when they come out at the total, with the tax, tip, discount and rounding
-// that it takes.
+// Check converts a claim to a receipt and removes fields that cannot be right: a date that is malformed, before 1995 or in the
+// future, and a total that is not positive. Without a total, no amounts are kept. The lines are confident if they add up to the
+// total with the claimed tax, tip, discount and rounding.
 func (c Claim) Check(now time.Time) Receipt {
 	r := Receipt{Confidence: map[string]float64{}}
 	text := func(field, v string) string {
@@ -34,6 +38,7 @@ func (c Claim) Check(now time.Time) Receipt {
 		return v
 	}
 	r.Merchant, r.Currency = text("merchant", c.Merchant), text("currency", c.Currency)
+	// Two days of tolerance cover time zones and wrong clocks. date.go accepts the same range.
 	if day, err := time.Parse(time.DateOnly, c.Date); err == nil && day.Year() >= 1995 && !day.After(now.AddDate(0, 0, 2)) {
 		r.Date = text("date", c.Date)
 	}
@@ -46,8 +51,10 @@ func (c Claim) Check(now time.Time) Receipt {
 	return r
 }
 
+// addClaimed adds the lines with valid amounts, and the amounts between them and the total. If the lines do not reconcile,
+// those amounts are checked against the claimed subtotal.
 func (r *Receipt) addClaimed(c Claim, total int64) {
-	s := sums{taxes: claimed(c.Tax), tips: claimed(c.Tip), discounts: claimed(c.Discount), rounding: claimed(c.Rounding), subtotals: claimed(c.Subtotal)}
+	s := sums{taxes: claimedAmount(c.Tax), tips: claimedAmount(c.Tip), discounts: claimedAmount(c.Discount), rounding: claimedAmount(c.Rounding), subtotals: claimedAmount(c.Subtotal)}
 	sum := int64(0)
 	for _, it := range c.Items {
 		v, ok := thousandths(it.Amount)
@@ -57,26 +64,26 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 		sum += v
 		r.Items = append(r.Items, it.checked(v))
 	}
-	adj, reconciled := adjustments(sum, total, &s)
+	adj, reconciled := s.adjustments(sum, total)
 	switch {
 	case len(r.Items) == 0:
-		adj, _ = adjustmentOfSubtotal(total, &s)
+		adj, _ = s.adjustmentOfSubtotal(total)
 	case reconciled:
-		r.Confidence["lines"], r.Confidence["total"] = settled(len(r.Items), 0), provenTotal
+		r.Confidence["lines"], r.Confidence["total"] = reconciledConfidence(len(r.Items), 0), provenTotal
 	default:
 		r.Confidence["lines"] = 0.3
 		r.Warnings = append(r.Warnings, LinesNotReconciled)
-		adj, _ = adjustmentOfSubtotal(total, &s)
+		adj, _ = s.adjustmentOfSubtotal(total)
 	}
 	r.setAdjustment(adj, claimedText)
 	for _, sub := range s.subtotals {
-		if sub.value > 0 && sub.value+adj.tax+adj.tip-adj.discount+adj.rounding == total {
+		if sub.value > 0 && sub.value+adj.sum() == total {
 			r.Subtotal, r.Confidence["subtotal"] = format(sub.value), claimedText
 		}
 	}
 }
 
-// checked keeps quantity and price where they come out at the amount.
+// checked returns the item with normalized numbers. It drops quantity and unit price if their product is not the amount.
 func (it Item) checked(amount int64) Item {
 	out := Item{Description: clip(it.Description), Amount: format(amount)}
 	q, okQ := thousandths(it.Quantity)
@@ -87,14 +94,16 @@ func (it Item) checked(amount int64) Item {
 	return out
 }
 
-func claimed(v string) []labelled {
+// claimedAmount returns an amount as a list for sums. The list is empty for zero and for malformed amounts.
+func claimedAmount(v string) []labeled {
 	n, ok := thousandths(v)
 	if !ok || n == 0 {
 		return nil
 	}
-	return []labelled{{amount: amount{value: n}}}
+	return []labeled{{amount: amount{value: n}}}
 }
 
+// clip removes invalid UTF-8, NUL and repeated spaces, and truncates to maxClaimedLen runes.
 func clip(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")), " ")
 	for utf8.RuneCountInString(s) > maxClaimedLen {
@@ -104,7 +113,7 @@ func clip(s string) string {
 	return s
 }
 
-// thousandths reads a decimal string of at most three places.
+// thousandths parses a decimal string with at most three decimals.
 func thousandths(s string) (int64, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	digits := strings.TrimPrefix(whole, "-")

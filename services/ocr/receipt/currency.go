@@ -8,15 +8,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// clue is a pattern that speaks for a currency, and how loudly.
-type clue struct {
+// hint is a pattern that indicates a currency. Weight is the number of points per line that matches.
+type hint struct {
 	code    string
 	weight  float64
 	pattern *regexp.Regexp
 }
 
-// clues: symbols and codes first, then words that only one currency's country prints. Texts are matched as they are.
-var clues = []clue{
+// hints lists symbols and codes first, then words that only the countries of one currency print. Patterns match the text of a
+// line as it is, because the case of a code matters.
+var hints = []hint{
 	{"MYR", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:RM|MYR)(?:[^A-Za-z]|$)`)},
 	{"EUR", 3, regexp.MustCompile(`€|(?:^|[^A-Za-z])(?i:EUR|EURO|EUROS)(?:[^A-Za-z]|$)`)},
 	{"GBP", 3, regexp.MustCompile(`£|(?:^|[^A-Za-z])GBP(?:[^A-Za-z]|$)`)},
@@ -44,7 +45,7 @@ var clues = []clue{
 	{"KRW", 3, regexp.MustCompile(`₩|(?:^|[^A-Za-z])KRW(?:[^A-Za-z]|$)`)},
 	{"TRY", 3, regexp.MustCompile(`₺|(?:^|[^A-Za-z])TRY(?:[^A-Za-z]|$)`)},
 	{"MYR", 1.5, regexp.MustCompile(`(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|jalan|jln|taman|tunai|jumlah|lorong)\b`)},
-	// An M is read as N or H.
+	// In "RM", the M is misread as N or H.
 	{"MYR", 1.2, regexp.MustCompile(`(?:^|[^A-Za-z])R[NH]\s?\d+[.,]\s?\d\d(?:\D|$)|\(R[NH]\)`)},
 	{"MYR", 1.5, regexp.MustCompile(`(?i)\bgst\b.{0,12}\b00\d{10}\b`)},
 	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:mwst|ust-?id|steuer-?nr|gmbh|deutschland|filiale|summe|r[üu]ckgeld)\b`)},
@@ -58,12 +59,13 @@ var clues = []clue{
 	{"USD", 1.5, usZip},
 }
 
-// findCurrency adds up the clues, each line counting once for each; more than a few add nothing.
-func findCurrency(lines []*line) found {
+// findCurrency returns the currency with the most points. Each hint counts once per line, on at most four lines. The confidence
+// depends on the share of all points and on their number.
+func findCurrency(lines []*line) textField {
 	scores := map[string]float64{}
 	where := map[string]*line{}
 	total := 0.0
-	for _, c := range clues {
+	for _, c := range hints {
 		n := 0.0
 		for _, l := range lines {
 			if !c.pattern.MatchString(l.text) {
@@ -75,7 +77,7 @@ func findCurrency(lines []*line) found {
 			n++
 		}
 		if c.weight <= 1 {
-			// Other countries print it too, so that to repeat it says no more.
+			// Other countries print this symbol, too, so repetition adds no information.
 			n = min(n, 1)
 		}
 		scores[c.code] += c.weight * min(n, 4)
@@ -99,26 +101,26 @@ func findCurrency(lines []*line) found {
 	}
 	best := codes[0]
 	if scores[best] <= 1 {
-		// Many countries call theirs a dollar or a peso, and which it is says the code beside it.
+		// Many countries use the $ sign. A code beside the total decides.
 		if beside := currencyOfTotal(lines); beside.value != "" {
 			return beside
 		}
 	}
 	share := scores[best] / total
-	return found{value: best, confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), at: where[best]}
+	return textField{value: best, confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), at: where[best]}
 }
 
-// currencyOfTotal finds the code of any other currency beside a total. Elsewhere, three letters are mostly a word.
-func currencyOfTotal(lines []*line) found {
+// currencyOfTotal returns the ISO 4217 code printed beside a total. On other lines, three capital letters are usually a word.
+func currencyOfTotal(lines []*line) textField {
 	for _, l := range lines {
 		if l.kind != kindTotal || len(l.amounts) == 0 {
 			continue
 		}
 		for _, w := range l.words {
 			if c, ok := money.ParseCurrency(w.Text); ok && c.Code() == w.Text {
-				return found{value: w.Text, confidence: 0.7, at: l}
+				return textField{value: w.Text, confidence: 0.7, at: l}
 			}
 		}
 	}
-	return found{}
+	return textField{}
 }

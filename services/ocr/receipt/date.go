@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// printedDate is a date as it stands on the receipt: a and b are day and month in an order that may be open.
+// printedDate is a date as printed: a and b are day and month in an order that may be open.
 type printedDate struct {
 	year, a, b int
-	// ordered: a is the day and b the month, beyond doubt.
+	// ordered is set if a is certainly the day and b the month.
 	ordered bool
 	score   float64
 	at      *line
-	// look: it was read by a look at a single row.
-	look bool
-	// weekday is what the line says, if it names exactly one.
+	// fromRow is set if the date comes from the recognition of a single row.
+	fromRow bool
+	// weekday is the weekday on the same line, or nil unless the line names exactly one.
 	weekday *time.Weekday
 }
 
-// findDates reads the dates of one reading and weighs them by what stands around them.
+// findDates returns the dates of one reading, scored by their format and by the words around them.
 func findDates(lines []*line) []printedDate {
 	var all []printedDate
 	for i, l := range lines {
@@ -33,64 +33,69 @@ func findDates(lines []*line) []printedDate {
 	return all
 }
 
-// dated is a day with all that speaks for it.
-type dated struct {
-	day   time.Time
-	score float64
-	from  printedDate
-	open  bool
+// dateCandidate is a day with the total score of the places where it was read. ambiguous is set if day and month could be
+// swapped.
+type dateCandidate struct {
+	day       time.Time
+	score     float64
+	from      printedDate
+	ambiguous bool
 }
 
-// pickDate chooses among the dates of all readings. The flag tells that day and month could be the other way round.
-func pickDate(readings []Reading, currency string, now time.Time) (found, bool) {
+// pickDate chooses among the dates of all readings. It reports true if day and month could be swapped and nothing on the
+// receipt shows their order. The confidence depends on the score and on the lead over the next candidate.
+func pickDate(readings []Reading, currency string, now time.Time) (textField, bool) {
 	var all []printedDate
 	var lines []*line
 	for _, r := range readings {
 		for _, d := range r.dates {
-			d.look = r.rowsOnly
+			d.fromRow = r.rowsOnly
 			all = append(all, d)
 		}
 		lines = append(lines, r.lines...)
 	}
-	monthFirst, known := order(all, lines, currency)
-	out := gather(all, monthFirst, now)
+	monthFirst, known := dayMonthOrder(all, lines, currency)
+	out := groupByDay(all, monthFirst, now)
 	if len(out) == 0 {
-		return found{}, false
+		return textField{}, false
 	}
-	slices.SortStableFunc(out, func(a, b dated) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(out, func(a, b dateCandidate) int { return cmp.Compare(b.score, a.score) })
 	best := out[0]
 	confidence := 0.45 + 0.1*best.score
 	if len(out) > 1 {
+		// A second candidate with a similar score lowers the confidence.
 		confidence -= max(0, 0.2-0.15*(best.score-out[1].score))
 	}
-	open := best.open && !known
-	if open {
+	ambiguous := best.ambiguous && !known
+	if ambiguous {
 		confidence = min(confidence, 0.6)
 	}
-	return found{value: best.day.Format(time.DateOnly), confidence: max(0.1, min(confidence, 0.98)), at: best.from.at}, open
+	return textField{value: best.day.Format(time.DateOnly), confidence: max(0.1, min(confidence, 0.98)), at: best.from.at}, ambiguous
 }
 
-// gather puts what was read of the same day together: the best place counts, every other adds a little, and less where
-// several looks at one row may make the same mistake.
-func gather(all []printedDate, monthFirst bool, now time.Time) []dated {
-	var out []dated
+// groupByDay resolves the dates and merges those of the same day. The place with the highest score counts in full, every other
+// place adds a little, and rows recognized again add less because they tend to repeat the same error.
+func groupByDay(all []printedDate, monthFirst bool, now time.Time) []dateCandidate {
+	var out []dateCandidate
 	for _, d := range all {
-		day, open, ok := d.resolve(monthFirst, now)
+		day, ambiguous, ok := d.resolve(monthFirst, now)
 		if !ok {
 			continue
 		}
 		score := d.score
+		// A matching weekday confirms the digits, and another weekday contradicts them.
 		if d.weekday != nil && *d.weekday == day.Weekday() {
 			score += 0.8
 		} else if d.weekday != nil {
 			score -= 0.8
 		}
+		// Receipts are rarely that old. A year before that is more likely misread.
 		if now.Year()-day.Year() > 15 {
 			score -= 1
 		}
-		i := slices.IndexFunc(out, func(o dated) bool { return o.day.Equal(day) })
+		i := slices.IndexFunc(out, func(o dateCandidate) bool { return o.day.Equal(day) })
 		if i < 0 {
-			out = append(out, dated{day, score, d, open})
+			out = append(out, dateCandidate{day, score, d, ambiguous})
 			continue
 		}
 		o := &out[i]
@@ -98,25 +103,28 @@ func gather(all []printedDate, monthFirst bool, now time.Time) []dated {
 			o.from = d
 		}
 		more := 0.5
-		if d.look {
+		if d.fromRow {
 			more = 0.35
 		}
 		o.score = max(score, o.score) + more
-		o.open = o.open && open
+		o.ambiguous = o.ambiguous && ambiguous
 	}
 	return out
 }
 
-// saysDate forgives more than elsewhere, for there is a date on the line. A rate is a tax's.
-func saysDate(words []string) bool {
+// hasDateWord reports whether a line has a word for date, also misspelled or as the end of a compound. "rate" is one letter
+// from "date", but belongs to a tax.
+func hasDateWord(words []string) bool {
 	return dateWords.has(words) || slices.ContainsFunc(words, func(w string) bool {
 		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || w != "rate" && len(w) >= 3 && len(w) <= 5 && distance(w, "date") <= 1
 	})
 }
 
+// dateScore returns the points for the words around a date on line i. A word for date and a time of day are evidence; words for
+// other dates, such as an expiry, are evidence against.
 func dateScore(l *line, lines []*line, i int) float64 {
 	score := 1.0
-	if saysDate(l.tokens) {
+	if hasDateWord(l.tokens) {
 		score += 1.5
 	} else if i > 0 && dateWords.has(lines[i-1].tokens) {
 		score += 0.7
@@ -127,15 +135,17 @@ func dateScore(l *line, lines []*line, i int) float64 {
 	if otherDates.has(l.tokens) {
 		score -= 1.5
 	}
+	// Numbers beside payments and totals are rarely the date of the receipt.
 	if l.kind == kindCash || l.kind == kindTotal {
 		score -= 0.5
 	}
-	return score + 0.6*(l.certainty(0, len(l.text))-0.6)
+	return score + 0.6*(l.minConfidence(0, len(l.text))-0.6)
 }
 
-// order decides which of day and month comes first, by the receipt's currency, its other dates and its country.
-func order(all []printedDate, lines []*line, currency string) (monthFirst, known bool) {
-	// Dollars are also Canadian, Australian or Singaporean; every other currency's country puts the day first.
+// dayMonthOrder decides whether the month comes before the day, by the currency, by other dates on the receipt and by signs of
+// an American address. It returns known = false if none of these exists; then dollars only suggest the American order.
+func dayMonthOrder(all []printedDate, lines []*line, currency string) (monthFirst, known bool) {
+	// A dollar may be American, Canadian, Australian or Singaporean. The countries of all other currencies put the day first.
 	if currency != "" && currency != "USD" && currency != "CAD" {
 		return false, true
 	}
@@ -149,6 +159,7 @@ func order(all []printedDate, lines []*line, currency string) (monthFirst, known
 			second++
 		}
 	}
+	// Other dates on the receipt have a part above 12, which can only be the day.
 	if first != second {
 		return second > first, true
 	}
@@ -160,35 +171,35 @@ func order(all []printedDate, lines []*line, currency string) (monthFirst, known
 	return currency == "USD", false
 }
 
-// resolve gives the day, or false when there is no such day or it lies in the future. A receipt is not older than 1995:
-// before that, no till printed the words that are looked for here.
-func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, open, ok bool) {
+// resolve returns the day, and whether day and month could be swapped. It returns ok = false if there is no such day, if it is
+// more than two days in the future, or if it is before 1995: tills did not print the words that this package looks for then.
+func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
 	a, b := d.a, d.b
 	if !d.ordered {
-		open = a <= 12 && b <= 12 && a != b
+		ambiguous = a <= 12 && b <= 12 && a != b
 		if b > 12 || monthFirst && a <= 12 {
 			a, b = b, a
 		}
 	}
 	if tens := d.year / 10 % 10; d.year > now.Year() && d.year < 2100 && (tens == 4 || tens == 7) {
-		// A one with a long foot, or a long nose.
+		// A 4 or 7 in a year in the future is a misread 1.
 		d.year -= 10 * (tens - 1)
 	}
 	day = time.Date(d.year, time.Month(b), a, 0, 0, 0, 0, time.UTC)
-	if other := time.Date(d.year, time.Month(a), b, 0, 0, 0, 0, time.UTC); open && d.weekday != nil && day.Weekday() != other.Weekday() {
-		// Only one of the two can be the day that is named.
+	if other := time.Date(d.year, time.Month(a), b, 0, 0, 0, 0, time.UTC); ambiguous && d.weekday != nil && day.Weekday() != other.Weekday() {
+		// The weekday matches at most one of the two days.
 		if other.Weekday() == *d.weekday {
 			a, b, day = b, a, other
 		}
-		open = day.Weekday() != *d.weekday
+		ambiguous = day.Weekday() != *d.weekday
 	}
 	if b < 1 || b > 12 || a < 1 || day.Day() != a || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
-		if open {
+		if ambiguous {
 			swapped := printedDate{year: d.year, a: b, b: a, ordered: true}
 			day, _, ok = swapped.resolve(false, now)
 			return day, false, ok
 		}
 		return time.Time{}, false, false
 	}
-	return day, open, true
+	return day, ambiguous, true
 }

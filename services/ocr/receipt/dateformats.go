@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
+// monthNames matches the folded names of months in the supported languages, in full and abbreviated.
 const monthNames = `jan(?:uary|uar|vier|v)?|januar|ene(?:ro)?|gen(?:naio)?|feb(?:ruary|ruar|rero|braio)?|fev(?:r(?:ier)?)?|mar(?:ch|s|zo)?|maart|mrt|maerz|mrz|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|` +
 	`may|mai|mayo|mag(?:gio)?|mei|jun(?:e|i|io)?|juin|giu(?:gno)?|jul(?:y|i|io)?|juil(?:let)?|lug(?:lio)?|aug(?:ust)?|aout|ago(?:sto)?|ogos|` +
 	`sept?(?:ember|embre|iembre)?|set(?:tembre)?|oct(?:ober|obre|ubre)?|okt(?:ober)?|ott(?:obre)?|nov(?:ember|embre|iembre)?|dec(?:ember|embre)?|dez(?:ember)?|dic(?:embre|iembre)?|dis`
 
-// monthOf goes by the first three letters, which is enough in all the languages.
+// monthOf maps the first three letters of a month's name to its number. Three letters are unambiguous across the languages.
 var monthOf = map[string]int{
 	"jan": 1, "ene": 1, "gen": 1, "feb": 2, "fev": 2, "mar": 3, "mae": 3, "mrz": 3, "maa": 3, "mrt": 3, "apr": 4, "avr": 4, "abr": 4, "may": 5, "mai": 5, "mag": 5, "mei": 5,
 	"jun": 6, "giu": 6, "jul": 7, "lug": 7, "aug": 8, "aou": 8, "ago": 8, "ogo": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "ott": 10,
@@ -19,38 +20,45 @@ var monthOf = map[string]int{
 }
 
 var (
+	// yearFirst matches 2023-12-25 and other dates with a leading year. numeric matches dates with a trailing year.
 	yearFirst = regexp.MustCompile(`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
 	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?'?((?:19|20)\d\d|0[12]\d|\d\d)(?:[^\d]|$)`)
-	// loose is a date of ten characters with spaces in it, or with anything thin for a slash.
+	// loose matches a date of ten characters with spaces inside, or with any thin character in place of a slash.
 	loose = regexp.MustCompile(`(?:^|\D)(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(2\s?0\s?[0-4]\s?\d)(?:\D|$)`)
-	// spaced has nothing between its parts, so that a word must say that it is a date.
+	// spaced matches a date whose parts are separated by spaces. It requires a word for date before it.
 	spaced = regexp.MustCompile(`(?:date|datum|fecha|data|tarikh)\W{0,3}(\d\d) (\d\d) (20\d\d)(?:\D|$)`)
-	// A slash is lost, or read as a one, a seven or a letter: "2405/2022", "24/0512022", "24M05/2022".
+	// lostSlash matches a date in which a slash is missing or read as 1, 7 or a letter: "2405/2022", "24/0512022",
+	// "24M05/2022".
 	lostSlash = regexp.MustCompile(`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
-	// anyMonth is three letters where the name of a month must stand; one of them may be misread. A short year needs more
-	// than spaces around them: "2 mug 15" is none.
-	anyMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d)|[-/]([a-z0-9]{3})[-/](\d\d))(?:[^\da-z]|$)`)
+	// anyMonth matches three characters in the place of a month's name; one of them may be misread. With a short year, spaces
+	// are no separators, because "2 mug 15" is not a date.
+	anyMonth = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d)|[-/]([a-z0-9]{3})[-/](\d\d))(?:[^\da-z]|$)`)
+	// dayMonth, monthDay and yearMonth match dates with a month's name, by the order of their parts.
 	dayMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{0,3}(?:de |di )?(` + monthNames + `)[-/.,' ]{0,3}(?:de |del )?((?:19|20)\d\d|\d\d)(?:\D|$)`)
 	monthDay  = regexp.MustCompile(`(?:^|[^a-z])(` + monthNames + `)[-/.,' ]{0,3}(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{1,3}((?:19|20)\d\d|\d\d)(?:\D|$)`)
 	yearMonth = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
-	compact   = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
-	clock     = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
-	// timeOfDay is surer than clock: prices have points too.
+	// compact matches 20231225.
+	compact = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
+	// clock matches a time of day. It also matches some prices.
+	clock = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
+	// timeOfDay matches only times with a colon, so it matches no prices.
 	timeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)
 	hourFollows = regexp.MustCompile(`^\s?:\s?\d\d`)
-	// timeBefore and halfOfDay make three numbers with points between them a time.
+	// timeBefore and halfOfDay match words beside three numbers that are a time, although points separate them.
 	timeBefore  = regexp.MustCompile(`(?:time|zeit|uhr|hora|ora|heure|masa)\W{0,3}$`)
 	halfOfDay   = regexp.MustCompile(`^\.?\s?[ap]\.?m\b`)
 	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
 	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
-	dateWords   = phraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
-	otherDates  = phraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
+	// dateWords name the date of a receipt, and otherDates name other dates, such as expiry or delivery.
+	dateWords  = phraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
+	otherDates = phraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
 		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
+	// usWords and usZip occur on American receipts only.
 	usWords = phraseList(`sales tax,zip,usa,gratuity`)
 	usZip   = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)
 )
 
-// weekdayNames are those that mean nothing else, Sunday first.
+// weekdayNames are the unambiguous names of weekdays, Sunday first.
 var weekdayNames = [7]phrases{
 	phraseList(`sunday,sun,sonntag,dimanche,domingo,domenica`),
 	phraseList(`monday,mon,montag,lundi,lunes,lunedi`),
@@ -61,7 +69,7 @@ var weekdayNames = [7]phrases{
 	phraseList(`saturday,sat,samstag,sonnabend,samedi,sabado,sabato`),
 }
 
-// weekdayOn is nil unless the line names exactly one.
+// weekdayOn returns the weekday that a line names, or nil unless it names exactly one.
 func weekdayOn(l *line) *time.Weekday {
 	var out *time.Weekday
 	for day, names := range weekdayNames {
@@ -76,7 +84,8 @@ func weekdayOn(l *line) *time.Weekday {
 	return out
 }
 
-// datesOn reads every date on a line, in every order that receipts print.
+// datesOn returns every date on a line, in all formats. Formats that often match other numbers are tried only if no other
+// format matches. Scores are relative to a typical date.
 func datesOn(l *line) []printedDate {
 	text := fold(dateDigits(l.text))
 	var out []printedDate
@@ -86,7 +95,7 @@ func datesOn(l *line) []printedDate {
 	out = append(out, numericDates(text)...)
 	out = append(out, namedMonths(text)...)
 	for _, m := range yearMonth.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: century(m[1]), a: atoi(m[3]), b: monthOf[m[2][:3]], ordered: true, score: 0.7})
+		out = append(out, printedDate{year: fullYear(m[1]), a: atoi(m[3]), b: monthOf[m[2][:3]], ordered: true, score: 0.7})
 	}
 	if len(out) == 0 {
 		out = append(out, compactDates(text)...)
@@ -97,7 +106,7 @@ func datesOn(l *line) []printedDate {
 	return out
 }
 
-// namedMonths reads "25 Dec 2023" and "Dec 25, 2023". Of "1 set 12.90" the last figures are a price.
+// namedMonths reads "25 Dec 2023" and "Dec 25, 2023". In "1 set 12.90" the last digits are a price, not a year.
 func namedMonths(text string) []printedDate {
 	var out []printedDate
 	for _, format := range []struct {
@@ -107,24 +116,26 @@ func namedMonths(text string) []printedDate {
 		for _, at := range format.pattern.FindAllStringSubmatchIndex(text, -1) {
 			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
 			if year := part(3); len(year) == 4 || !centsFollow.MatchString(text[at[7]:]) && text[at[6]-1] != '.' {
-				out = append(out, printedDate{year: century(year), a: atoi(part(format.day)), b: monthOf[part(format.month)[:3]], ordered: true, score: 0.8})
+				out = append(out, printedDate{year: fullYear(year), a: atoi(part(format.day)), b: monthOf[part(format.month)[:3]], ordered: true, score: 0.8})
 			}
 		}
 	}
 	return out
 }
 
-// misreadMonths takes "25/Fen/2017" for February, when no other month is as near. English ones are the most common.
+// misreadMonths reads "25/Fen/2017" as February if exactly one month is one letter off. English months are tried first, because
+// they are the most common.
 func misreadMonths(text string) []printedDate {
 	var out []printedDate
 	for _, m := range anyMonth.FindAllStringSubmatch(text, -1) {
+		// The pattern has two alternatives, of which one is empty.
 		letters, year := m[2]+m[4], m[3]+m[5]
 		month := monthLike(letters, func(name string) bool { return strings.Contains(englishMonths, name) })
 		if month == 0 {
 			month = monthLike(letters, func(string) bool { return true })
 		}
 		if month != 0 {
-			out = append(out, printedDate{year: century(year), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
+			out = append(out, printedDate{year: fullYear(year), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
 		}
 	}
 	return out
@@ -132,7 +143,7 @@ func misreadMonths(text string) []printedDate {
 
 const englishMonths = "jan feb mar apr may jun jul aug sep oct nov dec"
 
-// monthLike is the only month whose name, of those that count, is one letter off; 0 for none or several.
+// monthLike returns the only month with an accepted name that is at most one letter off, or 0 if there is none or several.
 func monthLike(text string, counts func(name string) bool) int {
 	month := 0
 	for name, n := range monthOf {
@@ -147,7 +158,7 @@ func monthLike(text string, counts func(name string) bool) int {
 	return month
 }
 
-// numericDates looks from every place on: of "07- 24/05/2022" the first three numbers are no date.
+// numericDates reads dates made of digits. Matches may overlap: in "07- 24/05/2022" the first three numbers are no date.
 func numericDates(text string) []printedDate {
 	var out []printedDate
 	for from := 0; from < len(text); {
@@ -159,8 +170,9 @@ func numericDates(text string) []printedDate {
 		for i := range m {
 			m[i] = text[from+at[2*i] : from+at[2*i+1]]
 		}
-		// Of "15.04. 16:14" the last two digits are the hour.
+		// In "15.04. 16:14", the last two digits are the hour.
 		before, after := text[:from+at[2]], text[from+at[11]:]
+		// Numbers with a two-digit year look like times of day, so the text around them decides.
 		isTime := len(m[5]) == 2 && (hourFollows.MatchString(after) || timeBefore.MatchString(before) || halfOfDay.MatchString(after))
 		from += at[3]
 		if !isTime {
@@ -170,37 +182,37 @@ func numericDates(text string) []printedDate {
 	return out
 }
 
-// numericDate takes the groups of numeric: day and month in either order, and the year. Points with a tail make a date
-// before the time of day.
+// numericDate converts the groups of numeric: day and month in either order, and the year. Points may be misread as commas if a
+// time of day follows. It returns a second date if a two-digit year may also come first.
 func numericDate(m []string, timed bool) []printedDate {
 	short := len(m[5]) == 2
-	d := printedDate{year: century(m[5]), a: atoi(m[1]), b: atoi(m[3])}
+	d := printedDate{year: fullYear(m[5]), a: atoi(m[1]), b: atoi(m[3])}
 	switch twoDigits := len(m[1])+len(m[3]) == 4; {
 	case m[2] == "," && m[4] == "," && (!timed || !twoDigits), m[2] != m[4] && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
 		return nil
 	case m[2] != m[4], m[2] == ",":
-		// A point has a tail.
+		// Mixed separators, or commas, are points with dirt.
 		d.score = -0.6
 	case len(m[5]) == 3:
 		d.score = -0.5
 	case !short:
 		d.score = 0.5
 	case m[2] == "." && !twoDigits:
-		// More likely a number of chapters, or a price with a speck.
+		// More likely a section number, or a price with dirt.
 		d.score = -1.5
 	}
-	d.unround()
-	// A point makes a German or French date, never an American one.
+	d.fixRoundDigits()
+	// Points occur in European dates only, where the day comes first.
 	d.ordered = m[2] == "." && !short
 	out := []printedDate{d}
 	if m[2] == m[4] && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
-		out = append(out, printedDate{year: century(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: d.score - 0.4})
+		out = append(out, printedDate{year: fullYear(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: d.score - 0.4})
 	}
 	return out
 }
 
-// unround puts right a day or month that begins with a zero which was read as another round figure: there is no 99th.
-func (d *printedDate) unround() {
+// fixRoundDigits repairs a day or month above 31 whose leading zero was read as 6, 8 or 9.
+func (d *printedDate) fixRoundDigits() {
 	for _, n := range []*int{&d.a, &d.b} {
 		if *n > 31 && (*n/10 == 6 || *n/10 == 8 || *n/10 == 9) {
 			*n %= 10
@@ -211,7 +223,8 @@ func (d *printedDate) unround() {
 
 func pointOrComma(s string) bool { return s == "." || s == "," }
 
-// compactDates are the last resort: eight digits are more often a number of something.
+// compactDates reads the formats of last resort. Their scores are low, because eight digits are more often an article or
+// invoice number.
 func compactDates(text string) []printedDate {
 	var out []printedDate
 	for _, m := range compact.FindAllStringSubmatch(text, -1) {
@@ -224,7 +237,7 @@ func compactDates(text string) []printedDate {
 	for _, pattern := range []*regexp.Regexp{loose, spaced} {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
 			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
-			// Of "11,04,20 09:51" the last two digits are the hour.
+			// In "11,04,20 09:51", the last two digits are the hour.
 			if strings.Contains(part(3), " ") && moreDigits.MatchString(text[at[7]:]) {
 				continue
 			}
@@ -234,9 +247,11 @@ func compactDates(text string) []printedDate {
 	return out
 }
 
+// digitsOf parses a number with spaces inside.
 func digitsOf(s string) int { return atoi(strings.ReplaceAll(s, " ", "")) }
 
-func century(s string) int {
+// fullYear parses a year. Years of two or three digits belong to this century.
+func fullYear(s string) int {
 	n := atoi(s)
 	if len(s) < 4 {
 		return 2000 + n
@@ -244,20 +259,21 @@ func century(s string) int {
 	return n
 }
 
+// atoi parses digits that a pattern has matched. It returns 0 for numbers out of range.
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }
 
 var (
-	// threeParts is tried first: of "Dates2i/05/17" the s is none of the date's.
+	// threeParts is tried before datelike: in "Dates2i/05/17", the s does not belong to the date.
 	threeParts = regexp.MustCompile(`(?:^|\D)([0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4})`)
 	datelike   = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4}`)
-	// dateDigit also maps what is read for digits only between slashes.
+	// dateDigit extends lookalike with letters that are misread digits only between slashes.
 	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7", "t", "1")
 )
 
-// dateDigits repairs letters in the place of digits inside what is a date otherwise.
+// dateDigits repairs misread digits inside a text that is otherwise a date.
 func dateDigits(text string) string {
 	if !threeParts.MatchString(text) {
 		return datelike.ReplaceAllStringFunc(text, mostlyDigits)
@@ -268,6 +284,7 @@ func dateDigits(text string) string {
 	})
 }
 
+// mostlyDigits replaces misread digits if at least two thirds of the characters are digits. Otherwise the text is a word.
 func mostlyDigits(s string) string {
 	digits, others := 0, 0
 	for i := range len(s) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// drafts are the goods as each reading found them, with what the others found in the same places; and all of them
-// together, for what one reading misses another may have.
-func drafts(readings []Reading) [][]draftItem {
+// draftReadings returns the draft of each reading, each item with the amounts that other readings found in the same row. If a
+// reading lacks lines of another, it adds a draft merged from all of them.
+func draftReadings(readings []Reading) [][]draftItem {
 	var out [][]draftItem
 	for i, r := range readings {
 		draft := slices.Clone(r.draft)
@@ -16,36 +16,38 @@ func drafts(readings []Reading) [][]draftItem {
 				continue
 			}
 			for k := range draft {
-				draft[k].reread(other.draft)
+				draft[k].addRereads(other.draft)
 			}
 		}
 		out = append(out, draft)
 	}
-	if all := together(out); all != nil {
+	if all := merged(out); all != nil {
 		out = append(out, all)
 	}
 	return out
 }
 
-// reread notes what another reading found for the item.
-func (it *draftItem) reread(other []draftItem) {
+// addRereads records the different amounts that another reading found in the row of the item.
+func (it *draftItem) addRereads(other []draftItem) {
 	for _, o := range other {
-		if samePlace(it.at, o.at) && o.amount.value != it.amount.value && !slices.Contains(it.again, o.amount.value) {
-			it.again = append(slices.Clone(it.again), o.amount.value)
+		if sameRow(it.at, o.at) && o.amount.value != it.amount.value && !slices.Contains(it.rereads, o.amount.value) {
+			it.rereads = append(slices.Clone(it.rereads), o.amount.value)
 		}
 	}
 }
 
-// together adds to the longest draft the lines that only others have; nil when there are none.
-func together(drafts [][]draftItem) []draftItem {
+// merged returns the longest draft with the lines that only other drafts have, sorted from top to bottom. It returns nil if
+// there are no such lines.
+func merged(drafts [][]draftItem) []draftItem {
 	if len(drafts) < 2 {
 		return nil
 	}
+	// The longest draft is the base, because it most likely has all columns and rows in order.
 	longest := slices.MaxFunc(drafts, func(a, b []draftItem) int { return cmp.Compare(len(a), len(b)) })
 	all := slices.Clone(longest)
 	for _, draft := range drafts {
 		for _, it := range draft {
-			if !slices.ContainsFunc(all, func(have draftItem) bool { return samePlace(have.at, it.at) }) {
+			if !slices.ContainsFunc(all, func(have draftItem) bool { return sameRow(have.at, it.at) }) {
 				all = append(all, it)
 			}
 		}

@@ -13,13 +13,13 @@ import (
 
 var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// golden is what a receipt of testdata says; fields left out must be empty.
+// golden is the expected content of a receipt in testdata. Fields that are left out must be empty.
 type golden struct {
 	Merchant, Date, Currency, Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Amounts                                                                 []string
 }
 
-func TestReceiptsOfOurOwnAreReadInFull(t *testing.T) {
+func TestJoinGoldenReceipts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -31,12 +31,12 @@ func TestReceiptsOfOurOwnAreReadInFull(t *testing.T) {
 			require.NoError(t, err)
 			want := readGolden(t, strings.TrimSuffix(file, ".txt")+".json")
 			require.Equal(t, want, shown(readText(string(text))))
-			require.Equal(t, want, shown(Join(today, Read(FromText(string(text))))), "as a file of text")
+			require.Equal(t, want, shown(Join(today, Read(FromText(string(text))))), "as a text file")
 		})
 	}
 }
 
-func TestEveryFieldSaysHowSureItIsAndWhereItWasRead(t *testing.T) {
+func TestJoinConfidenceAndEvidence(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/en_us.txt")
 	require.NoError(t, err)
@@ -50,15 +50,16 @@ func TestEveryFieldSaysHowSureItIsAndWhereItWasRead(t *testing.T) {
 		require.Contains(t, r.Confidence, field)
 		require.Contains(t, places, field)
 	}
-	require.GreaterOrEqual(t, r.Confidence["total"], sureTotal)
+	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal)
 	require.Equal(t, "40.91", places["total"])
 	require.Contains(t, places["lines[3]"], "Apple Pie")
 }
 
-// readText reads a text as if an engine had seen it.
-func readText(text string) Receipt { return Join(today, Read(recognised(text))) }
+// readText reads a text as if an engine had recognized it, so that its digits may be misread.
+func readText(text string) Receipt { return Join(today, Read(recognized(text))) }
 
-func recognised(text string) []Page {
+// recognized returns the pages of a text without the mark for exact words.
+func recognized(text string) []Page {
 	pages := FromText(text)
 	for i := range pages {
 		pages[i].Exact = false
@@ -75,6 +76,7 @@ func readGolden(t *testing.T, name string) golden {
 	return g
 }
 
+// shown returns the fields that golden files contain.
 func shown(r Receipt) golden {
 	g := golden{
 		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal,

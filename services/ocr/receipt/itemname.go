@@ -6,6 +6,7 @@ import (
 	"unicode"
 )
 
+// hasName reports whether a line has at least three letters.
 func hasName(l *line) bool {
 	letters := 0
 	for _, r := range l.text {
@@ -16,11 +17,11 @@ func hasName(l *line) bool {
 	return letters >= 3
 }
 
-// itemName is what a line says apart from its figures.
+// itemName returns the text of a line without its figures, or "" if the rest is no name.
 func itemName(l *line) string {
 	head := l.beforeMoney()
 	if !lettered.MatchString(head) {
-		// The figures come first: "5.00 Noodles".
+		// The figures come before the name, as in "5.00 Noodles".
 		head = l.text
 		for i := len(l.amounts) - 1; i >= 0; i-- {
 			a := l.amounts[i]
@@ -40,20 +41,21 @@ func itemName(l *line) string {
 	return ""
 }
 
-// beforeMoney is the line up to its first price or rate.
+// beforeMoney returns the text before the first price or percentage.
 func (l *line) beforeMoney() string {
 	end := len(l.text)
 	for _, a := range l.amounts {
-		if a.money() || a.percent {
+		if a.isPrice() || a.percent {
 			end = min(end, a.start)
 		}
 	}
 	return l.text[:end]
 }
 
+// notNames are units, tax codes, currencies and words of a table.
 var notNames = phraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,btl,ctn,box,bag`)
 
-// codesOnly: units, tax codes and currencies are no name.
+// codesOnly reports whether all words are figures or notNames.
 func codesOnly(words []string) bool {
 	for _, w := range words {
 		if lettered.MatchString(w) && !notNames.has(tokens(w)) {
@@ -64,12 +66,15 @@ func codesOnly(words []string) bool {
 }
 
 var (
+	// quantityHead matches a quantity or symbols before a name. signTail matches a currency, a multiplication sign or
+	// punctuation after it; figureTail also matches numbers and units.
 	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
 	signTail     = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\s?[x×])|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+)\s*$`)
 	figureTail   = regexp.MustCompile(`(?i)(?:` + signTail.String()[len("(?i)"):] + `|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?\s*$|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?\s*$)`)
 )
 
-// trimName takes off what leads from a name to its figures, and a quantity before it.
+// trimName removes the text that matches tail from the end of a name, up to four times, and a quantity before it. It stops when
+// no word would remain.
 func trimName(s string, tail *regexp.Regexp) string {
 	s = strings.TrimSpace(s)
 	for range 4 {

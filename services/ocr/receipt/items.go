@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// draftItem is a line of goods before its amount is settled.
+// draftItem is a line of goods before its amount is reconciled. Amounts, prices and quantities are in thousandths.
 type draftItem struct {
-	at          *line
-	name        string
-	quantity    int64
-	unit        int64
-	amount      amount
-	others      []int64 // what its amount may be instead, likeliest first
-	again       []int64 // what other readings found for it
-	product     int64   // quantity times price, where the line says so
-	doubtful    bool
-	description *line
+	at           *line
+	name         string
+	quantity     int64
+	unit         int64
+	amount       amount
+	alternatives []int64 // other possible amounts from the same line, likeliest first
+	rereads      []int64 // different amounts that other readings found in the same row
+	product      int64   // quantity times price, if the line prints both
+	unnamed      bool    // without a name on this line or above it
+	description  *line   // the line with the name
 }
 
-// items are the lines as they were settled.
+// items is the result of reconciling a draft. repairs is the number of changes that were needed.
 type items struct {
 	list       []draftItem
 	reconciled bool
@@ -28,20 +28,23 @@ type items struct {
 	confidence float64
 }
 
-// itemRegion is from below the head, or the column titles, to the first sum.
+// itemRegion returns the lines with goods: from the column titles, or the top, to the first sum below a price. It returns nil
+// if there is no sum, because nothing then shows where the goods end.
 func itemRegion(lines []*line) []*line {
 	start, end := 0, len(lines)
+	// first is the index of the first line with a price. Column titles below it do not restart the region.
 	first := -1
 	for i, l := range lines {
 		if l.kind == kindHeader && (first < 0 || i < first) {
 			start = i + 1
 			continue
 		}
-		if l.prices() == 0 {
+		if l.priceCount() == 0 {
 			continue
 		}
 		switch l.kind {
 		case kindSubtotal, kindTotal, kindCash, kindChange:
+			// A payment above the first price belongs to the head, for example a card terminal's slip.
 			if first < 0 && l.kind != kindTotal && l.kind != kindSubtotal {
 				continue
 			}
@@ -66,18 +69,21 @@ func itemRegion(lines []*line) []*line {
 }
 
 var (
-	times    = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
+	// quantityTimesPrice matches a multiplication of quantity and price, such as "2 x 1.50" or "3 pcs @".
+	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
+	// lettered matches a word of at least three letters.
 	lettered = regexp.MustCompile(`\p{L}{3,}`)
 )
 
 // itemReader reads the lines of goods from top to bottom.
 type itemReader struct {
 	out []draftItem
-	// above is a name that waits for its figures, and detail a "2 x 1.50" that waits for its item.
-	above, detail *line
+	// pendingName is a name without figures, and pendingQuantity a "2 x 1.50" without an item. Both belong to the next item.
+	pendingName, pendingQuantity *line
 }
 
-// readItems reads the lines of goods. A name may stand above its figures, and "2 x 1.50" above or below its item.
+// readItems reads the lines of goods. A name may be above its figures, and "2 x 1.50" above or below its item. Lines with
+// taxes, tips, roundings and counts are skipped.
 func readItems(region []*line) []draftItem {
 	var r itemReader
 	for _, l := range region {
@@ -85,12 +91,12 @@ func readItems(region []*line) []draftItem {
 		switch {
 		case !ok:
 			if hasName(l) && l.kind != kindHeader && l.kind != kindRounding {
-				r.above = l
+				r.pendingName = l
 			}
 		case l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip:
-		case l.kind == kindCount && len(l.tokens) > 1 && price.value%1000 == 0 && onlyCounts(l.tokens):
-		case itemName(l) == "" && l.prices() == 1 && times.MatchString(l.text):
-			r.times(l, price)
+		case l.kind == kindCount && len(l.tokens) > 1 && price.value%1000 == 0 && onlyCountWords(l.tokens):
+		case itemName(l) == "" && l.priceCount() == 1 && quantityTimesPrice.MatchString(l.text):
+			r.readQuantity(l, price)
 		default:
 			r.item(l, price)
 		}
@@ -98,53 +104,58 @@ func readItems(region []*line) []draftItem {
 	return r.out
 }
 
-// times reads quantity and price of an item, the product of which may stand nowhere.
-func (r *itemReader) times(l *line, price amount) {
+// readQuantity reads a line with only quantity and price. It belongs to the item above if it confirms its amount, then to a
+// pending name, and otherwise to the next item.
+func (r *itemReader) readQuantity(l *line, price amount) {
 	switch n := len(r.out); {
-	case n > 0 && r.above == nil && confirms(l, r.out[n-1]):
-		attach(&r.out[n-1], l)
-	case n > 0 && r.above == nil && r.out[n-1].multiplied(l, price):
-	case r.above != nil:
-		r.out = append(r.out, product(l, r.above, price))
-		r.above, r.detail = nil, nil
+	case n > 0 && r.pendingName == nil && matchesAmount(l, r.out[n-1]):
+		addQuantity(&r.out[n-1], l)
+	case n > 0 && r.pendingName == nil && r.out[n-1].applyQuantity(l, price):
+	case r.pendingName != nil:
+		r.out = append(r.out, productItem(l, r.pendingName, price))
+		r.pendingName, r.pendingQuantity = nil, nil
 	default:
-		r.detail = l
+		r.pendingQuantity = l
 	}
 }
 
+// item reads a line with a price, and gives it the pending name or quantity.
 func (r *itemReader) item(l *line, price amount) {
 	it := newItem(l, itemName(l), price)
 	if head := l.beforeMoney(); l.exact && it.quantity == 0 && lettered.MatchString(head) {
-		// Without a price for each, a number is no quantity but the end of a name, as in "Vitamin B12".
+		// Without a unit price, a number belongs to the name, as in "Vitamin B12".
 		it.name = trimName(head, signTail)
 	}
-	if r.detail != nil {
-		attach(&it, r.detail)
-		r.detail = nil
+	if r.pendingQuantity != nil {
+		addQuantity(&it, r.pendingQuantity)
+		r.pendingQuantity = nil
 	}
-	if it.name == "" && r.above != nil {
-		it.name, it.description = strings.TrimSpace(r.above.text), r.above
+	if it.name == "" && r.pendingName != nil {
+		it.name, it.description = strings.TrimSpace(r.pendingName.text), r.pendingName
 	} else if it.name == "" {
-		it.doubtful = true
+		it.unnamed = true
 	}
-	r.above = nil
-	if l.kind == kindDiscount && it.amount.value > 0 && !it.net() {
+	r.pendingName = nil
+	if l.kind == kindDiscount && it.amount.value > 0 && !it.isNet() {
 		if len(l.tokens) > 1 {
-			// More than the word for it may be the name of an article.
-			it.others = append([]int64{it.amount.value}, it.others...)
+			// With more words than the one for a discount, the line may be an article.
+			it.alternatives = append([]int64{it.amount.value}, it.alternatives...)
 		}
 		it.amount.value = -it.amount.value
 	}
 	if l.kind != kindDiscount && it.amount.value < 0 {
-		// A dash or a speck before a price looks like a minus.
-		it.others = append(it.others, -it.amount.value)
+		// A dash or dirt before a price looks like a minus.
+		it.alternatives = append(it.alternatives, -it.amount.value)
 	}
+	// A discount of zero and a zero without a name are no items.
 	if it.amount.value == 0 && (l.kind == kindDiscount || it.name == "") {
 		return
 	}
 	r.out = append(r.out, it)
 }
 
+// newItem reads the figures of a line. It finds quantity and unit price among the numbers before the price, and collects other
+// figures of the line and their products as alternatives for the amount, nearest to the price first.
 func newItem(l *line, name string, price amount) draftItem {
 	it := draftItem{at: l, name: name, amount: price, description: l}
 	var numbers []amount
@@ -153,7 +164,8 @@ func newItem(l *line, name string, price amount) draftItem {
 			numbers = append(numbers, a)
 		}
 	}
-	if times.MatchString(l.text) && len(numbers) > 0 {
+	// The product is kept even if it differs from the amount, because the amount may be misread.
+	if quantityTimesPrice.MatchString(l.text) && len(numbers) > 0 {
 		u := price
 		if len(numbers) > 1 {
 			u = numbers[1]
@@ -162,29 +174,33 @@ func newItem(l *line, name string, price amount) draftItem {
 			it.product = multiply(numbers[0].value, u.value)
 		}
 	}
+	// Quantity and unit price are two numbers whose product is the amount. A quantity does not have two decimals and is at most
+	// 1000.
 	for i, q := range numbers {
 		for j, u := range numbers {
-			if i != j && u.money() && q.decimals != 2 && q.value > 0 && q.value <= 1_000_000 && multiply(q.value, u.value) == abs(price.value) {
+			if i != j && u.isPrice() && q.decimals != 2 && q.value > 0 && q.value <= 1_000_000 && multiply(q.value, u.value) == abs(price.value) {
 				it.quantity, it.unit = q.value, u.value
 			}
 		}
 	}
+	// Prices further left, and their products with whole quantities up to 100, may be the amount instead.
 	for i := len(numbers) - 1; i >= 0; i-- {
 		a := numbers[i]
-		if a.money() && a.value != price.value {
-			it.others = append(it.others, a.value)
+		if a.isPrice() && a.value != price.value {
+			it.alternatives = append(it.alternatives, a.value)
 		}
 		for j := range numbers {
-			if q := numbers[j]; j != i && a.money() && q.decimals == 0 && q.value > 0 && q.value <= 100_000 && q.value != 1000 {
-				it.others = append(it.others, multiply(q.value, a.value))
+			if q := numbers[j]; j != i && a.isPrice() && q.decimals == 0 && q.value > 0 && q.value <= 100_000 && q.value != 1000 {
+				it.alternatives = append(it.alternatives, multiply(q.value, a.value))
 			}
 		}
 	}
 	return it
 }
 
-// multiplied: the item had the price of one, and the line below has how many and their amount: "Tea 1.00", "*2 2.00".
-func (it *draftItem) multiplied(l *line, price amount) bool {
+// applyQuantity handles an item with its unit price, followed by a line with quantity and amount: "Tea 1.00", "*2 2.00". It
+// reports whether the amount on line l is the product, and then updates the item.
+func (it *draftItem) applyQuantity(l *line, price amount) bool {
 	for _, q := range l.amounts {
 		if one := it.amount.value; q.start != price.start && q.value > 1000 && one > 0 && multiply(q.value, one) == price.value {
 			it.quantity, it.unit, it.amount, it.at = q.value, one, price, l
@@ -194,10 +210,10 @@ func (it *draftItem) multiplied(l *line, price amount) bool {
 	return false
 }
 
-// net: the amount is what another figure of the line is without a third: "1 x 11.50 (Disc. 1.60) 9.90".
-func (it draftItem) net() bool {
-	for _, gross := range it.others {
-		for _, off := range it.others {
+// isNet reports whether the amount is the difference of two other figures of the line, as in "1 x 11.50 (Disc. 1.60) 9.90".
+func (it draftItem) isNet() bool {
+	for _, gross := range it.alternatives {
+		for _, off := range it.alternatives {
 			if off != 0 && gross-off == it.amount.value {
 				return true
 			}
@@ -206,8 +222,8 @@ func (it draftItem) net() bool {
 	return false
 }
 
-// product is an item whose amount is only given as quantity and price.
-func product(l, above *line, price amount) draftItem {
+// productItem returns an item whose amount is only given as quantity and price. Its name is on the line above.
+func productItem(l, above *line, price amount) draftItem {
 	it := draftItem{at: l, name: strings.TrimSpace(above.text), description: above, amount: price, quantity: 1000, unit: price.value}
 	for _, q := range l.amounts {
 		if q.start != price.start && q.decimals != 2 && q.value > 0 && q.value <= 100_000 {
@@ -216,13 +232,13 @@ func product(l, above *line, price amount) draftItem {
 		}
 	}
 	if it.amount.value != price.value {
-		it.others = append(it.others, price.value)
+		it.alternatives = append(it.alternatives, price.value)
 	}
 	return it
 }
 
-// confirms: the line's quantity times its price is the item's amount.
-func confirms(l *line, it draftItem) bool {
+// matchesAmount reports whether a quantity on the line times its price is the item's amount.
+func matchesAmount(l *line, it draftItem) bool {
 	price, _ := l.lastPrice()
 	for _, q := range l.amounts {
 		if q.start != price.start && multiply(q.value, price.value) == abs(it.amount.value) {
@@ -232,7 +248,9 @@ func confirms(l *line, it draftItem) bool {
 	return false
 }
 
-func attach(it *draftItem, l *line) {
+// addQuantity adds quantity and price of line l to the item if their product is its amount. Otherwise the product becomes an
+// alternative.
+func addQuantity(it *draftItem, l *line) {
 	price, _ := l.lastPrice()
 	for _, q := range l.amounts {
 		if q.start == price.start {
@@ -241,12 +259,12 @@ func attach(it *draftItem, l *line) {
 		if p := multiply(q.value, price.value); p == abs(it.amount.value) {
 			it.quantity, it.unit = q.value, price.value
 		} else {
-			it.others = append(it.others, p)
+			it.alternatives = append(it.alternatives, p)
 		}
 	}
 }
 
-// multiply rounds quantity times price, both in thousandths, to hundredths.
+// multiply returns quantity times price, both in thousandths, rounded to hundredths.
 func multiply(q, u int64) int64 {
 	p := q * u / 1000
 	return (p + 5) / 10 * 10

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// kind is what a line's words say that its amount is.
+// kind classifies the amount of a line by the words of the line.
 type kind int
 
+// The kinds of lines. The kinds from kindTotal to kindRounding have a list in sums.
 const (
 	kindNone kind = iota
 	kindTotal
@@ -18,45 +19,49 @@ const (
 	kindTip
 	kindDiscount
 	kindRounding
-	// kindCount is a number of things, of points or of savings: "Total items 4".
+	// kindCount is a number of articles, of points or of savings: "Total items 4".
 	kindCount
 	// kindHeader is the row of column titles.
 	kindHeader
 )
 
+// headerWords are column titles.
 var headerWords = phraseList(`qty,quantity,price,u price,unit price,amount,amt,total,description,desc,item,disc,tax,rm,code,uom,menge,preis,betrag,
 	artikel,bezeichnung,einzelpreis,gesamt,designation,quantite,prix,montant,cant,descripcion,precio,importe,descrizione,prezzo,importo,qta,s price,sub total,no`)
 
-// containedWords make a total with a tax in it the tax: "total includes 5 % VAT 0.40".
+// containedWords mark the tax that a total includes: "total includes 5 % VAT 0.40".
 var containedWords = phraseList(`includes,included,contains,davon,enthalten,enthaltene,dont,darin`)
 
-// totalOfRate is the total of what one rate of tax applies to.
+// totalOfRate matches the total of all goods with one tax rate.
 var totalOfRate = regexp.MustCompile(`(?i)tota\w*\s*\(?\d{1,2}(?:[.,]\d+)?\s?%`)
 
-// ofSupplies make a total that of what one rate of tax applies to, in the tax invoices of countries with GST.
+// ofSupplies mark such a total in the tax invoices of countries with GST.
 var ofSupplies = phraseList(`supply,supplies`)
 
-// taxInBrackets after a total says what is in it, however badly the "incl" is read: "TOTAL (GST INGL)".
+// taxInBrackets matches a bracket after a total that names the included tax. The word "incl" may be misread: "TOTAL (GST
+// INGL)".
 var taxInBrackets = regexp.MustCompile(`(?i)tota?l?\s*[(<{\[]\s*[a-z0-9]{2,4}[ .]+[a-z]{2,}`)
 
-// afterDiscount is what is left when a discount is taken off.
+// afterDiscount marks an amount from which a discount was subtracted.
 var afterDiscount = phraseList(`after discount,after disc,nach rabatt,apres remise,tras descuento,dopo sconto`)
 
-// amountWords make a total that of money, though the number of things stands beside it: "Qty: 6 Total Amount".
+// amountWords mark a total of money on a line that also has the number of articles: "Qty: 6 Total Amount".
 var amountWords = phraseList(`total amount,total amt,total sales,total price`)
 
-// paidWords make a total what was handed over, not what was asked for.
+// paidWords mark a total that was paid, not requested.
 var paidWords = phraseList(`paid,tendered,tender,received,payment,gegeben,entregado,pagado,regle`)
 
-// owedWords are about paying, but not about what was paid.
+// owedWords contain a word of paidWords but mark the amount requested.
 var owedWords = phraseList(`to be paid`)
 
+// classify sets the kind of each line.
 func classify(lines []*line) {
 	for _, l := range lines {
 		l.kind = kindOf(l)
 	}
 }
 
+// kindOf returns the kind of a line. The order of the cases matters: many lines have words of several kinds.
 func kindOf(l *line) kind {
 	t := l.tokens
 	if len(l.amounts) == 0 && isHeader(t) {
@@ -66,7 +71,7 @@ func kindOf(l *line) kind {
 	case changeWords.has(t):
 		return kindChange
 	case roundingWords.has(t):
-		// What is rounded away is worth less than one unit.
+		// A rounding is less than one unit; a larger amount is the rounded total.
 		if a, ok := l.lastPrice(); total && (strongTotalWords.has(t) || slices.Contains(t, "rounded") || slices.Contains(t, "after") || ok && abs(a.value) >= 1000) {
 			return kindTotal
 		}
@@ -79,6 +84,7 @@ func kindOf(l *line) kind {
 		return totalKind(t)
 	case subtotalWords.has(t):
 		return kindSubtotal
+	// Words for tips, payments and counts also occur in other meanings, so they only classify short lines.
 	case tipWords.has(t) && len(t) <= 4:
 		return kindTip
 	case afterDiscount.has(t):
@@ -89,18 +95,19 @@ func kindOf(l *line) kind {
 		return kindTax
 	case cashWords.has(t) && len(t) <= 5:
 		return kindCash
-	case countWords.has(t) && (len(t) <= 3 || onlyCounts(t)):
+	case countWords.has(t) && (len(t) <= 3 || onlyCountWords(t)):
 		return kindCount
 	}
 	return kindNone
 }
 
-// onlyCounts: every word is about how many there are.
-func onlyCounts(t []string) bool {
+// onlyCountWords reports whether all words are about numbers of articles.
+func onlyCountWords(t []string) bool {
 	return !slices.ContainsFunc(t, func(w string) bool { return !countWords.has([]string{w}) })
 }
 
-// totalKind tells what there is a total of: "total tax", "total before tax", "total incl. tax", "total items".
+// totalKind returns the kind of a line with a word for total: "total tax", "total before tax", "total incl. tax" and "total
+// items" are not the total of the receipt.
 func totalKind(t []string) kind {
 	tax := taxWords.has(t)
 	switch {
@@ -124,11 +131,12 @@ func totalKind(t []string) kind {
 	return kindTotal
 }
 
+// isHeader reports whether at least half of the words, and at least two, are column titles.
 func isHeader(t []string) bool {
 	n := 0
 	for i := range t {
 		for _, p := range headerWords {
-			if len(p) == 1 && alike(p[0], t[i]) {
+			if len(p) == 1 && similar(p[0], t[i]) {
 				n++
 				break
 			}
@@ -137,21 +145,21 @@ func isHeader(t []string) bool {
 	return n >= 2 && n*2 >= len(t)
 }
 
-// prices counts the numbers on a line that are written like prices.
-func (l *line) prices() int {
+// priceCount returns the number of prices on a line.
+func (l *line) priceCount() int {
 	n := 0
 	for _, a := range l.amounts {
-		if a.money() {
+		if a.isPrice() {
 			n++
 		}
 	}
 	return n
 }
 
-// lastPrice is the rightmost price of a line.
+// lastPrice returns the rightmost price of a line.
 func (l *line) lastPrice() (amount, bool) {
 	for _, a := range slices.Backward(l.amounts) {
-		if a.money() {
+		if a.isPrice() {
 			return a, true
 		}
 	}

@@ -2,8 +2,9 @@ package receipt
 
 import "strings"
 
-// speech is what a language's receipts are full of.
-var speech = []struct {
+// languages lists words that are frequent on the receipts of a language, under the engine's code for it. English is the
+// default.
+var languages = []struct {
 	language string
 	words    phrases
 }{
@@ -14,26 +15,26 @@ var speech = []struct {
 	{"eng", phraseList(`total,cash,change,tax,invoice,thank,you,date,qty,amount,receipt,gst,tel,no,item,price,rounding,please,goods,and,the,cashier`)},
 }
 
-// Language guesses what language a receipt is in, by the engine's name for it.
+// Language returns the engine's code for the language of a receipt: the language whose words occur on the most lines.
 func Language(pages []Page) string {
-	counts := make([]int, len(speech))
+	counts := make([]int, len(languages))
 	for _, l := range layout(pages) {
-		for i, s := range speech {
+		for i, s := range languages {
 			if s.words.has(l.tokens) {
 				counts[i]++
 			}
 		}
 	}
-	best := len(speech) - 1
+	best := len(languages) - 1
 	for i, n := range counts {
 		if n > counts[best] {
 			best = i
 		}
 	}
-	return speech[best].language
+	return languages[best].language
 }
 
-// Blank reports whether there is nothing on the pages that could become a receipt, however it is looked at.
+// Blank reports whether the pages have fewer than three words with some confidence, too few for a receipt in any language.
 func Blank(pages []Page) bool {
 	words := 0
 	for _, p := range pages {

@@ -6,21 +6,23 @@ import (
 	"strings"
 )
 
-// line is a row of the receipt, from edge to edge: engines like to take the column of prices for a block of its own.
+// line is a row of the receipt from edge to edge. Engines often take the column of prices for a block of its own, so rows are
+// rebuilt from the boxes of the words. Offsets are bytes of text.
 type line struct {
-	page    int
-	index   int
+	page    int // from 1
+	index   int // position among the lines of all pages
 	words   []Word
 	text    string
-	starts  []int // where each word begins in text
+	starts  []int // offset of each word in text
 	tokens  []string
 	amounts []amount
 	kind    kind
-	height  int
-	plain   bool
-	exact   bool
+	height  int  // median height of the words in pixels
+	plain   bool // from plain text, without pixels
+	exact   bool // see Page.Exact
 }
 
+// layout converts the words of the pages to lines, from top to bottom.
 func layout(pages []Page) []*line {
 	var lines []*line
 	for i, p := range pages {
@@ -33,8 +35,9 @@ func layout(pages []Page) []*line {
 	return lines
 }
 
-// strips are rows that were each looked at alone: words at the same height stand in one, however they overlap.
-func strips(pages []Page) []*line {
+// layoutRows converts words of rows that were each recognized alone. The caller gives all words of a row the same height, so
+// rows may overlap.
+func layoutRows(pages []Page) []*line {
 	var lines []*line
 	for i, p := range pages {
 		for start := 0; start < len(p.Words); {
@@ -50,6 +53,7 @@ func strips(pages []Page) []*line {
 	return lines
 }
 
+// newLine joins the words, repairs misread digits, and finds tokens and amounts.
 func newLine(words []Word, exact bool) *line {
 	l := &line{words: words, exact: exact}
 	var b strings.Builder
@@ -69,8 +73,8 @@ func newLine(words []Word, exact bool) *line {
 	return l
 }
 
-// rows groups words whose middles are level with their left neighbour's. Comparing neighbours, not whole rows, follows
-// paper that is bent or still a little askew.
+// rows groups words whose vertical middle is level with that of their left neighbor. Comparing neighbors instead of whole rows
+// follows paper that is bent or slightly skewed.
 func rows(words []Word) [][]Word {
 	words = slices.DeleteFunc(slices.Clone(words), func(w Word) bool { return strings.TrimSpace(w.Text) == "" })
 	if len(words) == 0 {
@@ -81,10 +85,11 @@ func rows(words []Word) [][]Word {
 	for i, w := range words {
 		heights[i] = w.Box.H
 	}
+	// A limit relative to the typical height keeps large print and dirt from joining rows.
 	typical := max(median(heights), 1)
 	var out [][]Word
 	for _, w := range words {
-		if best := level(out, w, typical); best >= 0 {
+		if best := nearestRow(out, w, typical); best >= 0 {
 			out[best] = append(out[best], w)
 		} else {
 			out = append(out, []Word{w})
@@ -94,17 +99,18 @@ func rows(words []Word) [][]Word {
 	return out
 }
 
-func level(rows [][]Word, w Word, typical int) int {
+// nearestRow returns the index of the row that w continues, or -1. typical is the median height of all words.
+func nearestRow(rows [][]Word, w Word, typical int) int {
 	best, nearest := -1, math.MaxFloat64
 	for i, row := range rows {
 		last := row[len(row)-1]
-		// Some boxes reach over the next word; that it ends further right tells it from one of another row.
+		// Some boxes extend over the next word. Only a word that ends clearly before that box belongs to another row.
 		if end := last.Box.X + last.Box.W; end > w.Box.X+max(w.Box.W/2, typical/2) && end > w.Box.X+w.Box.W+typical/8 {
 			continue
 		}
 		off := math.Abs(float64(middle(last) - middle(w)))
 		if n := len(row); n > 1 {
-			// A comma or dash sits off the middle: its left neighbour may know better.
+			// A comma or dash is not in the middle of the row, so its left neighbor counts, too.
 			off = min(off, math.Abs(float64(middle(row[n-2])-middle(w)))+1)
 		}
 		limit := 0.5 * float64(min(max(last.Box.H, w.Box.H, typical*3/4), typical*2))
@@ -115,8 +121,10 @@ func level(rows [][]Word, w Word, typical int) int {
 	return best
 }
 
+// middle returns the vertical middle of a word in pixels.
 func middle(w Word) int { return w.Box.Y + w.Box.H/2 }
 
+// rowMiddle returns the median of the vertical middles of a row's words.
 func rowMiddle(row []Word) int {
 	ys := make([]int, len(row))
 	for i, w := range row {
@@ -125,6 +133,7 @@ func rowMiddle(row []Word) int {
 	return median(ys)
 }
 
+// median returns the upper median, or 0 for no values.
 func median(v []int) int {
 	if len(v) == 0 {
 		return 0
@@ -133,7 +142,7 @@ func median(v []int) int {
 	return s[len(s)/2]
 }
 
-// evidence is the part of the line between two offsets of its text, or all of it for 0, 0.
+// evidence returns the text and the box of the words between two offsets, or of the whole line for 0, 0. Plain text has no box.
 func (l *line) evidence(field string, start, end int) Evidence {
 	if end == 0 {
 		end = len(l.text)
@@ -156,13 +165,14 @@ func (l *line) evidence(field string, start, end int) Evidence {
 	return e
 }
 
+// union returns the smallest box that contains both.
 func union(a, b Box) Box {
 	x, y := min(a.X, b.X), min(a.Y, b.Y)
 	return Box{X: x, Y: y, W: max(a.X+a.W, b.X+b.W) - x, H: max(a.Y+a.H, b.Y+b.H) - y}
 }
 
-// certainty is the least sure word of a stretch of the line.
-func (l *line) certainty(start, end int) float64 {
+// minConfidence returns the lowest confidence of the words between two offsets.
+func (l *line) minConfidence(start, end int) float64 {
 	c := 1.0
 	for i, w := range l.words {
 		if l.starts[i] < end && l.starts[i]+len(w.Text) > start {
@@ -172,8 +182,8 @@ func (l *line) certainty(start, end int) float64 {
 	return c
 }
 
-// sureness is that of the line's words on average.
-func (l *line) sureness() float64 {
+// meanConfidence returns the mean confidence of the line's words.
+func (l *line) meanConfidence() float64 {
 	sum := 0.0
 	for _, w := range l.words {
 		sum += w.Confidence / float64(len(l.words))
@@ -181,7 +191,8 @@ func (l *line) sureness() float64 {
 	return sum
 }
 
-// FromText lays plain text out as a page: every character is a cell, so that columns keep their place.
+// FromText converts plain text to pages, one per form feed. Every character occupies one cell, so that columns keep their
+// positions.
 func FromText(text string) []Page {
 	var pages []Page
 	for part := range strings.SplitSeq(text, "\f") {
@@ -198,6 +209,7 @@ func FromText(text string) []Page {
 	return pages
 }
 
+// textWords returns the words of one line of text. Cells have 10 by 24 pixels, and a tab has the width of eight cells.
 func textWords(s string, row int) []Word {
 	const cell, leading = 10, 24
 	var words []Word

@@ -6,17 +6,19 @@ import (
 	"unicode"
 )
 
-// headLines is how deep a name is looked for; below come address, numbers and goods.
+// headLines is the number of lines from the top in which a name is searched. Below them are address, numbers and goods.
 const headLines = 12
 
-// findMerchants lists the lines of the head that read like the name of a business, with a score for confidence.
-func findMerchants(lines []*line) []found {
+// findMerchants returns possible names of the merchant, with a score as confidence: lines of the head that look like the name
+// of a business, the owner or the shop named elsewhere, and the domain of a web address.
+func findMerchants(lines []*line) []textField {
 	typical := typicalHeight(lines)
 	head := headOf(lines)
 	site := findDomain(lines)
-	var out []found
+	var out []textField
 	for i, l := range head {
-		if i > 0 && neverFirst.MatchString(l.text) && runsOn(head[i-1], l) {
+		// The line is the second part of a name that was added below.
+		if i > 0 && continuation.MatchString(l.text) && continues(head[i-1], l) {
 			continue
 		}
 		s := nameScore(l, i, typical)
@@ -24,17 +26,17 @@ func findMerchants(lines []*line) []found {
 		if s <= 0 || name == "" {
 			continue
 		}
-		if i > 0 && ofOthers.MatchString(head[i-1].text) {
+		if i > 0 && otherParty.MatchString(head[i-1].text) {
 			continue
 		}
 		if i > 0 && strings.HasSuffix(strings.TrimSpace(head[i-1].text), ",") && !legal.MatchString(head[i-1].text) {
-			// An address goes on.
+			// The line continues an address.
 			s -= 1.2
 		}
 		name = soldBy.ReplaceAllString(name, "")
 		last := i
-		// A name often runs on into a second line: "SOMEBODY'S RESTAURANTS / SDN BHD".
-		for last+1 < len(head) && last < i+2 && runsOn(head[last], head[last+1]) {
+		// A name often has a second line: "GREEN RESTAURANTS / SDN BHD".
+		for last+1 < len(head) && last < i+2 && continues(head[last], head[last+1]) {
 			last++
 			name += " " + merchantName(head[last].text)
 			s += 1
@@ -42,13 +44,14 @@ func findMerchants(lines []*line) []found {
 				s += 0.6
 			}
 		}
-		if last+1 < len(head) && numberBelow.MatchString(head[last+1].text) {
+		if last+1 < len(head) && registrationLine.MatchString(head[last+1].text) {
 			s += 0.5
 		}
+		// A shop's domain usually begins with its name.
 		if sharesStart(lettersOf(name), lettersOf(site.value)) {
 			s += 0.6
 		}
-		out = append(out, found{value: knownForm(name), confidence: s, at: l})
+		out = append(out, textField{value: fixLegalForm(name), confidence: s, at: l})
 	}
 	out = append(out, findOwner(lines)...)
 	if site.value != "" {
@@ -57,33 +60,37 @@ func findMerchants(lines []*line) []found {
 	return out
 }
 
-// headOf is what stands above the goods.
+// headOf returns the lines above the goods, at most headLines. A price on the very first line does not end the head, unless it
+// is a total, because names may contain figures.
 func headOf(lines []*line) []*line {
 	for i, l := range lines[:min(headLines, len(lines))] {
-		if l.page != lines[0].page || l.kind == kindHeader || l.prices() > 0 && (i > 0 || l.kind == kindTotal) {
+		if l.page != lines[0].page || l.kind == kindHeader || l.priceCount() > 0 && (i > 0 || l.kind == kindTotal) {
 			return lines[:i]
 		}
 	}
 	return lines[:min(headLines, len(lines))]
 }
 
-// runsOn: the next line is only the kind of business and its legal form, or what a bracket or a word asks for.
-func runsOn(l, next *line) bool {
-	if next.prices() > 0 || sentence.MatchString(l.text) {
+// continues reports whether next belongs to the name on line l: it consists of the kind of business and the legal form, or it
+// closes a bracket, or it begins with a word that begins no name.
+func continues(l, next *line) bool {
+	if next.priceCount() > 0 || slogan.MatchString(l.text) {
 		return false
 	}
 	if opensBracket(l.text) && closesBracket(next.text) {
 		return hasName(l) && !contact.MatchString(l.text)
 	}
+	// A name ends with its legal form.
 	if legal.MatchString(l.text) && !legal.MatchString(next.text) {
 		return false
 	}
-	if opensBracket(l.text) && legal.MatchString(next.text) || neverFirst.MatchString(next.text) {
+	if opensBracket(l.text) && legal.MatchString(next.text) || continuation.MatchString(next.text) {
 		return hasName(l) && !contact.MatchString(l.text)
 	}
 	if !company.MatchString(next.text) || company.MatchString(l.text) || address.MatchString(next.text) || contact.MatchString(next.text) {
 		return false
 	}
+	// Up to four other letters on the next line may be misread or part of a form.
 	rest := 0
 	for _, r := range company.ReplaceAllString(next.text, "") {
 		if unicode.IsLetter(r) {
@@ -93,30 +100,32 @@ func runsOn(l, next *line) bool {
 	return rest <= 4
 }
 
-// opensBracket: a bracket with letters behind it is left open.
+// opensBracket reports whether the text ends in an open bracket with letters inside.
 func opensBracket(text string) bool {
 	at := strings.LastIndexAny(text, "({[")
 	return at >= 0 && lettered.MatchString(text[at:]) && !strings.ContainsAny(text[at:], ")}]")
 }
 
-// closesBracket: a bracket is closed that was not opened here.
+// closesBracket reports whether the text closes a bracket that it did not open.
 func closesBracket(text string) bool {
 	at := strings.IndexAny(text, ")}]")
 	return at > 0 && lettered.MatchString(text[:at]) && !strings.ContainsAny(text[:at], "({[")
 }
 
+// nameScore returns the points for line i of the head as a name, or 0 if it cannot be one. typical is the median height of all
+// lines.
 func nameScore(l *line, i int, typical int) float64 {
-	letters, digits, upper := census(l.text)
-	if letters < 3 || digits > letters || codesOnly(strings.Fields(l.text)) || house.MatchString(l.text) {
+	letters, digits, upper := countLetters(l.text)
+	if letters < 3 || digits > letters || codesOnly(strings.Fields(l.text)) || streetNumber.MatchString(l.text) {
 		return 0
 	}
-	// The seller's name is at the very top; further down comes the customer's.
+	// The merchant's name is at the top; the customer's is below it.
 	score := 1.6 - 0.2*float64(i) - 0.15*float64(max(0, i-5))
 	name := merchantName(l.text)
 	place := l.text
 	switch {
 	case legal.MatchString(l.text), legal.MatchString(name):
-		// The number of a firm is no postcode.
+		// The registration number of a company looks like a postcode, so only the name is compared with addresses.
 		score, place = score+1.6, name
 	case company.MatchString(l.text):
 		score += 0.6
@@ -124,27 +133,29 @@ func nameScore(l *line, i int, typical int) float64 {
 	if address.MatchString(place) {
 		score -= 1.2
 	}
-	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || misprinted.has(l.tokens) {
+	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || fuzzyContact.has(l.tokens) {
 		score -= 1.5
 	}
-	if sentence.MatchString(l.text) && !legal.MatchString(l.text) {
+	if slogan.MatchString(l.text) && !legal.MatchString(l.text) {
 		score -= 0.6
 	}
+	// Names are often in capital letters, addresses and slogans rarely.
 	if upper*10 >= letters*7 {
 		score += 0.4
 	}
 	if typical > 0 {
-		// What is large and can hardly be read was written by hand.
-		score += min(1, max(0, float64(l.height)/float64(typical)-1.1)) * min(1, l.sureness()/0.7)
+		// Large letters indicate a name. Large but barely legible text is handwriting.
+		score += min(1, max(0, float64(l.height)/float64(typical)-1.1)) * min(1, l.meanConfidence()/0.7)
 	}
-	score += 1.2 * (l.sureness() - 0.8)
+	score += 1.2 * (l.meanConfidence() - 0.8)
 	if letters < 5 {
 		score -= 0.4
 	}
 	return score
 }
 
-func census(text string) (letters, digits, upper int) {
+// countLetters counts the letters, digits and upper-case letters of a text.
+func countLetters(text string) (letters, digits, upper int) {
 	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r):
@@ -159,6 +170,7 @@ func census(text string) (letters, digits, upper int) {
 	return letters, digits, upper
 }
 
+// typicalHeight returns the median height of the lines in pixels.
 func typicalHeight(lines []*line) int {
 	var h []int
 	for _, l := range lines {
@@ -167,17 +179,17 @@ func typicalHeight(lines []*line) int {
 	return median(h)
 }
 
-// findDomain takes the name from the shop's web or mail address.
-func findDomain(lines []*line) found {
+// findDomain returns the name in the first web or mail address of the shop.
+func findDomain(lines []*line) textField {
 	for _, l := range lines {
-		if m := domain.FindStringSubmatch(l.text); m != nil && !slices.Contains(mailers, strings.ToLower(m[1])) {
-			return found{value: m[1], confidence: 1.1, at: l}
+		if m := domain.FindStringSubmatch(l.text); m != nil && !slices.Contains(otherDomains, strings.ToLower(m[1])) {
+			return textField{value: m[1], confidence: 1.1, at: l}
 		}
 	}
-	return found{}
+	return textField{}
 }
 
-// sharesStart: a name begins as the address of its site does, by half of it and four letters at least.
+// sharesStart reports whether a name begins like its domain: with at least four letters and half of the domain.
 func sharesStart(name, site string) bool {
 	n := 0
 	for n < min(len(name), len(site)) && name[n] == site[n] {
@@ -186,20 +198,20 @@ func sharesStart(name, site string) bool {
 	return n >= 4 && 2*n >= len(site)
 }
 
-// findOwner takes the name from a line that says who the shop belongs to, or that thanks for coming to it.
-func findOwner(lines []*line) []found {
-	var out []found
+// findOwner returns the names on lines that name the owner of the shop, or thank the customer for a visit to it.
+func findOwner(lines []*line) []textField {
+	var out []textField
 	for i, l := range lines {
 		m := ownedBy.FindStringSubmatch(l.text)
 		switch {
 		case m == nil:
 		case lettered.MatchString(m[1]):
-			out = append(out, found{value: merchantName(m[1]), confidence: 2.6, at: l})
+			out = append(out, textField{value: merchantName(m[1]), confidence: 2.6, at: l})
 		case i+1 < len(lines) && legal.MatchString(merchantName(lines[i+1].text)):
-			out = append(out, found{value: merchantName(lines[i+1].text), confidence: 2.6, at: lines[i+1]})
+			out = append(out, textField{value: merchantName(lines[i+1].text), confidence: 2.6, at: lines[i+1]})
 		}
 		if m := thanks.FindStringSubmatch(l.text); m != nil {
-			out = append(out, found{value: merchantName(m[1]), confidence: 1.1, at: l})
+			out = append(out, textField{value: merchantName(m[1]), confidence: 1.1, at: l})
 		}
 	}
 	return out

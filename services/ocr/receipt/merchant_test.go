@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNamesOfSeveralLinesAreJoined(t *testing.T) {
+func TestFindMerchantsJoinsLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SDN BHD\n(123456-X)":    "OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
@@ -20,34 +20,37 @@ func TestNamesOfSeveralLinesAreJoined(t *testing.T) {
 	}
 }
 
-func TestTheSellerIsToldFromWhatStandsAroundIt(t *testing.T) {
+func TestFindMerchantsChoosesSeller(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"the name that has the number":         {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(123456-X)\nMill Road", "Fern & Moss Garden Centre"},
-		"or has it first on its line":          {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(Co. No. 123456-X) GST No. 000123456789\nMill Road", "Fern & Moss Garden Centre"},
-		"an address that names a firm":         {"FERN & MOSS\nLOT 12,\nNORTH QUAY SERVICES,\nHIGHWAYS BERHAD\nTel 555 0142", "FERN & MOSS"},
-		"a street is no name":                  {"Mühlenstraße 12\n12345 Neustadt\nFern Blumen", "Fern Blumen"},
-		"nor the customer's":                   {"Bill to:\nBlue Door Ltd\nFern Flowers\n12 Mill Road", "Fern Flowers"},
-		"nor what the shop was called":         {"Fern Flowers\nformerly known as\nOld Harbour Ltd", "Fern Flowers"},
-		"who owns the shop":                    {"TAX INVOICE\nFern's\n12 Mill Road\n\nTea 5.00\nTotal 5.00\nOwned by\nGreen Field Services Ltd", "Green Field Services Ltd"},
-		"what the firm was called once":        {"FERN'S\nFERN RESTAURANTS SDN BHD (65351-M)\n(FORMERLY KNOWN AS OLD FERN\nHOLDINGS SDN BHD)", "FERN RESTAURANTS SDN BHD"},
-		"a shopkeeper":                         {"MARKTHALLE Huber\nInh. Petra Huber e.K.\nBahnhofstraße 3", "MARKTHALLE Huber"},
-		"a form of two lines":                  {"Kaufpark\nVertrieb 12 GmbH & Co. KG\nRheinstraße 3", "Kaufpark Vertrieb 12 GmbH & Co. KG"},
-		"a number behind the form":             {"FRUTERÍA DEL MAR, S.A. A-46103834\nC/ VALENCIA 5", "FRUTERÍA DEL MAR, S.A."},
-		"what an Italian receipt is called":    {"DOCUMENTO COMMERCIALE\nBAR CENTRALE SNC\nPIAZZA DUOMO 3", "BAR CENTRALE SNC"},
-		"who served":                           {"Es bediente Sie: Anna\nCafé Linde\nMarkt 3", "Café Linde"},
-		"the title of the paper":               {"INVOICE Fern Flowers B.V.\n12 Mill Road", "Fern Flowers B.V."},
-		"even misprinted":                      {"STRPLIFIED TAX INVOTCE\nfern flowers\n12 Mill Road", "fern flowers"},
-		"the site tells which line it is":      {"Opposite The Old Mill Pond\nfernflowers\n12 Mill Road\nwww.fernflowers.com", "fernflowers"},
-		"a terminal's maker is not the seller": {"12345\nTea 5.00\nTotal 5.00\nwww.ingenico.de", ""},
-		"thanks that name nobody":              {"12345\nTea 5.00\nTotal 5.00\nThank you for shopping with us. please come again", ""},
-		"who thanks":                           {"12345\nTea 5.00\nTotal 5.00\nVielen Dank für Ihren Einkauf bei Fern Blumen", "Fern Blumen"},
+		"name above the registration number":         {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(123456-X)\nMill Road", "Fern & Moss Garden Centre"},
+		"registration number first on the next line": {"Open From Dawn To Dusk\nFern & Moss Garden Centre\n(Co. No. 123456-X) GST No. 000123456789\nMill Road", "Fern & Moss Garden Centre"},
+		"address that names a company":               {"FERN & MOSS\nLOT 12,\nNORTH QUAY SERVICES,\nHIGHWAYS BERHAD\nTel 555 0142", "FERN & MOSS"},
+		"street above the name":                      {"Mühlenstraße 12\n12345 Neustadt\nFern Blumen", "Fern Blumen"},
+		"customer above the name":                    {"Bill to:\nBlue Door Ltd\nFern Flowers\n12 Mill Road", "Fern Flowers"},
+		"former name below the name":                 {"Fern Flowers\nformerly known as\nOld Harbour Ltd", "Fern Flowers"},
+		"owner at the bottom":                        {"TAX INVOICE\nFern's\n12 Mill Road\n\nTea 5.00\nTotal 5.00\nOwned by\nGreen Field Services Ltd", "Green Field Services Ltd"},
+		"former name in brackets":                    {"FERN'S\nFERN RESTAURANTS SDN BHD (65351-M)\n(FORMERLY KNOWN AS OLD FERN\nHOLDINGS SDN BHD)", "FERN RESTAURANTS SDN BHD"},
+		"name of the shopkeeper":                     {"MARKTHALLE Huber\nInh. Petra Huber e.K.\nBahnhofstraße 3", "MARKTHALLE Huber"},
+		"legal form on two lines":                    {"Kaufpark\nVertrieb 12 GmbH & Co. KG\nRheinstraße 3", "Kaufpark Vertrieb 12 GmbH & Co. KG"},
+		"number after the legal form":                {"FRUTERÍA DEL MAR, S.A. A-46103834\nC/ VALENCIA 5", "FRUTERÍA DEL MAR, S.A."},
+		"title of an Italian receipt":                {"DOCUMENTO COMMERCIALE\nBAR CENTRALE SNC\nPIAZZA DUOMO 3", "BAR CENTRALE SNC"},
+		"name of the waiter":                         {"Es bediente Sie: Anna\nCafé Linde\nMarkt 3", "Café Linde"},
+		"title of the document before the name":      {"INVOICE Fern Flowers B.V.\n12 Mill Road", "Fern Flowers B.V."},
+		"misread title of the document":              {"STRPLIFIED TAX INVOTCE\nfern flowers\n12 Mill Road", "fern flowers"},
+		"line that matches the web address":          {"Opposite The Old Mill Pond\nfernflowers\n12 Mill Road\nwww.fernflowers.com", "fernflowers"},
+		"web address of a card terminal maker":       {"12345\nTea 5.00\nTotal 5.00\nwww.ingenico.de", ""},
+		"thanks without a name":                      {"12345\nTea 5.00\nTotal 5.00\nThank you for shopping with us. please come again", ""},
+		"thanks with a name":                         {"12345\nTea 5.00\nTotal 5.00\nVielen Dank für Ihren Einkauf bei Fern Blumen", "Fern Blumen"},
 	} {
-		require.Equal(t, c.want, readText(c.text+"\nTotal 5.00").Merchant, name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, readText(c.text+"\nTotal 5.00").Merchant)
+		})
 	}
 }
 
-func TestLegalFormsArePutRight(t *testing.T) {
+func TestMerchantNameRepairsLegalForm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Green & Co Sdn. -Wl}s":              "Green & Co SDN BHD",
@@ -63,16 +66,16 @@ func TestLegalFormsArePutRight(t *testing.T) {
 	}
 }
 
-func TestANameIsSpelledAsMostReadingsSpellIt(t *testing.T) {
+func TestPickMerchantChoosesCommonSpelling(t *testing.T) {
 	t.Parallel()
-	head := func(name string) Reading { return Read(recognised(name + "\n12 Mill Road\nTotal 5.00")) }
+	head := func(name string) Reading { return Read(recognized(name + "\n12 Mill Road\nTotal 5.00")) }
 	r := Join(today, head("teal- Warehouse Ltd"), head("real, Warehouse Ltd"), head("real, Warehouse Ltd"))
 	require.Equal(t, "real, Warehouse Ltd", r.Merchant)
 	r = Join(today, head("FACE TO FACE HOUSE\nFTOF HOUSE\n(123456-X)"), head("FACE TO FACE HOUSE\nFTOF HOUSE\n(123456-X)"))
-	require.Equal(t, "FTOF HOUSE", r.Merchant, "another line is no other spelling")
+	require.Equal(t, "FTOF HOUSE", r.Merchant, "another line is not another spelling")
 }
 
-func TestWordsOfOneRowThatWasLookedAtAloneStandInOneLine(t *testing.T) {
+func TestReadDateRowsKeepsOneLinePerRow(t *testing.T) {
 	t.Parallel()
 	row := Box{X: 10, Y: 100, W: 300, H: 30}
 	page := Page{Width: 600, Height: 800}
@@ -81,7 +84,7 @@ func TestWordsOfOneRowThatWasLookedAtAloneStandInOneLine(t *testing.T) {
 		box.X, box.W = 10+i*40, 90
 		page.Words = append(page.Words, Word{Text: text, Box: box, Confidence: 0.9})
 	}
-	r := ReadDates([]Page{page})
+	r := ReadDateRows([]Page{page})
 	require.Len(t, r.lines, 1)
 	require.Equal(t, "Date: 25/12/2023 18:00", r.lines[0].text)
 }

@@ -6,31 +6,38 @@ import (
 	"strings"
 )
 
+// titles matches the names of documents.
 const titles = `(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|factuur)`
 
 var (
-	// sendirian is "Sdn Bhd", or its first half with whatever is left of the second.
-	sendirian = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|\bsdn\b\.?\s?[^\s()]{0,6}$`)
-	// lastPair keeps the H, which is hardly misread: a sun bed is no company.
-	lastPair = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]h[a-z0-9])\W*$`)
-	// shortForm is the same as two letters.
-	shortForm    = regexp.MustCompile(`(?i)([\s)])(?:\$/[b83]|[5s]/[b8])\b`)
+	// sdnBhdForm matches "Sdn Bhd", or "Sdn" with a short misread second half at the end of the name.
+	sdnBhdForm = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|\bsdn\b\.?\s?[^\s()]{0,6}$`)
+	// sdnBhdEnding matches two misread words of three characters. The H must be right: it is rarely misread, and "sun bed" is
+	// no legal form.
+	sdnBhdEnding = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]h[a-z0-9])\W*$`)
+	// shortForm matches a misread "S/B", the short form of "Sdn Bhd".
+	shortForm = regexp.MustCompile(`(?i)([\s)])(?:\$/[b83]|[5s]/[b8])\b`)
+	// registration matches a registration number at the end of the name, with or without brackets.
 	registration = regexp.MustCompile(`(?i)\s*[(\[{][^()\[\]{}]{0,12}\d{5,}.*$|` +
 		`\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?\b[a-z]{0,2}-?\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
-	// speck is dirt at the end: a small letter at most.
+	// speck matches dirt at the end of a name: symbols and at most one lower-case letter.
 	speck = regexp.MustCompile(`^[^\p{L}\d)&]*\p{Ll}?[^\p{L}\d)&]*$`)
-	// title is what a document calls itself, before or behind the name of who wrote it.
+	// title matches the title of a document before or after the name of its issuer.
 	title = regexp.MustCompile(`(?i)^\W*` + titles + `\W+([\p{L}\d].*)$|^(.*[\p{L}\d])\W+` + titles + `\W*$`)
-	// openNumber begins the number in a register.
+	// openNumber matches the beginning of a registration number.
 	openNumber = regexp.MustCompile(`(?i)^\W*\((?:co\w*|reg\w*|roc|no)?\W*$`)
-	soldBy     = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
-	edges      = `|_-–—~=*"'“”‘’:;,.<>«»!\/{}[]`
+	// soldBy matches a prefix that names the seller or owner.
+	soldBy = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
+	// edgeMarks are characters that dirt at the edges of the paper is read as.
+	edgeMarks = `|_-–—~=*"'“”‘’:;,.<>«»!\/{}[]`
 )
 
+// merchantName cleans a line to the name on it: it repairs the legal form and removes registration numbers, document titles and
+// dirt.
 func merchantName(s string) string {
-	// Legal forms are few and known, so that a misread one can be put right.
-	s = knownForm(sendirian.ReplaceAllString(registration.ReplaceAllString(s, ""), "SDN BHD"))
-	// What follows the legal form is its number in some register, the more so when it has digits.
+	// Legal forms are few, so a misread one can be repaired.
+	s = fixLegalForm(sdnBhdForm.ReplaceAllString(registration.ReplaceAllString(s, ""), "SDN BHD"))
+	// Text with digits after the legal form is a registration number.
 	if at := legal.FindAllStringIndex(s, -1); at != nil {
 		end := at[len(at)-1][1]
 		if rest := s[end:]; strings.ContainsAny(rest, "0123456789") || openNumber.MatchString(rest) {
@@ -41,8 +48,8 @@ func merchantName(s string) string {
 		s = m[1] + m[2]
 	}
 	words := strings.Fields(s)
-	// Specks at the edges of the paper become single characters.
-	for len(words) > 1 && words[1] != "&" && !lettered.MatchString(words[0]) && len([]rune(strings.Trim(words[0], edges))) <= 1 {
+	// Dirt at the edges of the paper is read as single characters.
+	for len(words) > 1 && words[1] != "&" && !lettered.MatchString(words[0]) && len([]rune(strings.Trim(words[0], edgeMarks))) <= 1 {
 		words = words[1:]
 	}
 	for len(words) > 1 && speck.MatchString(words[len(words)-1]) {
@@ -51,11 +58,11 @@ func merchantName(s string) string {
 	return strings.TrimSpace(strings.TrimLeft(strings.Trim(strings.Join(words, " "), `|_-–—~=*"“”:;,<> `), ".'‘’"))
 }
 
-// knownForm puts "SON 3HD" at the end of a name right: two letters of "SDN BHD" may be wrong, or three behind a bracket,
-// where hardly anything else stands.
-func knownForm(name string) string {
+// fixLegalForm repairs "SON 3HD" at the end of a name. Two letters of "SDN BHD" may be wrong, or three after a bracket, where
+// other words are rare.
+func fixLegalForm(name string) string {
 	name = shortForm.ReplaceAllString(name, "${1}S/B")
-	m := lastPair.FindStringSubmatchIndex(name)
+	m := sdnBhdEnding.FindStringSubmatchIndex(name)
 	if m == nil {
 		return name
 	}
@@ -66,42 +73,43 @@ func knownForm(name string) string {
 	return strings.TrimRight(name[:m[2]], " ") + " SDN BHD"
 }
 
-// pickMerchant prefers the name that several readings agree on, and of its spellings the one recognised most surely.
-func pickMerchant(readings []Reading) found {
-	var best found
+// pickMerchant returns the name with the highest score, to which every other reading with the same name adds. Its spelling is
+// chosen among all readings.
+func pickMerchant(readings []Reading) textField {
+	var best textField
 	for i, r := range readings {
 		for _, m := range r.merchants {
 			score := m.confidence
 			for j, other := range readings {
-				if i != j && slices.ContainsFunc(other.merchants, func(o found) bool { return sameName(o.value, m.value) }) {
+				if i != j && slices.ContainsFunc(other.merchants, func(o textField) bool { return sameName(o.value, m.value) }) {
 					score += 0.5
 				}
 			}
 			if score > best.confidence {
-				best = found{value: m.value, confidence: score, at: m.at}
+				best = textField{value: m.value, confidence: score, at: m.at}
 			}
 		}
 	}
 	best.confidence = max(0, min(0.95, 0.2+0.18*best.confidence))
-	return respelled(best, readings)
+	return bestSpelling(best, readings)
 }
 
-// spelling is one way in which a name was read.
+// spelling is one recognition of a name.
 type spelling struct {
-	text, letters string
-	sureness      float64
+	text, letters  string
+	meanConfidence float64
 }
 
-// respelled takes the spelling of a name that is nearest to all that were read of it, the surer ones counting more.
-func respelled(name found, readings []Reading) found {
+// bestSpelling returns the name in the spelling that is most similar to all its recognitions, weighted by their confidence.
+func bestSpelling(name textField, readings []Reading) textField {
 	if name.at == nil {
 		return name
 	}
 	var all []spelling
 	add := func(text string, at *line) {
 		letters := lettersOf(text)
-		if samePlace(at, name.at) && distance(letters, lettersOf(name.value))*5 <= 2*max(len(letters), len(lettersOf(name.value))) {
-			all = append(all, spelling{text, letters, at.sureness()})
+		if sameRow(at, name.at) && distance(letters, lettersOf(name.value))*5 <= 2*max(len(letters), len(lettersOf(name.value))) {
+			all = append(all, spelling{text, letters, at.meanConfidence()})
 		}
 	}
 	row := merchantName(name.at.text)
@@ -109,16 +117,16 @@ func respelled(name found, readings []Reading) found {
 		for _, m := range r.merchants {
 			add(m.value, m.at)
 		}
-		for _, l := range r.names {
-			// A second look is at one row, of a name that may have several.
-			add(knownForm(strings.Replace(name.value, row, merchantName(l.text), 1)), l)
+		for _, l := range r.nameRows {
+			// A row recognized again replaces that row in a name of several rows.
+			add(fixLegalForm(strings.Replace(name.value, row, merchantName(l.text), 1)), l)
 		}
 	}
 	best := 0.0
 	for _, s := range all {
 		near := 0.0
 		for _, o := range all {
-			near += o.sureness * (1 - float64(distance(s.letters, o.letters))/float64(max(len(s.letters), len(o.letters), 1)))
+			near += o.meanConfidence * (1 - float64(distance(s.letters, o.letters))/float64(max(len(s.letters), len(o.letters), 1)))
 		}
 		if near > best {
 			best, name.value = near, s.text
@@ -127,14 +135,15 @@ func respelled(name found, readings []Reading) found {
 	return name
 }
 
-// samePlace: two readings of one row.
-func samePlace(a, b *line) bool {
+// sameRow reports whether two lines of different readings are the same row of the page.
+func sameRow(a, b *line) bool {
 	return a.page == b.page && abs(int64(rowMiddle(a.words)-rowMiddle(b.words))) < int64(max(a.height, b.height))
 }
 
+// lettersOf returns the folded letters of a name without spaces, for comparisons.
 func lettersOf(name string) string { return strings.Join(tokens(name), "") }
 
-// sameName lets a letter in eight be misread.
+// sameName reports whether two names differ in at most one of eight letters.
 func sameName(a, b string) bool {
 	x, y := lettersOf(a), lettersOf(b)
 	return x != "" && distance(x, y)*8 <= max(len(x), len(y))

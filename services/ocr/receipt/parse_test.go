@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDatesAreReadInEveryOrderThatReceiptsPrint(t *testing.T) {
+func TestPickDateFormats(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Date: 25/12/2023":                  "2023-12-25",
@@ -51,43 +51,46 @@ func TestDatesAreReadInEveryOrderThatReceiptsPrint(t *testing.T) {
 		"25/12/2099":                        "",
 		"Tel 03-8888 7777":                  "",
 	} {
-		got, _ := pickDate([]Reading{Read(recognised(text))}, "", today)
+		got, _ := pickDate([]Reading{Read(recognized(text))}, "", today)
 		require.Equal(t, want, got.value, text)
 	}
 }
 
-func TestDayAndMonthAreToldApartByTheReceiptsOtherEvidence(t *testing.T) {
+func TestPickDateDayMonthOrder(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text, date string
 		open       bool
 	}{
-		"euros put the day first":            {"Summe 5,00 EUR\n03/04/2023", "2023-04-03", false},
-		"an American address the month":      {"Portland, OR 97201\n03/04/2023\nTotal $5.00", "2023-03-04", false},
-		"so does another date":               {"Member since 01/31/2020\nDate 03/04/2023", "2023-03-04", false},
-		"dollars alone leave it open":        {"Date 03/04/2023\nTotal $5.00", "2023-03-04", true},
-		"nothing at all leaves it open":      {"Date 03/04/2023", "2023-04-03", true},
-		"a weekday decides":                  {"Tue 03/04/2018\nTotal $5.00", "2018-04-03", false},
-		"the same day and month are no case": {"Date 04/04/2023", "2023-04-04", false},
+		"euros imply the day first":                {"Summe 5,00 EUR\n03/04/2023", "2023-04-03", false},
+		"American address implies the month first": {"Portland, OR 97201\n03/04/2023\nTotal $5.00", "2023-03-04", false},
+		"another date shows the order":             {"Member since 01/31/2020\nDate 03/04/2023", "2023-03-04", false},
+		"dollars alone are ambiguous":              {"Date 03/04/2023\nTotal $5.00", "2023-03-04", true},
+		"no evidence is ambiguous":                 {"Date 03/04/2023", "2023-04-03", true},
+		"weekday shows the order":                  {"Tue 03/04/2018\nTotal $5.00", "2018-04-03", false},
+		"equal day and month are not ambiguous":    {"Date 04/04/2023", "2023-04-04", false},
 	} {
-		r := readText(c.text + "\nTotal 5.00")
-		require.Equal(t, c.date, r.Date, name)
-		if c.open {
-			require.Contains(t, r.Warnings, DateAmbiguous, name)
-		} else {
-			require.NotContains(t, r.Warnings, DateAmbiguous, name)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := readText(c.text + "\nTotal 5.00")
+			require.Equal(t, c.date, r.Date)
+			if c.open {
+				require.Contains(t, r.Warnings, DateAmbiguous)
+			} else {
+				require.NotContains(t, r.Warnings, DateAmbiguous)
+			}
+		})
 	}
 }
 
-func TestRinggitAreKnownThoughTheirCodeIsMisread(t *testing.T) {
+func TestFindCurrencyMisreadRinggit(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "MYR", readText("SHOP SDN BHD\nTea $5.00\nTotal $5.00\nCash $5.00").Currency, "or is a dollar's")
+	require.Equal(t, "MYR", readText("SHOP SDN BHD\nTea $5.00\nTotal $5.00\nCash $5.00").Currency, "RM is misread as a dollar sign")
 	require.Equal(t, "MYR", readText("SHOP\nTea RN5.00\nTotal RH 5.00").Currency)
 	require.Equal(t, "MYR", readText("SHOP\nGST ID: 000123456789\nTea 5.00\nTotal 5.00").Currency)
 }
 
-func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
+func TestFindAmounts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]int64{
 		"Total 12.30":         {12_300},
@@ -123,7 +126,7 @@ func TestAmountsAreReadAsTheyArePrinted(t *testing.T) {
 	}
 }
 
-func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
+func TestKindOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]kind{
 		"TOTAL 5.00":                   kindTotal,
@@ -171,7 +174,7 @@ func TestTotalsAreToldFromWhatOnlySoundsLikeThem(t *testing.T) {
 	}
 }
 
-func TestArithmeticRepairsWhatWasMisread(t *testing.T) {
+func TestReconcileRepairsMisreadAmounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text, total string
@@ -179,23 +182,26 @@ func TestArithmeticRepairsWhatWasMisread(t *testing.T) {
 	}{
 		"one digit of one line":      {"SHOP\nBread 2.50\nCheese 9.40\nMilk 1.20\nTotal 9.10\nCash 20.00\nChange 10.90", "9.10", []string{"2.50", "5.40", "1.20"}},
 		"quantity times price":       {"SHOP\nBread 2 x 2.50 6.80\nMilk 1.20\nTotal 6.20\nCash 10.00\nChange 3.80", "6.20", []string{"5.00", "1.20"}},
-		"a speck that reads a minus": {"SHOP\nBread -2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30", "3.70", []string{"2.50", "1.20"}},
+		"dirt that reads as a minus": {"SHOP\nBread -2.50\nMilk 1.20\nTotal 3.70\nCash 5.00\nChange 1.30", "3.70", []string{"2.50", "1.20"}},
 	} {
-		r := readText(c.text)
-		require.Equal(t, c.total, r.Total, name)
-		var got []string
-		for _, it := range r.Items {
-			got = append(got, it.Amount)
-		}
-		require.Equal(t, c.amounts, got, name)
-		require.NotContains(t, r.Warnings, LinesNotReconciled, name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := readText(c.text)
+			require.Equal(t, c.total, r.Total)
+			var got []string
+			for _, it := range r.Items {
+				got = append(got, it.Amount)
+			}
+			require.Equal(t, c.amounts, got)
+			require.NotContains(t, r.Warnings, LinesNotReconciled)
+		})
 	}
 }
 
-func TestSeveralReadingsCompleteEachOther(t *testing.T) {
+func TestJoinCombinesReadings(t *testing.T) {
 	t.Parallel()
-	first := Read(recognised("CORNER SHOP LTD\nDate 05/O?/2O2\nBread 2.50\nMilk 1.20\nTotal 3.7\nCash 5.00"))
-	second := Read(recognised("C0RN SH0P\nDate 05/06/2023 10:00\nBread 2.50\nTotal 3.70\nCash 5.00\nChange 1.30"))
+	first := Read(recognized("CORNER SHOP LTD\nDate 05/O?/2O2\nBread 2.50\nMilk 1.20\nTotal 3.7\nCash 5.00"))
+	second := Read(recognized("C0RN SH0P\nDate 05/06/2023 10:00\nBread 2.50\nTotal 3.70\nCash 5.00\nChange 1.30"))
 	r := Join(today, first, second)
 	require.Equal(t, "CORNER SHOP LTD", r.Merchant)
 	require.Equal(t, "2023-06-05", r.Date)
@@ -204,23 +210,23 @@ func TestSeveralReadingsCompleteEachOther(t *testing.T) {
 	require.Greater(t, r.Confidence["total"], Join(today, first).Confidence["total"])
 }
 
-func TestATaxWhoseAmountIsUnreadIsWhatItsRateMakes(t *testing.T) {
+func TestAdjustmentsDeriveTaxFromRate(t *testing.T) {
 	t.Parallel()
 	r := readText("SHOP\nBread 12.90\nCheese 5.61\nSub Total 18.51\nService Charge 10% 1.85\nGST 6% L22\nTotal 21.58")
 	require.Equal(t, "21.58", r.Total)
-	require.Equal(t, "3.07", r.Tax, "the service charge, and 6 % of what is to be paid with it")
+	require.Equal(t, "3.07", r.Tax, "the service charge, and 6 % of the amount with it")
 	require.NotContains(t, r.Warnings, LinesNotReconciled)
 
 	r = readText("SHOP\nBread 12.90\nCheese 5.61\nSub Total 18.51\nGST 6% L22\nTotal 24.90")
 	require.Empty(t, r.Tax, "no rate makes this difference")
 }
 
-func TestATotalThatIsUnreadIsTheSubtotalWithItsTax(t *testing.T) {
+func TestBestTotalDerivedFromSubtotalAndTax(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "14.85", readText("CAFE\nNoodles 14.00\nSUB TOTAL 14.00\nGST 6% 0.84\nROUNDING ADJ 0.01\nT0TL ,\nCHANGE").Total)
 }
 
-func TestTotalsOfRatesAreNotTheTotal(t *testing.T) {
+func TestBestTotalIgnoresTotalsOfTaxRates(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"SHOP\nBread 2.50\nMilk 1.20\nTotal 0% suppires: 3.70\nSoap 4.00\nTotal 6% supplies: 4.24\nTotal 0% supplies: 3.70\nTotal Payable: 7.94": "7.94",
@@ -230,7 +236,7 @@ func TestTotalsOfRatesAreNotTheTotal(t *testing.T) {
 	}
 }
 
-func TestNothingThatReadsLikeAReceiptHasNoTotal(t *testing.T) {
+func TestBestTotalFindsNoneInOtherText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "Dear Sir or Madam", "1 2 3", strings.Repeat("lorem ipsum ", 500)} {
 		require.Empty(t, readText(text).Total, text)

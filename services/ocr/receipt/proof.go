@@ -2,56 +2,65 @@ package receipt
 
 import "slices"
 
-// proof is what speaks for an amount apart from what it is called: points, and how much of that is sums of other figures,
-// which are not misread together, and how much is the same figure elsewhere, which may be.
+// proof is the evidence for an amount apart from its label.
 type proof struct {
-	points       float64
+	points float64
+	// sums counts the sums of other figures that equal the amount. Several figures are rarely misread so that they still agree.
+	// copies counts other places with the same figure, which may repeat the same error.
 	sums, copies int
 }
 
-// proofs adds up the sums that come out at v.
-func proofs(v int64, readings []Reading, goods [][]draftItem, s *sums) proof {
-	var p proof
-	if paid(v, s) {
-		p.points += 3
-		p.sums++
+// proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often v is printed.
+func (c *combined) proof(v int64) proof {
+	p := c.sums.proof(v)
+	lines, rows := 0.0, 0
+	for _, draft := range c.drafts {
+		lines = max(lines, linesProof(reconciler{v, &c.sums}.reconcile(draft)))
 	}
-	if slices.ContainsFunc(s.cash, func(c labelled) bool { return c.value == v }) {
-		p.points += 1.5
-		p.copies++
-	}
-	if composed(v, s) {
-		p.points += 3
-		p.sums++
-	} else if slices.ContainsFunc(s.subtotals, func(c labelled) bool { return c.value == v }) {
-		p.points += 1
-	}
-	if roundedAway(v, s) || partOfTotal(v, s) {
-		p.points -= 3
-	}
-	lines, often := 0.0, 0
-	for _, draft := range goods {
-		lines = max(lines, linesProof(reconcile(draft, v, s)))
-	}
-	for _, r := range readings {
-		often = max(often, occurrences(v, r.lines))
+	for _, r := range c.readings {
+		rows = max(rows, occurrences(v, r.lines))
 	}
 	if lines == severalLines {
 		p.sums++
 	} else if lines > 0 {
 		p.copies++
 	}
-	if often > 3 {
+	if rows > 3 {
 		p.copies++
 	}
-	p.points += lines + min(float64(often-1)*0.5, 1.5)
+	p.points += lines + min(float64(rows-1)*0.5, 1.5)
 	return p
 }
 
-// severalLines is the proof of lines that come out at the total as they were read.
+// proof weighs the evidence of the labeled sums alone.
+func (s *sums) proof(v int64) proof {
+	var p proof
+	equals := func(l labeled) bool { return l.value == v }
+	if s.paid(v) {
+		p.points += 3
+		p.sums++
+	}
+	if slices.ContainsFunc(s.cash, equals) {
+		p.points += 1.5
+		p.copies++
+	}
+	if s.composed(v) {
+		p.points += 3
+		p.sums++
+	} else if slices.ContainsFunc(s.subtotals, equals) {
+		p.points += 1
+	}
+	if s.beforeRounding(v) || s.partOfTotal(v) {
+		p.points -= 3
+	}
+	return p
+}
+
+// severalLines is the number of points for several lines that add up to the total without a repair.
 const severalLines = 3
 
-// linesProof is what it says for a total that the lines come out at it. A single line comes out at anything.
+// linesProof returns the points for lines that add up to the total. A single line proves little, because it is a copy of the
+// total, and a repair can make a few lines add up to any amount.
 func linesProof(it items) float64 {
 	switch {
 	case !it.reconciled:
@@ -66,8 +75,8 @@ func linesProof(it items) float64 {
 	return 0
 }
 
-// paid: cash less change is v, or v rounded.
-func paid(v int64, s *sums) bool {
+// paid reports whether cash minus change is v, or v rounded.
+func (s *sums) paid(v int64) bool {
 	for _, cash := range s.cash {
 		for _, change := range s.change {
 			if change.value == 0 {
@@ -83,26 +92,28 @@ func paid(v int64, s *sums) bool {
 	return false
 }
 
-// composed: a subtotal, or an earlier total, with tax, tip, rounding and discount makes v.
-func composed(v int64, s *sums) bool {
+// composed reports whether v is a subtotal or an earlier total adjusted by tax, tip, rounding and discount, or the sum of two
+// subtotals.
+func (s *sums) composed(v int64) bool {
 	for _, base := range slices.Concat(s.subtotals, s.totals) {
-		// A total is never taken for the start of a smaller one, but for rounding: that way every subtotal would be proved.
+		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal would be proved by the total.
 		if base.value == v || base.at != nil && base.at.kind == kindTotal && base.value-v >= 100 {
 			continue
 		}
-		if _, ok := adjustments(base.value, v, s); ok {
+		if _, ok := s.adjustments(base.value, v); ok {
 			return true
 		}
-		// Subtotals of two rates of tax; what was given back may outweigh one.
-		if slices.ContainsFunc(s.subtotals, func(o labelled) bool { return !o.near && o.value+base.value == v }) && base.value > 0 && !base.near {
+		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods have that rate.
+		if slices.ContainsFunc(s.subtotals, func(o labeled) bool { return !o.inferred && o.value+base.value == v }) && base.value > 0 && !base.inferred {
 			return true
 		}
 	}
 	return false
 }
 
-// roundedAway: v with the rounding makes another amount that is called a total.
-func roundedAway(v int64, s *sums) bool {
+// beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple of 0.05. Then v is the
+// amount before rounding.
+func (s *sums) beforeRounding(v int64) bool {
 	for _, r := range s.rounding {
 		if r.value == 0 || abs(r.value) >= 1000 {
 			continue
@@ -116,17 +127,18 @@ func roundedAway(v int64, s *sums) bool {
 	return false
 }
 
-// partOfTotal: v and a subtotal make what is surely called the total.
-func partOfTotal(v int64, s *sums) bool {
-	return slices.ContainsFunc(s.totals, func(t labelled) bool {
-		return t.strong && t.value > v && slices.ContainsFunc(s.subtotals, func(o labelled) bool { return o.value != v && o.value+v == t.value })
+// partOfTotal reports whether v and a subtotal add up to an amount with an unambiguous total label. Then v is a part, too.
+func (s *sums) partOfTotal(v int64) bool {
+	return slices.ContainsFunc(s.totals, func(t labeled) bool {
+		return t.strong && t.value > v && slices.ContainsFunc(s.subtotals, func(o labeled) bool { return o.value != v && o.value+v == t.value })
 	})
 }
 
+// occurrences counts the lines with the price v.
 func occurrences(v int64, lines []*line) int {
 	n := 0
 	for _, l := range lines {
-		if slices.ContainsFunc(l.amounts, func(a amount) bool { return a.money() && a.value == v }) {
+		if slices.ContainsFunc(l.amounts, func(a amount) bool { return a.isPrice() && a.value == v }) {
 			n++
 		}
 	}

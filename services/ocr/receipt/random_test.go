@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAReceiptOfTextIsReadInFull makes up receipts of goods, refunds, discount, tax and tip, and requires that all of it is found.
-func TestAReceiptOfTextIsReadInFull(t *testing.T) {
+// TestJoinRandomText requires that generated receipts of goods, refunds, discount, tax and tip are read completely.
+func TestJoinRandomText(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		text, want := madeUp(rand.New(rand.NewPCG(seed, 0)))
+		text, want := randomReceipt(rand.New(rand.NewPCG(seed, 0)))
 		r := Join(today, Read(FromText(text)))
-		got := printed{Total: r.Total, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount}
+		got := expected{Total: r.Total, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount}
 		for _, it := range r.Items {
 			if it.Description == "Discount" {
 				got.Discount = strings.TrimPrefix(it.Amount, "-")
@@ -29,16 +29,17 @@ func TestAReceiptOfTextIsReadInFull(t *testing.T) {
 	}
 }
 
-// TestLinesThatAreSaidToReconcileDo misreads digits of made-up receipts, differently in each of up to three readings.
-func TestLinesThatAreSaidToReconcileDo(t *testing.T) {
+// TestJoinReconciledLinesAddUp misreads digits of generated receipts, differently in each of up to three readings. Lines
+// without the warning must add up to the total.
+func TestJoinReconciledLinesAddUp(t *testing.T) {
 	t.Parallel()
 	reconciled := 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		text, _ := madeUp(random)
+		text, _ := randomReceipt(random)
 		var readings []Reading
 		for range 1 + random.IntN(3) {
-			readings = append(readings, Read(recognised(misread(text, random))))
+			readings = append(readings, Read(recognized(misreadDigits(text, random))))
 		}
 		r := Join(today, readings...)
 		if len(r.Items) == 0 || slices.Contains(r.Warnings, LinesNotReconciled) {
@@ -54,27 +55,28 @@ func TestLinesThatAreSaidToReconcileDo(t *testing.T) {
 	require.Greater(t, reconciled, 150, "most can be repaired")
 }
 
-func TestTotalsThatAreToldForSureAreRight(t *testing.T) {
+// TestJoinConfidentTotalsAreRight requires the share of correct totals that confidentTotal promises.
+func TestJoinConfidentTotalsAreRight(t *testing.T) {
 	t.Parallel()
-	sure, right := 0, 0
+	confident, right := 0, 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		text, want := madeUp(random)
-		r := Join(today, Read(recognised(misread(text, random))), Read(recognised(misread(text, random))))
-		if r.Confidence["total"] < sureTotal {
+		text, want := randomReceipt(random)
+		r := Join(today, Read(recognized(misreadDigits(text, random))), Read(recognized(misreadDigits(text, random))))
+		if r.Confidence["total"] < confidentTotal {
 			continue
 		}
-		sure++
+		confident++
 		if r.Total == want.Total {
 			right++
 		}
 	}
-	require.Greater(t, sure, 150)
-	require.GreaterOrEqual(t, 100*right, 98*sure, "%d of %d", right, sure)
+	require.Greater(t, confident, 150)
+	require.GreaterOrEqual(t, 100*right, 98*confident, "%d of %d", right, confident)
 }
 
-// misread swaps one digit in thirty for another.
-func misread(text string, random *rand.Rand) string {
+// misreadDigits replaces one digit in thirty by a random one.
+func misreadDigits(text string, random *rand.Rand) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' && random.IntN(30) == 0 {
 			return '0' + rune(random.IntN(10))
@@ -88,13 +90,14 @@ func inThousandths(s string) int64 {
 	return v
 }
 
-// printed is what a receipt says.
-type printed struct {
+// expected is the content of a generated receipt.
+type expected struct {
 	Amounts                   []string
 	Discount, Tax, Tip, Total string
 }
 
-func madeUp(random *rand.Rand) (text string, want printed) {
+// randomReceipt generates the text of a receipt in one of three notations of amounts.
+func randomReceipt(random *rand.Rand) (text string, want expected) {
 	names := strings.Fields("Milk Bread Eggs Cheese Butter Apples Coffee Tea Rice Pasta Soap Batteries Cable Lamp Pen Juice Wine Chocolate Taxi Totem")
 	write := []func(v int64) string{format, func(v int64) string { return format(v) + " EUR" }, func(v int64) string {
 		if v < 0 {
@@ -118,7 +121,7 @@ func madeUp(random *rand.Rand) (text string, want printed) {
 		total += price * quantity
 		want.Amounts = append(want.Amounts, format(price*quantity))
 	}
-	// some is a part of an amount, up to three tenths.
+	// some returns a random part of an amount, up to three tenths.
 	some := func(of int64) int64 { return 10 + of*random.Int64N(30)/1000*10 }
 	if random.IntN(3) == 0 {
 		discount := some(total)

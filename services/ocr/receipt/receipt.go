@@ -1,12 +1,26 @@
-// Package receipt turns the words on a page into a receipt: who sold what, when, for how much, and how sure that is.
+// Package receipt converts the words on a page to a receipt: merchant, date, currency, amounts and lines, each with a
+// confidence and the place where it was read. It is pure: it uses no clock, no files and no engine, and never fails. A field
+// that is not found is empty.
 //
-// It is pure: no clock, no files, no engine. Words come with their boxes, in any order; amounts are kept in thousandths,
-// because fuel and weighed goods are priced in them, and leave as decimal strings with a point.
+// A caller runs Read once per recognition of an image and Join over the results. Amounts are kept in thousandths, because fuel
+// and weighed goods are priced in them, and returned as decimal strings. Words may come in any order. The stages and their
+// files:
+//
+//	layout.go         words to lines, in Read; language.go guesses the language from them
+//	amount.go         the numbers on a line; currency.go: the currency, which decides what a price looks like
+//	kinds.go          what the amount of a line is, by the vocabulary of words.go
+//	sums.go           the labeled amounts: totals, taxes, payments
+//	items.go          drafts of the lines of goods; itemname.go: their names
+//	dateformats.go    the dates on a line; date.go: the date of the receipt
+//	merchant.go       possible names of the merchant; merchantwords.go, name.go: vocabulary, spelling
+//	join.go           combines readings. It calls, in this order, draft.go (drafts of all readings), total.go and proof.go
+//	                  (ranking the totals), and reconcile.go and adjust.go (making the lines add up to the total)
+//	claim.go          instead of all this, checks a receipt that a language model has read
 package receipt
 
 import "strings"
 
-// Word is a word as it was recognised. Confidence is the engine's own, 0 to 1.
+// Word is a recognized word. Confidence is the engine's, from 0 to 1.
 type Word struct {
 	Text       string
 	Box        Box
@@ -16,15 +30,17 @@ type Word struct {
 // Box is a rectangle in pixels of the upright page.
 type Box struct{ X, Y, W, H int }
 
-// Page is what was recognised on one page. Width and Height are zero for plain text, which has no pixels.
+// Page holds the words of one page. Width and Height are in pixels, or zero for plain text. Words may come in any order.
 type Page struct {
 	Width, Height int
 	Words         []Word
-	// Exact: the words came as text and nobody had to recognise them, so none of their digits is taken for misread.
+	// Exact is set if the words were text in the file and did not have to be recognized. No digit of them is treated as
+	// misread.
 	Exact bool
 }
 
-// Receipt is what was read. Amounts are decimal strings; what was not found is empty.
+// Receipt is the result of reading an image or a text. Amounts are decimal strings with a point and at least two decimals. A
+// field that was not found is empty.
 type Receipt struct {
 	Merchant string
 	// Date is YYYY-MM-DD.
@@ -33,7 +49,7 @@ type Receipt struct {
 	Currency                                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item
-	// Confidence is 0 to 1 by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence is from 0 to 1 by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]float64
 	Evidence   []Evidence
 	Warnings   []Warning
@@ -44,7 +60,7 @@ type Item struct {
 	Description, Quantity, UnitPrice, Amount string
 }
 
-// Evidence is where a field was read. Page counts from 1.
+// Evidence is the place where a field was read. Page counts from 1. Box is zero for plain text.
 type Evidence struct {
 	Field string
 	Page  int
@@ -52,42 +68,45 @@ type Evidence struct {
 	Text  string
 }
 
-// Warning is something that a person should look at.
+// Warning is a code for a doubt that a user should check.
 type Warning string
 
 // The warnings that reading a receipt can give.
 const (
-	DateAmbiguous      Warning = "DATE_AMBIGUOUS"
+	// DateAmbiguous means that day and month may be swapped.
+	DateAmbiguous Warning = "DATE_AMBIGUOUS"
+	// LinesNotReconciled means that the lines do not add up to the total.
 	LinesNotReconciled Warning = "LINES_NOT_RECONCILED"
 )
 
-// Reading is one recognition of a receipt, analysed. Several readings of the same receipt are joined by Join.
+// Reading is the analysis of one recognition of a receipt. Join combines the readings of the same receipt.
 type Reading struct {
 	lines     []*line
 	sums      sums
 	draft     []draftItem
 	dates     []printedDate
-	merchants []found
-	// names are single rows that were looked at once more.
-	names []*line
-	// rowsOnly: nothing but such rows was read.
+	merchants []textField
+	// nameRows are single rows that were recognized again for the merchant's name.
+	nameRows []*line
+	// rowsOnly is set if only single rows were recognized. Such readings of a row tend to repeat the same error, so together
+	// they count less.
 	rowsOnly bool
-	currency found
+	currency textField
 }
 
-// found is a text field with its place.
-type found struct {
+// textField is the value of a text field with the line where it was read. Before Join, confidence is a score that may exceed 1.
+type textField struct {
 	value      string
 	confidence float64
 	at         *line
 }
 
-// Read analyses one recognition.
+// Read analyzes one recognition of all pages of a receipt.
 func Read(pages []Page) Reading {
 	r := Reading{lines: layout(pages)}
 	classify(r.lines)
 	r.currency = findCurrency(r.lines)
-	readPrices(r.lines, r.currency.value)
+	markPrices(r.lines, r.currency.value)
 	r.sums = findSums(r.lines)
 	r.draft = readItems(itemRegion(r.lines))
 	r.dates = findDates(r.lines)
@@ -95,57 +114,57 @@ func Read(pages []Page) Reading {
 	return r
 }
 
-// Place is a stretch of a page, as its words' boxes go.
-type Place struct {
+// Row is the place of a row of words. Page counts from 1.
+type Row struct {
 	Page int
 	Box  Box
 }
 
-// maxPlaces bounds how many rows are worth a second look.
-const maxPlaces = 3
+// maxRows is the number of rows of a kind that are worth recognizing again.
+const maxRows = 3
 
-// DatePlaces are the rows on which the date is printed, or must be: beside the time, or the word for date. What any of
-// the readings found counts, likeliest first.
-func DatePlaces(readings ...Reading) []Place {
-	var likely, possible []Place
+// DateRows returns the rows that should contain the date, at most maxRows, likeliest first. It uses the rows of all readings
+// that have a date, a time of day, or a word for date with digits.
+func DateRows(readings ...Reading) []Row {
+	var likely, possible []Row
 	for _, r := range readings {
 		for _, l := range r.lines {
-			place := Place{Page: l.page, Box: l.evidence("", 0, 0).Box}
+			place := Row{Page: l.page, Box: l.evidence("", 0, 0).Box}
 			switch dates := len(datesOn(l)) > 0; {
 			case l.height == 0:
-			case dates && (saysDate(l.tokens) || timeOfDay.MatchString(l.text)):
-				likely = addPlace(likely, place)
-			case dates || timeOfDay.MatchString(l.text) || saysDate(l.tokens) && hasDigits(l.text):
-				possible = addPlace(possible, place)
+			case dates && (hasDateWord(l.tokens) || timeOfDay.MatchString(l.text)):
+				likely = addRow(likely, place)
+			case dates || timeOfDay.MatchString(l.text) || hasDateWord(l.tokens) && hasDigits(l.text):
+				possible = addRow(possible, place)
 			}
 		}
 	}
 	for _, p := range possible {
-		likely = addPlace(likely, p)
+		likely = addRow(likely, p)
 	}
-	return likely[:min(len(likely), maxPlaces)]
+	return likely[:min(len(likely), maxRows)]
 }
 
-// unsureName: below it, how a merchant's name is spelled is doubtful.
-const unsureName = 0.88
+// minNameConfidence is the mean confidence of words below which the spelling of a merchant's name is doubtful.
+const minNameConfidence = 0.88
 
-// NamePlace is the row of the merchant's name, when its spelling is doubtful.
-func NamePlace(readings ...Reading) []Place {
+// MerchantRow returns the row of the merchant's name, or nil if its spelling is not doubtful.
+func MerchantRow(readings ...Reading) []Row {
 	name := pickMerchant(readings)
-	if name.at == nil || name.at.height == 0 || name.at.sureness() >= unsureName {
+	if name.at == nil || name.at.height == 0 || name.at.meanConfidence() >= minNameConfidence {
 		return nil
 	}
-	return []Place{{Page: name.at.page, Box: name.at.evidence("", 0, 0).Box}}
+	return []Row{{Page: name.at.page, Box: name.at.evidence("", 0, 0).Box}}
 }
 
-// ReadNames analyses a second look at the row of a name, for nothing else.
-func ReadNames(pages []Page) Reading {
-	lines := strips(pages)
-	return Reading{lines: lines, names: lines}
+// ReadMerchantRow analyzes a second recognition of the row of the merchant's name. The result only votes on the spelling.
+func ReadMerchantRow(pages []Page) Reading {
+	lines := layoutRows(pages)
+	return Reading{lines: lines, nameRows: lines}
 }
 
-// addPlace leaves out a row that is there already.
-func addPlace(places []Place, p Place) []Place {
+// addRow appends p unless the list has a row that overlaps more than half of its height.
+func addRow(places []Row, p Row) []Row {
 	for _, have := range places {
 		if top, bottom := max(have.Box.Y, p.Box.Y), min(have.Box.Y+have.Box.H, p.Box.Y+p.Box.H); have.Page == p.Page && 2*(bottom-top) > min(have.Box.H, p.Box.H) {
 			return places
@@ -154,32 +173,32 @@ func addPlace(places []Place, p Place) []Place {
 	return append(places, p)
 }
 
-// SumPlaces are the rows on which total, payment and what leads to them are printed.
-func (r Reading) SumPlaces() []Place {
-	var out []Place
+// SumRows returns the last rows with the total, the payment, and sums before them, at most 2*maxRows.
+func (r Reading) SumRows() []Row {
+	var out []Row
 	for _, l := range r.lines {
 		switch l.kind {
 		case kindTotal, kindSubtotal, kindCash, kindChange, kindRounding:
 			if len(l.amounts) > 0 || len(l.tokens) <= 3 {
-				out = append(out, Place{Page: l.page, Box: l.evidence("", 0, 0).Box})
+				out = append(out, Row{Page: l.page, Box: l.evidence("", 0, 0).Box})
 			}
 		}
 	}
-	// The last ones are nearest to the total.
-	return out[max(0, len(out)-2*maxPlaces):]
+	// The last rows are nearest to the total.
+	return out[max(0, len(out)-2*maxRows):]
 }
 
 func hasDigits(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
-// ReadSums analyses a second look at rows with sums, for nothing else.
-func ReadSums(pages []Page) Reading {
-	lines := strips(pages)
+// ReadSumRows analyzes a second recognition of rows with sums. Everything else on them is ignored.
+func ReadSumRows(pages []Page) Reading {
+	lines := layoutRows(pages)
 	classify(lines)
 	return Reading{lines: lines, sums: findSums(lines), rowsOnly: true}
 }
 
-// ReadDates analyses a second look at rows on which a date is printed, for nothing else.
-func ReadDates(pages []Page) Reading {
-	lines := strips(pages)
+// ReadDateRows analyzes a second recognition of rows with a date. Everything else on them is ignored.
+func ReadDateRows(pages []Page) Reading {
+	lines := layoutRows(pages)
 	return Reading{lines: lines, dates: findDates(lines), rowsOnly: true}
 }

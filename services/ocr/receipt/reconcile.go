@@ -5,54 +5,79 @@ import (
 	"strings"
 )
 
-// maxRepairItems bounds the search for repairs: on longer receipts too many combinations hit the total by chance.
+// maxRepairItems limits the search for repairs. On longer receipts too many combinations equal the total by chance.
 const maxRepairItems = 40
 
-// repair is one way to make the lines come out at the total.
-type repair func(draft []draftItem, total int64, s *sums) (items, bool)
+// reconciler makes the amounts of goods add up to a total. All its methods leave the drafts that they get unchanged.
+type reconciler struct {
+	total int64
+	sums  *sums
+}
 
-// reconcile settles the items' amounts against the total: sum of lines, tax, tip, discount and rounding must come out at
-// it. When they do not, the one change that makes them do so is looked for.
-func reconcile(draft []draftItem, total int64, s *sums) items {
+// repair is one way to change a draft so that it adds up to the total. It returns false if that is not possible.
+type repair func(r reconciler, draft []draftItem) (items, bool)
+
+// repairs are tried in this order, the most reliable first.
+var repairs = []repair{
+	subset(withQuantity), subset(belowNames), reconciler.useProducts, reconciler.useRereads,
+	reconciler.replaceOne, reconciler.fixOneDigit, reconciler.dropOne, reconciler.otherColumn,
+}
+
+// exactRepairs are the repairs for text. Its figures are not misread, so only the selection of lines and of the price column
+// may be wrong.
+var exactRepairs = []repair{subset(withQuantity), subset(belowNames), reconciler.dropOne, reconciler.otherColumn}
+
+// reconcile returns the draft if its lines, tax, tip, discount and rounding add up to the total. Otherwise it returns the
+// result of the first repair that succeeds. If none does, it returns the draft with reconciled unset.
+func (r reconciler) reconcile(draft []draftItem) items {
 	plain := items{list: draft, confidence: 0.3}
 	if len(draft) == 0 {
 		return plain
 	}
-	if adj, ok := balances(draft, total, s); ok {
-		return items{list: draft, reconciled: true, adjustment: adj, confidence: settled(len(draft), 0)}
+	if out, ok := r.balance(draft, 0); ok {
+		return out
 	}
-	if r, ok := some(withoutDoubtful)(draft, total, s); ok {
-		return r
+	if out, ok := subset(named)(r, draft); ok {
+		return out
 	}
 	if len(draft) > maxRepairItems {
 		return plain
 	}
-	repairs := []repair{some(confirmed), some(belowNames), products, otherReadings, replaceOne, respellOne, dropOne, otherColumn}
+	list := repairs
 	if draft[0].at.exact {
-		// What a line says is not in doubt, only which lines are goods and which column is the price.
-		repairs = []repair{some(confirmed), some(belowNames), dropOne, otherColumn}
+		list = exactRepairs
 	}
-	for _, repair := range repairs {
-		if r, ok := repair(draft, total, s); ok {
-			return r
+	for _, repair := range list {
+		if out, ok := repair(r, draft); ok {
+			return out
 		}
 	}
 	return plain
 }
 
-// some takes only those lines for goods that are chosen.
-func some(choose func([]draftItem) []draftItem) repair {
-	return func(draft []draftItem, total int64, s *sums) (items, bool) {
-		part := choose(draft)
-		if len(part) == 0 || len(part) == len(draft) {
-			return items{}, false
-		}
-		adj, ok := balances(part, total, s)
-		return items{list: part, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(part), 1)}, ok
-	}
+// balance returns the list as reconciled after the given number of repairs, or false if it does not add up to the total.
+func (r reconciler) balance(list []draftItem, repairs int) (items, bool) {
+	adj, ok := r.adjustment(list)
+	return reconciled(list, adj, repairs), ok
 }
 
-func settled(n, repairs int) float64 {
+// adjustment returns the printed amounts that lead from the lines to the total.
+func (r reconciler) adjustment(list []draftItem) (adjustment, bool) {
+	sum := sumOf(list)
+	if r.sums.roundedTo(sum, r.total) {
+		return adjustment{rounding: r.total - sum}, true
+	}
+	adj, ok := r.sums.adjustments(sum, r.total)
+	return adj, ok && adj.plausible(sum)
+}
+
+// reconciled returns the list as the result of the given number of repairs.
+func reconciled(list []draftItem, adj adjustment, repairs int) items {
+	return items{list: list, reconciled: true, repairs: repairs, adjustment: adj, confidence: reconciledConfidence(len(list), repairs)}
+}
+
+// reconciledConfidence returns the confidence of n lines that add up to the total after the given number of repairs.
+func reconciledConfidence(n, repairs int) float64 {
 	c := 0.95
 	if n == 1 {
 		c = 0.8
@@ -60,15 +85,7 @@ func settled(n, repairs int) float64 {
 	return c - 0.15*float64(repairs)
 }
 
-func balances(list []draftItem, total int64, s *sums) (adjustment, bool) {
-	sum := sumOf(list)
-	if s.roundedTo(sum, total) {
-		return adjustment{rounding: total - sum}, true
-	}
-	adj, ok := adjustments(sum, total, s)
-	return adj, ok && adj.plausible(sum)
-}
-
+// sumOf returns the sum of the amounts.
 func sumOf(list []draftItem) int64 {
 	sum := int64(0)
 	for _, it := range list {
@@ -77,33 +94,46 @@ func sumOf(list []draftItem) int64 {
 	return sum
 }
 
-func withoutDoubtful(draft []draftItem) []draftItem {
-	return slices.DeleteFunc(slices.Clone(draft), func(it draftItem) bool { return it.doubtful })
+// subset returns the repair that keeps only the chosen lines.
+func subset(choose func([]draftItem) []draftItem) repair {
+	return func(r reconciler, draft []draftItem) (items, bool) {
+		part := choose(draft)
+		if len(part) == 0 || len(part) == len(draft) {
+			return items{}, false
+		}
+		return r.balance(part, 1)
+	}
 }
 
-// confirmed are the items whose quantity and price make their amount.
-func confirmed(draft []draftItem) []draftItem {
+// named returns the items that have a name.
+func named(draft []draftItem) []draftItem {
+	return slices.DeleteFunc(slices.Clone(draft), func(it draftItem) bool { return it.unnamed })
+}
+
+// withQuantity returns the items whose amount is the product of their quantity and price.
+func withQuantity(draft []draftItem) []draftItem {
 	return slices.DeleteFunc(slices.Clone(draft), func(it draftItem) bool { return it.quantity == 0 })
 }
 
-// belowNames are the lines without a name of their own, where each stands below one that has the name and the price of one.
+// belowNames returns the unnamed lines, each with the name of the line above it. It is for receipts that print the name with
+// the unit price on one line, and the amount on the next.
 func belowNames(draft []draftItem) []draftItem {
 	var out []draftItem
 	for i, it := range draft {
-		if it.doubtful && i > 0 && !draft[i-1].doubtful {
+		if it.unnamed && i > 0 && !draft[i-1].unnamed {
 			it.name, it.description = draft[i-1].name, draft[i-1].description
 			out = append(out, it)
 		}
 	}
 	if len(out) < 2 {
-		// One line alone may as well be a sum of those above.
+		// A single unnamed line may be a sum of the lines above.
 		return nil
 	}
 	return out
 }
 
-// products takes quantity times price for the amounts of all lines that have them.
-func products(draft []draftItem, total int64, s *sums) (items, bool) {
+// useProducts replaces the amount of every line that prints quantity and price by their product.
+func (r reconciler) useProducts(draft []draftItem) (items, bool) {
 	list := slices.Clone(draft)
 	changes := 0
 	for i, it := range list {
@@ -112,31 +142,32 @@ func products(draft []draftItem, total int64, s *sums) (items, bool) {
 			changes++
 		}
 	}
-	adj, ok := balances(list, total, s)
-	return items{list: list, reconciled: true, repairs: min(changes, maxReread), adjustment: adj, confidence: settled(len(list), min(changes, maxReread))}, ok && changes > 0
+	out, ok := r.balance(list, min(changes, maxRereads))
+	return out, ok && changes > 0
 }
 
-// maxReread bounds how many amounts are taken from other readings, and of how many lines: where more are in doubt, some
-// choice of them comes out at anything.
-const maxReread, maxRereadOf = 3, 10
+// maxRereads limits the number of amounts that are taken from other readings, and maxRereadLines the number of lines from which
+// they are chosen. With more lines, some combination equals any total.
+const maxRereads, maxRereadLines = 3, 10
 
-// otherReadings takes for some lines what other readings found there; as few as it takes.
-func otherReadings(draft []draftItem, total int64, s *sums) (items, bool) {
+// useRereads replaces the amounts of some lines by those that other readings found in the same row. It prefers fewer changes.
+func (r reconciler) useRereads(draft []draftItem) (items, bool) {
 	var reread []int
 	for i, it := range draft {
-		if len(it.again) > 0 {
+		if len(it.rereads) > 0 {
 			reread = append(reread, i)
 		}
 	}
-	if len(reread) > maxRereadOf {
+	if len(reread) > maxRereadLines {
 		return items{}, false
 	}
 	list := slices.Clone(draft)
+	// try reports whether exactly that many changes, from reread[from] on, add the missing amount. It leaves them in list.
 	var try func(from, changes int, missing int64) bool
 	try = func(from, changes int, missing int64) bool {
 		for k := from; k < len(reread) && changes > 0; k++ {
 			i := reread[k]
-			for _, v := range draft[i].again {
+			for _, v := range draft[i].rereads {
 				list[i].amount.value = v
 				if try(k+1, changes-1, missing+draft[i].amount.value-v) {
 					return true
@@ -146,39 +177,39 @@ func otherReadings(draft []draftItem, total int64, s *sums) (items, bool) {
 		}
 		return changes == 0 && missing == 0
 	}
-	for changes := 1; changes <= min(maxReread, len(reread)); changes++ {
-		for _, adj := range simpleAdjustments(s) {
-			if try(0, changes, total-sumOf(draft)-adj.tax-adj.rounding) {
-				return items{list: list, reconciled: true, repairs: changes, adjustment: adj, confidence: settled(len(list), changes)}, true
+	for changes := 1; changes <= min(maxRereads, len(reread)); changes++ {
+		for _, adj := range r.sums.singleAdjustments() {
+			if try(0, changes, r.total-sumOf(draft)-adj.tax-adj.rounding) {
+				return reconciled(list, adj, changes), true
 			}
 		}
 	}
 	return items{}, false
 }
 
-// replaceOne takes another figure of the same line for one amount.
-func replaceOne(draft []draftItem, total int64, s *sums) (items, bool) {
+// replaceOne replaces one amount by another figure of the same line.
+func (r reconciler) replaceOne(draft []draftItem) (items, bool) {
 	for i := range draft {
-		for _, v := range draft[i].others {
+		for _, v := range draft[i].alternatives {
 			list := slices.Clone(draft)
 			list[i].amount.value = v
-			if adj, ok := balances(list, total, s); ok {
-				return items{list: list, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(list), 1)}, true
+			if out, ok := r.balance(list, 1); ok {
+				return out, true
 			}
 		}
 	}
 	return items{}, false
 }
 
-// respellOne takes one digit of one amount for misread, when that is all that is missing: of several, one that looks like
-// what it must be, and then that of the word which the engine was least sure of.
-func respellOne(draft []draftItem, total int64, s *sums) (items, bool) {
-	missing := total - sumOf(draft)
-	for _, adj := range simpleAdjustments(s) {
+// fixOneDigit changes one digit of one amount if that makes the lines add up. If several amounts qualify, it prefers digits
+// that are often confused, then the word with the lowest confidence.
+func (r reconciler) fixOneDigit(draft []draftItem) (items, bool) {
+	missing := r.total - sumOf(draft)
+	for _, adj := range r.sums.singleAdjustments() {
 		worst := -1
-		fits := func(i int) int64 { return draft[i].amount.value + missing - adj.tax - adj.rounding }
+		required := func(i int) int64 { return draft[i].amount.value + missing - adj.tax - adj.rounding }
 		for i := range draft {
-			if oneDigitOff(draft[i].amount.value, fits(i)) && (worst < 0 || likelier(draft[i], fits(i), draft[worst], fits(worst))) {
+			if oneDigitOff(draft[i].amount.value, required(i)) && (worst < 0 || likelierMisread(draft[i], required(i), draft[worst], required(worst))) {
 				worst = i
 			}
 		}
@@ -186,49 +217,36 @@ func respellOne(draft []draftItem, total int64, s *sums) (items, bool) {
 			continue
 		}
 		list := slices.Clone(draft)
-		list[worst].amount.value = fits(worst)
-		return items{list: list, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(list), 1)}, true
+		list[worst].amount.value = required(worst)
+		return reconciled(list, adj, 1), true
 	}
 	return items{}, false
 }
 
-// likelier: a was rather meant as x than b as y.
-func likelier(a draftItem, x int64, b draftItem, y int64) bool {
-	if alikeA, alikeB := looksLike(a.amount.value, x), looksLike(b.amount.value, y); alikeA != alikeB {
-		return alikeA
+// likelierMisread reports whether a is more likely a misread x than b is a misread y.
+func likelierMisread(a draftItem, x int64, b draftItem, y int64) bool {
+	if confusedA, confusedB := oftenConfused(a.amount.value, x), oftenConfused(b.amount.value, y); confusedA != confusedB {
+		return confusedA
 	}
-	return a.amount.certainty < b.amount.certainty
+	return a.amount.minConfidence < b.amount.minConfidence
 }
 
-// digitPairs are taken for each other by whoever reads worn print.
-const digitPairs = "56 38 08 06 68 17 09 58 35 49 14 27 89 39"
+// confusedDigits are the pairs of digits that engines confuse in worn print, the smaller digit first.
+const confusedDigits = "56 38 08 06 68 17 09 58 35 49 14 27 89 39"
 
-// looksLike: the digit in which two amounts differ is one of a pair.
-func looksLike(a, b int64) bool {
+// oftenConfused reports whether the first digits in which two amounts differ are a pair of confusedDigits.
+func oftenConfused(a, b int64) bool {
 	x, y := format(a), format(b)
 	for i := range min(len(x), len(y)) {
 		if x[i] != y[i] {
 			pair := string([]byte{min(x[i], y[i]), max(x[i], y[i])})
-			return strings.Contains(digitPairs, pair)
+			return strings.Contains(confusedDigits, pair)
 		}
 	}
 	return false
 }
 
-// simpleAdjustments are none, and each of those printed alone.
-func simpleAdjustments(s *sums) []adjustment {
-	out := []adjustment{{}}
-	for _, t := range s.taxes {
-		if !t.late {
-			out = append(out, adjustment{tax: abs(t.value)})
-		}
-	}
-	for _, r := range roundings(s.rounding)[1:] {
-		out = append(out, adjustment{rounding: r.value})
-	}
-	return out
-}
-
+// oneDigitOff reports whether b is a possible amount in hundredths that differs from a in exactly one digit.
 func oneDigitOff(a, b int64) bool {
 	x, y := format(a), format(b)
 	if len(x) != len(y) || b%10 != 0 || (a < 0) != (b < 0) {
@@ -243,28 +261,27 @@ func oneDigitOff(a, b int64) bool {
 	return off == 1
 }
 
-// dropOne takes one line for something other than goods.
-func dropOne(draft []draftItem, total int64, s *sums) (items, bool) {
+// dropOne removes one line that is probably not goods.
+func (r reconciler) dropOne(draft []draftItem) (items, bool) {
 	if len(draft) < 2 {
 		return items{}, false
 	}
 	for i := range draft {
 		list := slices.Delete(slices.Clone(draft), i, i+1)
-		if adj, ok := balances(list, total, s); ok {
-			return items{list: list, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(list), 1)}, true
+		if out, ok := r.balance(list, 1); ok {
+			return out, true
 		}
 	}
 	return items{}, false
 }
 
-// otherColumn takes the column before the last for the amounts: the last one holds taxes or nothing of interest.
-func otherColumn(draft []draftItem, total int64, s *sums) (items, bool) {
+// otherColumn takes all amounts from the column before the last. The last column of some receipts holds taxes.
+func (r reconciler) otherColumn(draft []draftItem) (items, bool) {
 	list := slices.Clone(draft)
 	for i := range list {
-		if len(list[i].others) > 0 {
-			list[i].amount.value = list[i].others[0]
+		if len(list[i].alternatives) > 0 {
+			list[i].amount.value = list[i].alternatives[0]
 		}
 	}
-	adj, ok := balances(list, total, s)
-	return items{list: list, reconciled: true, repairs: 1, adjustment: adj, confidence: settled(len(list), 1)}, ok
+	return r.balance(list, 1)
 }

@@ -6,49 +6,52 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLinesAreChosenSoThatTheyComeOutAtTheTotal(t *testing.T) {
+func TestReconcileChoosesLines(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text    string
 		amounts []string
 	}{
-		"a name that ends in figures":          {"SHOP\nPLUG TOP 08.00\nX12 3 8.00 24.00\nPLUG LOW 04.00\nX13 3 4.00 12.00\nTotal 36.00", []string{"24.00", "12.00"}},
-		"the price of one beside the name":     {"SHOP\nGreens 1.00\n*2 2.00 Z\nApples 1.00\n*3 3.00 Z\nLeeks 1.60\n*1 1.60 Z\nTotal 6.60", []string{"2.00", "3.00", "1.60"}},
-		"a discount within the line":           {"SHOP\nSoap\n1 x 11.50 (Disc: 1.60) 9.90\nTea\n2 x 2.00 4.00\nTotal 13.90", []string{"9.90", "4.00"}},
-		"a total before the discount":          {"SHOP\nEggs 3.20\nTea 4.00\nQty: 2 Total Amount: 7.20\nDiscount: 0.00\nAfter Discount: 7.20\nTotal Sales: 7.20", []string{"3.20", "4.00"}},
-		"a number of things that has decimals": {"SHOP\nEggs 3.20\nTea 4.00\nItem Count: 2 Item Qty: 2.00\nTotal 7.20", []string{"3.20", "4.00"}},
-		"a price whose product is unread":      {"SHOP\nEggs\n4x 2.20 RNB.\nTea\n1x 7.80 7.80\nTotal 16.60", []string{"8.80", "7.80"}},
-		"the digit that looks like another":    {"SHOP\nTea 15.00\nBread 16.00\nTotal 30.00", []string{"15.00", "15.00"}},
-		"a rounding that is not printed":       {"SHOP\nTea 3.02\nBread 10.00\nSubtotal 13.02\nTotal due 13.00\nCash 20.00\nChange 7.00", []string{"3.02", "10.00"}},
-		"something for nothing":                {"SHOP\nTea 15.00\nas ever 0.00\nBread 15.00\nTotal 30.00", []string{"15.00", "15.00"}},
-		"a house number":                       {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
+		"name that ends in figures":             {"SHOP\nPLUG TOP 08.00\nX12 3 8.00 24.00\nPLUG LOW 04.00\nX13 3 4.00 12.00\nTotal 36.00", []string{"24.00", "12.00"}},
+		"unit price beside the name":            {"SHOP\nGreens 1.00\n*2 2.00 Z\nApples 1.00\n*3 3.00 Z\nLeeks 1.60\n*1 1.60 Z\nTotal 6.60", []string{"2.00", "3.00", "1.60"}},
+		"discount within the line":              {"SHOP\nSoap\n1 x 11.50 (Disc: 1.60) 9.90\nTea\n2 x 2.00 4.00\nTotal 13.90", []string{"9.90", "4.00"}},
+		"total before the discount":             {"SHOP\nEggs 3.20\nTea 4.00\nQty: 2 Total Amount: 7.20\nDiscount: 0.00\nAfter Discount: 7.20\nTotal Sales: 7.20", []string{"3.20", "4.00"}},
+		"number of articles with decimals":      {"SHOP\nEggs 3.20\nTea 4.00\nItem Count: 2 Item Qty: 2.00\nTotal 7.20", []string{"3.20", "4.00"}},
+		"misread product of quantity and price": {"SHOP\nEggs\n4x 2.20 RNB.\nTea\n1x 7.80 7.80\nTotal 16.60", []string{"8.80", "7.80"}},
+		"two digits that are often confused":    {"SHOP\nTea 15.00\nBread 16.00\nTotal 30.00", []string{"15.00", "15.00"}},
+		"rounding that is not printed":          {"SHOP\nTea 3.02\nBread 10.00\nSubtotal 13.02\nTotal due 13.00\nCash 20.00\nChange 7.00", []string{"3.02", "10.00"}},
+		"line with the amount zero":             {"SHOP\nTea 15.00\nas ever 0.00\nBread 15.00\nTotal 30.00", []string{"15.00", "15.00"}},
+		"house number":                          {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
 	} {
-		r := readText(c.text)
-		require.NotContains(t, r.Warnings, LinesNotReconciled, name)
-		require.Equal(t, c.amounts, amountsOf(r), name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := readText(c.text)
+			require.NotContains(t, r.Warnings, LinesNotReconciled)
+			require.Equal(t, c.amounts, amountsOf(r))
+		})
 	}
 }
 
-func TestLinesNeverCostLessThanTheirTax(t *testing.T) {
+func TestReconcileRejectsTaxAboveGoods(t *testing.T) {
 	t.Parallel()
 	r := readText("SHOP\nDirt 0.50\nTax 26.30\nTotal 26.80")
 	require.Contains(t, r.Warnings, LinesNotReconciled)
 	require.Empty(t, r.Tax)
 }
 
-func TestWhatOneReadingMisreadsOrMissesAnotherMayHave(t *testing.T) {
+func TestReconcileUsesOtherReadings(t *testing.T) {
 	t.Parallel()
 	const head, sums = "SHOP\n", "\nTotal 9.10\nCash 20.00\nChange 10.90"
-	r := Join(today, Read(recognised(head+"Bread 2.58\nCheese 5.40\nMilk 4.20"+sums)), Read(recognised(head+"Bread 2.50\nCheese 6.40\nMilk 1.20"+sums)))
+	r := Join(today, Read(recognized(head+"Bread 2.58\nCheese 5.40\nMilk 4.20"+sums)), Read(recognized(head+"Bread 2.50\nCheese 6.40\nMilk 1.20"+sums)))
 	require.Equal(t, []string{"2.50", "5.40", "1.20"}, amountsOf(r))
 	require.NotContains(t, r.Warnings, LinesNotReconciled)
 
-	r = Join(today, Read(recognised(head+"Bread 2.50\nCheese\nMilk 1.20"+sums)), Read(recognised(head+"Bread\nCheese 5.40\nMilk 1.20"+sums)))
+	r = Join(today, Read(recognized(head+"Bread 2.50\nCheese\nMilk 1.20"+sums)), Read(recognized(head+"Bread\nCheese 5.40\nMilk 1.20"+sums)))
 	require.Equal(t, []string{"2.50", "5.40", "1.20"}, amountsOf(r))
 	require.NotContains(t, r.Warnings, LinesNotReconciled)
 }
 
-func TestABoxThatReachesOverTheNextWordLeavesItInItsRow(t *testing.T) {
+func TestLayoutWithOverlappingBoxes(t *testing.T) {
 	t.Parallel()
 	word := func(text string, x, y, w, h int) Word {
 		return Word{Text: text, Box: Box{X: x, Y: y, W: w, H: h}, Confidence: 0.9}

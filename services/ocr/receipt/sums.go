@@ -2,27 +2,28 @@ package receipt
 
 import "slices"
 
-// labelled is an amount with the line that says what it is.
-type labelled struct {
+// labeled is an amount with the line whose words name its kind.
+type labeled struct {
 	amount
 	at *line
-	// strong: the words leave no doubt that it is what is to be paid.
+	// strong is set if the label is unambiguous, such as "amount due".
 	strong bool
-	// near: the words stand on the line above, or the figure had to be guessed at.
-	near bool
-	// seen: in how many readings.
-	seen int
-	// late: below the last total, where tables of taxes and of savings repeat what is in it already.
-	late bool
+	// inferred is set if the label is on the line above, or the decimal point was missing.
+	inferred bool
+	// readings is the number of readings that found the amount with this label.
+	readings int
+	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings that the total includes.
+	afterTotal bool
 }
 
-// sums are the amounts below the items, by what they are called.
+// sums holds the labeled amounts by kind, top to bottom. After add they have no duplicate values.
 type sums struct {
-	totals, subtotals, taxes, cash, change, tips, discounts, rounding []labelled
-	// rates of taxes whose amount was not read, in thousandths of a percent.
+	totals, subtotals, taxes, cash, change, tips, discounts, rounding []labeled
+	// rates are the rates of taxes whose amount was not read, in thousandths of a percent.
 	rates []int64
 }
 
+// findSums collects the labeled amounts of classified lines. A line contributes its rightmost price.
 func findSums(lines []*line) sums {
 	var s sums
 	for i, l := range lines {
@@ -32,33 +33,34 @@ func findSums(lines []*line) sums {
 		}
 		strong := strongTotalWords.has(l.tokens)
 		if a, ok := l.lastPrice(); ok {
-			*into = append(*into, labelled{amount: a, at: l, strong: strong, seen: 1})
+			*into = append(*into, labeled{amount: a, at: l, strong: strong, readings: 1})
 			continue
 		}
-		// The figure may stand on the next line, alone.
+		// The amount may be alone on the next line.
 		if i+1 < len(lines) && lines[i+1].kind == kindNone && len(lines[i+1].tokens) <= 1 {
-			if a, ok := lines[i+1].lastPrice(); ok && lines[i+1].prices() == 1 {
-				*into = append(*into, labelled{amount: a, at: lines[i+1], strong: strong, near: true, seen: 1})
+			if a, ok := lines[i+1].lastPrice(); ok && lines[i+1].priceCount() == 1 {
+				*into = append(*into, labeled{amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
 				continue
 			}
 		}
 		if l.kind == kindTax {
 			s.addRates(l)
-		} else if a, ok := lostPoint(l); ok {
-			*into = append(*into, labelled{amount: a, at: l, near: true, seen: 1})
+		} else if a, ok := addMissingPoint(l); ok {
+			*into = append(*into, labeled{amount: a, at: l, inferred: true, readings: 1})
 		}
 	}
 	if n := len(s.totals); n > 0 {
 		last := s.totals[n-1].at.index
-		for _, list := range [][]labelled{s.taxes, s.tips, s.discounts} {
+		for _, list := range [][]labeled{s.taxes, s.tips, s.discounts} {
 			for i := range list {
-				list[i].late = list[i].at.index > last
+				list[i].afterTotal = list[i].at.index > last
 			}
 		}
 	}
 	return s
 }
 
+// addRates records the percentages of a tax line without an amount.
 func (s *sums) addRates(l *line) {
 	for _, a := range l.amounts {
 		if a.percent && a.value > 0 && !slices.Contains(s.rates, a.value) {
@@ -67,7 +69,8 @@ func (s *sums) addRates(l *line) {
 	}
 }
 
-// add joins what another reading found; what both found counts once.
+// add merges the sums of another reading. An amount that both found under the same label is kept once. It keeps the better
+// label, the higher confidence, and the number of readings.
 func (s *sums) add(o sums) {
 	for _, rate := range o.rates {
 		if !slices.Contains(s.rates, rate) {
@@ -80,20 +83,21 @@ func (s *sums) add(o sums) {
 			continue
 		}
 		for _, l := range *o.of(k) {
-			i := slices.IndexFunc(*into, func(have labelled) bool { return have.value == l.value })
+			i := slices.IndexFunc(*into, func(have labeled) bool { return have.value == l.value })
 			if i < 0 {
 				*into = append(*into, l)
 				continue
 			}
 			have := &(*into)[i]
-			have.strong, have.near, have.late = have.strong || l.strong, have.near && l.near, have.late && l.late
-			have.seen += l.seen
-			have.certainty = max(have.certainty, l.certainty)
+			have.strong, have.inferred, have.afterTotal = have.strong || l.strong, have.inferred && l.inferred, have.afterTotal && l.afterTotal
+			have.readings += l.readings
+			have.minConfidence = max(have.minConfidence, l.minConfidence)
 		}
 	}
 }
 
-func (s *sums) of(k kind) *[]labelled {
+// of returns the list for a kind of amount, or nil for kinds that have none.
+func (s *sums) of(k kind) *[]labeled {
 	switch k {
 	case kindTotal:
 		return &s.totals
@@ -115,9 +119,9 @@ func (s *sums) of(k kind) *[]labelled {
 	return nil
 }
 
-// lostPoint reads "1250" or "12 50" at the end of a labelled line as 12.50. Others must confirm it. Text has lost nothing:
-// there it is what it says.
-func lostPoint(l *line) (amount, bool) {
+// addMissingPoint reads "1250" or "12 50" at the end of a labeled line as 12.50. The result needs confirmation by other figures.
+// Text is not misread, so there a whole number is the amount.
+func addMissingPoint(l *line) (amount, bool) {
 	n := len(l.amounts)
 	if n == 0 {
 		return amount{}, false
@@ -136,11 +140,11 @@ func lostPoint(l *line) (amount, bool) {
 		return a, true
 	}
 	if last.decimals == 0 && last.end-last.start >= 3 && last.end-last.start <= 7 {
-		last.value, last.decimals, last.certainty = last.value/100, 2, last.certainty*0.5
+		last.value, last.decimals, last.minConfidence = last.value/100, 2, last.minConfidence*0.5
 		return last, true
 	}
 	if last.decimals == 0 {
-		last.certainty *= 0.5
+		last.minConfidence *= 0.5
 		return last, true
 	}
 	return amount{}, false

@@ -6,31 +6,37 @@ import (
 )
 
 const (
-	// sureTotal is the confidence from which a total is right in at least 98 of 100 receipts.
-	sureTotal = 0.9
-	// likelyTotal is the confidence below which a total may well be wrong.
+	// confidentTotal is the confidence from which a total is right on at least 98 of 100 receipts.
+	confidentTotal = 0.9
+	// likelyTotal is the confidence below which a total is often wrong.
 	likelyTotal = 0.75
+	// minScore is the score below which no amount is taken for the total.
+	minScore = 1
 )
 
-// candidate is an amount that may be the total, with what speaks for it.
+// candidate is an amount that may be the total, with the evidence for it.
 type candidate struct {
-	value      int64
+	value int64
+	// at is the line with the best label. start and end delimit the amount in its text.
 	at         *line
 	start, end int
-	label      float64
-	// seen is how often it is called a total.
-	seen int
+	// label is the number of points for what the line calls the amount: 3 and more for a total, less for other words.
+	label float64
+	// totalRows is the number of independent rows that call the amount a total.
+	totalRows int
 	proof
 	confidence float64
 }
 
+// score returns the points by which candidates are ranked.
 func (c candidate) score() float64 { return c.label + c.points }
 
-// ballot collects the amounts that may be the total.
-type ballot map[int64]*candidate
+// candidates collects the amounts that may be the total, by value in thousandths.
+type candidates map[int64]*candidate
 
-func (b ballot) add(v int64, at *line, a amount, label float64) {
-	// What a refund comes to is below zero, and an exchange to nothing; on a picture that is more often dirt.
+// add proposes v, printed as a on the line at. The best label of an amount counts.
+func (b candidates) add(v int64, at *line, a amount, label float64) {
+	// The total of a refund is negative and that of an exchange is zero. On an image such amounts are more often dirt.
 	if at == nil || v <= 0 && !(at.exact && at.kind == kindTotal) {
 		return
 	}
@@ -44,79 +50,94 @@ func (b ballot) add(v int64, at *line, a amount, label float64) {
 	}
 }
 
-// rankTotals weighs every amount that may be the total: what it is called, and which sums come out at it. s is what all
-// the readings found.
-func rankTotals(readings []Reading, goods [][]draftItem, s *sums) []candidate {
-	b := ballot{}
-	for i, t := range s.totals {
-		b.add(t.value, t.at, t.amount, totalLabel(t, i, len(s.totals)))
+// bestTotal returns the most likely total, or false if no amount is likely enough.
+func (c *combined) bestTotal() (candidate, bool) {
+	ranked := c.rankTotals()
+	if len(ranked) == 0 || ranked[0].score() < minScore {
+		return candidate{}, false
 	}
-	for _, t := range s.subtotals {
-		b.add(t.value, t.at, t.amount, 1.5)
-	}
-	for _, t := range s.cash {
-		b.add(t.value, t.at, t.amount, 1)
-	}
-	for _, r := range readings {
-		for _, l := range r.lines {
-			for _, a := range l.amounts {
-				if a.money() && l.kind == kindNone {
-					b.add(a.value, l, a, 0.2)
-				}
-			}
-		}
-	}
-	b.derive(s)
+	return ranked[0], true
+}
+
+// rankTotals returns every amount that may be the total, best first, with its confidence. Of equal scores, the lowest row and
+// then the larger amount wins.
+func (c *combined) rankTotals() []candidate {
 	var out []candidate
-	for _, c := range b {
-		c.proof = proofs(c.value, readings, goods, s)
-		c.seen = witnesses(c.value, readings)
-		out = append(out, *c)
+	for _, t := range c.proposeTotals() {
+		t.proof = c.proof(t.value)
+		t.totalRows = totalRows(t.value, c.readings)
+		out = append(out, *t)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score(), a.score()), cmp.Compare(b.at.index, a.at.index), cmp.Compare(b.value, a.value))
 	})
-	judge(out)
+	setConfidences(out)
 	return out
 }
 
-// witnesses counts the rows of all readings that call v a total. Looks at single rows are one, however many they are: they
-// tend to make the same mistake.
-func witnesses(v int64, readings []Reading) int {
-	n, looked := 0, 0
+// proposeTotals collects the labeled sums, every price without a label, and amounts derived from other sums.
+func (c *combined) proposeTotals() candidates {
+	out, s := candidates{}, &c.sums
+	for i, t := range s.totals {
+		out.add(t.value, t.at, t.amount, totalLabel(t, i, len(s.totals)))
+	}
+	for _, t := range s.subtotals {
+		out.add(t.value, t.at, t.amount, 1.5)
+	}
+	for _, t := range s.cash {
+		out.add(t.value, t.at, t.amount, 1)
+	}
+	for _, r := range c.readings {
+		for _, l := range r.lines {
+			for _, a := range l.amounts {
+				if a.isPrice() && l.kind == kindNone {
+					out.add(a.value, l, a, 0.2)
+				}
+			}
+		}
+	}
+	out.derive(s)
+	return out
+}
+
+// totalRows counts the rows of all readings that call v a total. All readings of single rows count as one, because they tend
+// to repeat the same error.
+func totalRows(v int64, readings []Reading) int {
+	n, rowsOnly := 0, 0
 	for _, r := range readings {
 		for _, t := range r.sums.totals {
 			switch {
 			case t.value != v:
 			case r.rowsOnly:
-				looked = 1
+				rowsOnly = 1
 			default:
 				n++
 			}
 		}
 	}
-	return n + looked
+	return n + rowsOnly
 }
 
-func totalLabel(t labelled, i, n int) float64 {
+// totalLabel returns the points for the label of t, which is total i of n on the receipt.
+func totalLabel(t labeled, i, n int) float64 {
 	label := 3.0
 	if t.strong {
 		label = 4
 	}
-	if t.near {
+	if t.inferred {
 		label -= 1
 	}
-	if t.certainty < 0.5 {
+	if t.minConfidence < 0.5 {
 		label -= 0.5
 	}
-	label += 0.4 * float64(min(t.seen, 3)-1)
-	// Later totals have less left to add; but what follows the payment is mostly a table of taxes.
+	label += 0.4 * float64(min(t.readings, 3)-1)
+	// A later total is more likely final. The preference is small, because a table of taxes often follows the payment.
 	return label + 0.3*float64(i)/float64(n)
 }
 
-// derive proposes what the total must have been where it was misread: cash less change, an earlier total rounded, or, where
-// none was read, the subtotal with its tax.
-func (b ballot) derive(s *sums) {
+// derive proposes totals that were misread but follow from other sums: cash minus change, an earlier total rounded, or, if no
+// total was read, the subtotal plus tax.
+func (b candidates) derive(s *sums) {
 	if len(s.totals) == 0 {
 		b.deriveTaxed(s)
 	}
@@ -138,7 +159,9 @@ func (b ballot) derive(s *sums) {
 	}
 }
 
-func (b ballot) deriveTaxed(s *sums) {
+// deriveTaxed proposes each subtotal plus each tax, also rounded to a multiple of 0.05. A tax of 100 % or more is a misread
+// amount.
+func (b candidates) deriveTaxed(s *sums) {
 	for _, base := range s.subtotals {
 		for _, tax := range s.taxes {
 			taxed := base.value + abs(tax.value)
@@ -155,9 +178,10 @@ func (b ballot) deriveTaxed(s *sums) {
 	}
 }
 
-// judge turns points into confidences. The figures come from measuring which share of totals with so many points, and
-// such a lead over the next, are right. Points alone make no total sure: it must agree with other figures.
-func judge(c []candidate) {
+// setConfidences converts the scores of ranked candidates to confidences. The coefficients were fitted to the share of correct
+// totals with a given score and a given lead over the next candidate. Points alone never reach confidentTotal: other figures
+// must agree with the total, too.
+func setConfidences(c []candidate) {
 	for i := range c {
 		lead := c[i].score()
 		if len(c) > 1 {
@@ -168,22 +192,23 @@ func judge(c []candidate) {
 			lead -= other.score()
 		}
 		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
-		if c[i].agrees() && lead >= 2 {
-			x = max(x, sureTotal)
+		if c[i].corroborated() && lead >= 2 {
+			x = max(x, confidentTotal)
 		} else {
-			x = min(x, sureTotal-0.01)
+			x = min(x, confidentTotal-0.01)
 		}
 		c[i].confidence = max(0.01, min(0.99, x))
 	}
 }
 
-// agrees: it is called the total, and two sums come out at it; or one, and another reading or place says the same; or
-// two readings and several places do. Text needs no second reading.
-func (c candidate) agrees() bool {
-	again := c.seen > 1 || c.at.exact
-	return c.label >= 3 && (c.sums > 1 || c.sums == 1 && (again || c.copies > 0) || again && c.copies > 1)
+// corroborated reports whether the amount is labeled as a total and one of these holds: two sums equal it; one sum does and it
+// was read in another reading or place; or two readings and several places have it. Text needs no second reading.
+func (c candidate) corroborated() bool {
+	repeated := c.totalRows > 1 || c.at.exact
+	return c.label >= 3 && (c.sums > 1 || c.sums == 1 && (repeated || c.copies > 0) || repeated && c.copies > 1)
 }
 
+// abs returns the absolute value.
 func abs(v int64) int64 {
 	if v < 0 {
 		return -v

@@ -8,10 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// phrases of a kind, folded: lower case, no accents. In English, German, French, Spanish and Italian, with the words
-// that receipts elsewhere add to English ones.
+// phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The vocabularies cover English,
+// German, French, Spanish and Italian, and words that receipts of other countries mix with English.
 type phrases [][]string
 
+// phraseList parses phrases separated by commas.
 func phraseList(text string) phrases {
 	var out phrases
 	for p := range strings.SplitSeq(text, ",") {
@@ -21,6 +22,7 @@ func phraseList(text string) phrases {
 }
 
 var (
+	// totalWords name a total. strongTotalWords name nothing else.
 	totalWords = phraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,
 		summe,gesamt,gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,gesamtpreis,betrag,
 		total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,importe total,importe,a pagar,
@@ -28,10 +30,13 @@ var (
 	strongTotalWords = phraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
 		after rounding,zu zahlen,zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,total a payer,montant ttc,
 		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
+	// subtotalWords name an amount before taxes or charges.
 	subtotalWords = phraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
 		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
+	// taxWords include service charges, which are added like a tax.
 	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,
 		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
+	// cashWords name payments of any kind.
 	cashWords = phraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
 		bar,bargeld,gegeben,girocard,karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,regle,recu,
 		efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,tunai,ewallet,paypal,pagato,received,pinpas,pin`)
@@ -40,13 +45,15 @@ var (
 	discountWords = phraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,sconto,saving,savings,coupon,voucher,promo,promotion,
 		gutschein,offerta,ersparnis,preisvorteil,member discount,korting,diskaun`)
 	roundingWords = phraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
-	countWords    = phraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,menge,posten,articles,nombre,articulos,unidades,pezzi,
+	// countWords name numbers of articles, points or savings. These are not amounts to pay.
+	countWords = phraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,menge,posten,articles,nombre,articulos,unidades,pezzi,
 		articoli,points,point,punkte,points earned,saving,savings,saved,discount,disc,rabatt,weight`)
+	// inclusiveWords and exclusiveWords say whether a total contains the tax.
 	inclusiveWords = phraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
 	exclusiveWords = phraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,excluded,w o,without`)
 )
 
-// fold makes words of different type and language comparable.
+// fold returns lower case without accents, so that words compare equal in any type and language.
 func fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(s) {
@@ -61,12 +68,14 @@ func fold(s string) string {
 	return b.String()
 }
 
-// tokens are the words of a line: folded letters, digits that stand for letters put right, spaced-out letters joined.
+// tokens returns the folded words of a line. It repairs digits that were read in place of letters, and joins letters that were
+// printed with spaces between them. Numbers are omitted.
 func tokens(text string) []string {
 	fields := strings.FieldsFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|' })
 	var out []string
 	spaced := ""
 	flush := func() {
+		// Fewer single letters are abbreviations, such as "S A", and not a word printed with spaces.
 		if len(spaced) >= 4 {
 			out = append(out, spaced)
 		} else {
@@ -84,7 +93,7 @@ func tokens(text string) []string {
 		flush()
 		word := asLetters(f)
 		if rest, glued := strings.CutPrefix(word, "total"); glued && len(rest) > 3 {
-			// "TOTAL(INCL" without its space, the bracket read as a letter.
+			// "TOTAL(INCL" was read as one word, with the bracket as a letter.
 			out = append(out, "total", strings.TrimPrefix(rest, "c"))
 		} else if word != "" {
 			out = append(out, word)
@@ -94,12 +103,13 @@ func tokens(text string) []string {
 	return out
 }
 
-// gst has the only letters in a tax's name that look like digits.
+// gst matches the misread name of a tax. Its letters resemble digits more than those of other words.
 var gst = regexp.MustCompile(`^[g6o0c][s58]t$`)
 
+// letterFor replaces digits that engines read in place of letters, the inverse of lookalike.
 var letterFor = strings.NewReplacer("0", "o", "1", "l", "5", "s", "8", "b", "|", "l")
 
-// asLetters puts right what is read for letters; what is no word is empty.
+// asLetters repairs misread letters in a word. It returns "" for a number.
 func asLetters(f string) string {
 	if gst.MatchString(f) {
 		return "gst"
@@ -117,16 +127,18 @@ func asLetters(f string) string {
 		return ""
 	case digits == 0:
 		return f
+	// A word may have one misread letter in four. With more digits, it is a code.
 	case letters >= 3 && digits*3 <= letters:
 		return letterFor.Replace(f)
 	}
-	// "rm12": the code before an amount.
+	// In "rm12", the letters are a currency code.
 	return strings.TrimRightFunc(f, unicode.IsDigit)
 }
 
-// has reports whether one of the phrases stands in the line.
+// has reports whether the words contain one of the phrases, also misspelled.
 func (p phrases) has(words []string) bool { return p.find(words) >= 0 }
 
+// find returns the index of the first word of the first match, or -1.
 func (p phrases) find(words []string) int {
 	for i := range words {
 		for _, phrase := range p {
@@ -138,17 +150,19 @@ func (p phrases) find(words []string) int {
 	return -1
 }
 
+// phraseAt reports whether words begin with the phrase.
 func phraseAt(phrase, words []string) bool {
 	for i, w := range phrase {
-		if !alike(w, words[i]) {
+		if !similar(w, words[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// alike compares a word of the vocabulary with one that was recognised: one wrong letter in five, two in nine.
-func alike(want, got string) bool {
+// similar reports whether a recognized word is the word of the vocabulary. One wrong letter is allowed from five letters, two
+// from nine. Shorter words must be equal, because too many others are one letter away.
+func similar(want, got string) bool {
 	if want == got {
 		return true
 	}
@@ -159,16 +173,18 @@ func alike(want, got string) bool {
 	case n >= 5:
 		allowed = 1
 	}
-	// A charge is no change.
+	// "charge" is one letter from "change", but is another kind of amount.
 	if want == "change" && strings.HasPrefix(got, "charge") {
 		return false
 	}
+	// A wrong first letter must be the only error, because the vocabulary has many words with the same ending.
 	if allowed == 0 || len(got) > len(want)+allowed || len(got) < len(want)-allowed || want[0] != got[0] && want[1:] != got[1:] {
 		return false
 	}
 	return distance(want, got) <= allowed
 }
 
+// distance returns the Levenshtein distance of two strings, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -24,12 +24,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBadFilesAreUnreadableAndNothingElse reads one after the other, to tell what each costs.
-func TestBadFilesAreUnreadableAndNothingElse(t *testing.T) {
+// TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and memory, and leaves no file or
+// process. It reads the files sequentially to measure the cost of each.
+func TestReadBadFiles(t *testing.T) {
 	const (
-		// longest is processor time in seconds, that of the programs included: other tests take their share of the clock's.
+		// longest limits the processor time in seconds, including programs. Wall time would include other tests.
 		longest = 20
-		// most is what is allocated in all, which is more than there is at any time.
+		// most limits the bytes allocated in total, which is more than is in use at any time.
 		most = 400 << 20
 	)
 	dir := t.TempDir()
@@ -52,39 +53,39 @@ func TestBadFilesAreUnreadableAndNothingElse(t *testing.T) {
 	}
 }
 
-// badFiles must never be read, whatever they claim to be.
+// badFiles returns files that must be rejected, whatever format they claim to have.
 func badFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	frames, data := endlessGIFs(t)
 	bad := map[string][]byte{
-		"nothing":                    {},
-		"one byte":                   {0xff},
-		"binary":                     noise(4000),
-		"text with a NUL":            []byte("Total 1.00\x00"),
-		"a letter":                   []byte("Dear Sir or Madam,\nthank you for your letter of the 3rd.\n"),
-		"zip":                        zipped(t),
-		"PNG of 30000 x 30000":       wholePNG(t, 30_000, 30_000),
-		"PNG of 1 x 2000000000":      hugePNG(1, 2_000_000_000),
-		"PNG as large as is read":    wholePNG(t, 7000, 7000),
-		"PNG that ends too early":    hugePNG(5000, 5000),
-		"WebP of nothing":            []byte("RIFF\x10\x00\x00\x00WEBPVP8 \x04\x00\x00\x00abcd"),
-		"GIF without an end":         frames,
-		"GIF frame without an end":   data,
-		"HTML that is also a GIF":    append([]byte("GIF89a"), []byte("<script>alert(1)</script>")...),
-		"zip that is also a JPEG":    append(bytes.Clone(pictures(t)["JPEG"]), zipped(t)...),
-		"PDF that is also a GIF":     append(bytes.Clone(pictures(t)["GIF"]), textPDF(1, "Total 1.00")...),
-		"PDF of nothing":             []byte("%PDF-1.7\n"),
-		"PDF with noise":             append([]byte("%PDF-1.4\n"), noise(3000)...),
-		"PDF of 10000 empty pages":   textPDF(10_000, ""),
-		"PDF with a password":        lockedPDF("Total 1.00"),
-		"PDF with JavaScript":        bytes.Replace(textPDF(1, ""), []byte("/Type /Catalog"), []byte("/Type /Catalog /OpenAction << /S /JavaScript /JS (this.getField\\('t'\\).value = 'Total 1.00'; while \\(true\\) {}) >>"), 1),
-		"PDF with a launch":          bytes.Replace(textPDF(1, ""), []byte("/Type /Catalog"), []byte("/Type /Catalog /OpenAction << /S /Launch /F (/bin/sleep) /P (60) >>"), 1),
-		"PDF of pages in a circle":   bytes.Replace(textPDF(1, ""), []byte("/Kids [10 0 R ]"), []byte("/Kids [2 0 R 2 0 R]"), 1),
-		"PDF of a stream that grows": bombPDF(t),
-		"white noise":                asJPEG(t, static(400, 500)),
-		"a cat":                      asJPEG(t, cat(450, 600)),
+		"empty file":                  {},
+		"one byte":                    {0xff},
+		"binary":                      noise(4000),
+		"text with a NUL":             []byte("Total 1.00\x00"),
+		"letter":                      []byte("Dear Sir or Madam,\nthank you for your letter of the 3rd.\n"),
+		"zip":                         zipped(t),
+		"PNG of 30000 x 30000":        wholePNG(t, 30_000, 30_000),
+		"PNG of 1 x 2000000000":       hugePNG(1, 2_000_000_000),
+		"PNG of the maximum size":     wholePNG(t, 7000, 7000),
+		"truncated PNG":               hugePNG(5000, 5000),
+		"WebP without data":           []byte("RIFF\x10\x00\x00\x00WEBPVP8 \x04\x00\x00\x00abcd"),
+		"GIF without end":             frames,
+		"GIF frame without end":       data,
+		"HTML that is also a GIF":     append([]byte("GIF89a"), []byte("<script>alert(1)</script>")...),
+		"zip that is also a JPEG":     append(bytes.Clone(sampleImages(t)["JPEG"]), zipped(t)...),
+		"PDF that is also a GIF":      append(bytes.Clone(sampleImages(t)["GIF"]), textPDF(1, "Total 1.00")...),
+		"PDF with header only":        []byte("%PDF-1.7\n"),
+		"PDF with noise":              append([]byte("%PDF-1.4\n"), noise(3000)...),
+		"PDF of 10000 empty pages":    textPDF(10_000, ""),
+		"PDF with a password":         lockedPDF("Total 1.00"),
+		"PDF with JavaScript":         bytes.Replace(textPDF(1, ""), []byte("/Type /Catalog"), []byte("/Type /Catalog /OpenAction << /S /JavaScript /JS (this.getField\\('t'\\).value = 'Total 1.00'; while \\(true\\) {}) >>"), 1),
+		"PDF with launch action":      bytes.Replace(textPDF(1, ""), []byte("/Type /Catalog"), []byte("/Type /Catalog /OpenAction << /S /Launch /F (/bin/sleep) /P (60) >>"), 1),
+		"PDF with a cycle of pages":   bytes.Replace(textPDF(1, ""), []byte("/Kids [10 0 R ]"), []byte("/Kids [2 0 R 2 0 R]"), 1),
+		"PDF with a compression bomb": bombPDF(t),
+		"white noise":                 asJPEG(t, static(400, 500)),
+		"cat":                         asJPEG(t, cat(450, 600)),
 	}
-	for name, file := range pictures(t) {
+	for name, file := range sampleImages(t) {
 		bad["truncated "+name] = file[:min(len(file)/3, 40)]
 		broken := bytes.Clone(file)
 		copy(broken[min(12, len(broken)):], noise(len(broken)/2))
@@ -93,7 +94,7 @@ func badFiles(t *testing.T) map[string][]byte {
 	return bad
 }
 
-// children are the processes that were started and not waited for.
+// children returns the child processes that were not waited for.
 func children(t *testing.T) []string {
 	t.Helper()
 	stats, err := os.ReadDir("/proc")
@@ -127,13 +128,13 @@ func zipped(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// lockedPDF asks for a password.
+// lockedPDF returns a PDF with a password.
 func lockedPDF(text string) []byte {
 	return bytes.Replace(textPDF(1, text), []byte("/Root 1 0 R"), []byte("/Root 1 0 R /ID [<00><00>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -44 "+
 		"/O <"+strings.Repeat("11", 32)+"> /U <"+strings.Repeat("22", 32)+"> >>"), 1)
 }
 
-// bombPDF has a page whose content is a thousand times what it is packed.
+// bombPDF returns a PDF whose page decompresses to a thousand times its size.
 func bombPDF(t *testing.T) []byte {
 	t.Helper()
 	packed := deflated(t, bytes.Repeat([]byte(" "), 1<<20), 100)
@@ -141,10 +142,10 @@ func bombPDF(t *testing.T) []byte {
 		fmt.Appendf(nil, "<< /Type /XObject /Subtype /Form /BBox [0 0 600 850] /Filter /FlateDecode /Length %d >>\nstream\n", len(packed)), packed, []byte("\nendstream")))
 }
 
-// hugePNG has a header that promises a fortune, and next to nothing behind it.
+// hugePNG returns a PNG whose header declares a large image that the data does not contain.
 func hugePNG(w, h uint32) []byte { return append(pngOf(w, h, 8), noise(1000)...) }
 
-// wholePNG is as large as it says, in two colours.
+// wholePNG returns a complete PNG of the declared size, in two colors.
 func wholePNG(t *testing.T, w, h uint32) []byte {
 	t.Helper()
 	row := make([]byte, 1+(w+7)/8)
@@ -174,7 +175,8 @@ func deflated(t *testing.T, part []byte, times int) []byte {
 	return b.Bytes()
 }
 
-// endlessGIFs never come to the byte that ends a file. One has a frame after the other, the other a frame that goes on.
+// endlessGIFs returns GIFs without the byte that ends a file: one with frame after frame, and one with a frame that does not
+// end.
 func endlessGIFs(t *testing.T) (frames, data []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -182,7 +184,7 @@ func endlessGIFs(t *testing.T) (frames, data []byte) {
 	whole := b.Bytes()
 	whole = whole[:len(whole)-1]
 	at := bytes.IndexByte(whole, ',')
-	// The frame's header takes ten bytes, and the width of its codes one more. These are codes that clear the table.
+	// The header of the frame has ten bytes, and the width of its codes one. The rest are codes that clear the table.
 	const header = 10 + 1
 	clear := append([]byte{255}, bytes.Repeat([]byte{0x24, 0x49, 0x92}, 85)...)
 	return append(bytes.Clone(whole), bytes.Repeat(whole[at:], 100_000)...),
@@ -202,7 +204,7 @@ func static(w, h int) *image.Gray {
 	return &image.Gray{Pix: noise(w * h), Stride: w, Rect: image.Rect(0, 0, w, h)}
 }
 
-// cat is a picture of fur and whiskers: soft shapes, stripes and grain, and not a word.
+// cat returns an image without a word: soft shapes, stripes and grain.
 func cat(w, h int) *image.Gray {
 	r := rand.New(rand.NewPCG(3, 4))
 	img := image.NewGray(image.Rect(0, 0, w, h))

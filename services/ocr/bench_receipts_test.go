@@ -18,9 +18,9 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// TestBenchReceipts has the service read a folder of labelled receipts, one after the other, writes what it answered to
-// RECEIPTS_OUT for the folder's score program, and tells how long it took and whether confidence is deserved. It runs when
-// RECEIPTS_DATA names a folder whose manifest.jsonl has an object with image and total on each line.
+// TestBenchReceipts reads a folder of labeled receipts sequentially. It writes the results to RECEIPTS_OUT for the folder's
+// score program, and logs durations and the accuracy of confident totals. It runs only if RECEIPTS_DATA names a folder whose
+// manifest.jsonl has an object with image and total on each line.
 func TestBenchReceipts(t *testing.T) {
 	t.Parallel()
 	data := os.Getenv("RECEIPTS_DATA")
@@ -41,17 +41,17 @@ func TestBenchReceipts(t *testing.T) {
 	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), b.predictions.Bytes(), 0o600))
 	t.Log(b.all.report("all"))
 	t.Log(b.medium.report("of 1 to 2 megapixels"))
-	t.Logf("total told with a confidence of 0.9: %d, right of them: %d", b.sure, b.right)
+	t.Logf("totals with a confidence of 0.9: %d, correct: %d", b.sure, b.right)
 }
 
-// bench collects what was read.
+// bench collects the results and their durations.
 type bench struct {
 	predictions bytes.Buffer
 	all, medium times
 	sure, right int
 }
 
-// times are those of one receipt after the other, in seconds: of the clock, and of the processors.
+// times are durations per receipt in seconds: wall time, and processor time including programs.
 type times struct{ wall, cpu []float64 }
 
 func (n *times) add(wall, cpu float64) { n.wall, n.cpu = append(n.wall, wall), append(n.cpu, cpu) }
@@ -67,7 +67,7 @@ func (n *times) report(which string) string {
 		len(n.wall), which, at(n.cpu, 0.5), at(n.cpu, 0.9), at(n.wall, 0.5), at(n.wall, 0.9))
 }
 
-// prediction is what the score program reads.
+// prediction is the input of the score program.
 type prediction struct {
 	Image      string              `json:"image"`
 	Total      string              `json:"total"`
@@ -84,7 +84,7 @@ type prediction struct {
 func (b *bench) read(t *testing.T, s *server, image, total string, file []byte) {
 	t.Helper()
 	start, before := time.Now(), processorTime()
-	p := recognised(t, s, file)
+	p := recognize(t, s, file)
 	wall, cpu := time.Since(start).Seconds(), processorTime()-before
 	b.all.add(wall, cpu)
 	if n := pixels(file); n >= 1_000_000 && n <= 2_000_000 {
@@ -102,7 +102,7 @@ func (b *bench) read(t *testing.T, s *server, image, total string, file []byte) 
 	}
 }
 
-// pixels are those of a picture; 0 for other files.
+// pixels returns the number of pixels of an image, or 0 for other files.
 func pixels(file []byte) int {
 	f := formatOf(file)
 	if f == nil {
@@ -115,7 +115,7 @@ func pixels(file []byte) int {
 	return c.Width * c.Height
 }
 
-func recognised(t *testing.T, s *server, file []byte) prediction {
+func recognize(t *testing.T, s *server, file []byte) prediction {
 	t.Helper()
 	resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString()})
 	if err != nil {
@@ -133,7 +133,7 @@ func recognised(t *testing.T, s *server, file []byte) prediction {
 	return p
 }
 
-// processorTime is what this process and the programs that it ran have used, in seconds.
+// processorTime returns the processor time of this process and its finished child processes, in seconds.
 func processorTime() float64 {
 	sum := 0.0
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPicturesThatAreReadInOneRunAreReadAsOnTheirOwn(t *testing.T) {
+func TestWordsOfSeveralImagesInOneRun(t *testing.T) {
 	t.Parallel()
 	engine := newTestReader().engine.(local).engine
 	row := pass{mode: singleRow, language: mainLanguage}
@@ -15,14 +15,14 @@ func TestPicturesThatAreReadInOneRunAreReadAsOnTheirOwn(t *testing.T) {
 	for i := range blank.Pix {
 		blank.Pix[i] = 255
 	}
-	pictures := []*image.Gray{printed(t, "CASH 20.00", 22), blank, printed(t, "CHANGE 1.35", 30), printed(t, "TOTAL 18.65", 25)}
-	together, err := engine.words(t.Context(), row, pictures...)
+	sampleImages := []*image.Gray{printed(t, "CASH 20.00", 22), blank, printed(t, "CHANGE 1.35", 30), printed(t, "TOTAL 18.65", 25)}
+	batch, err := engine.words(t.Context(), row, sampleImages...)
 	require.NoError(t, err)
-	require.Len(t, together, len(pictures))
-	for i, picture := range pictures {
-		alone, err := engine.words(t.Context(), row, picture)
+	require.Len(t, batch, len(sampleImages))
+	for i, file := range sampleImages {
+		single, err := engine.words(t.Context(), row, file)
 		require.NoError(t, err)
-		require.Equal(t, alone[0], together[i])
+		require.Equal(t, single[0], batch[i])
 	}
-	require.Equal(t, "18.65", together[3][1].Text)
+	require.Equal(t, "18.65", batch[3][1].Text)
 }

@@ -10,29 +10,29 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// TestTheTotalsBoxCoversItsPixels shows the same receipt in every position, and compares it with one that lacks nothing but
-// the total's figures: the difference is where the box must lie.
-func TestTheTotalsBoxCoversItsPixels(t *testing.T) {
+// TestRecognizeEvidenceCoversTotal reads the same receipt in several orientations. It compares each image with one without the
+// figures of the total: the box must cover the difference.
+func TestRecognizeEvidenceCoversTotal(t *testing.T) {
 	t.Parallel()
 	text, want := goldenText(t, "de")
 	const figures = "9,13"
 	whole, without := printed(t, text, 20), printed(t, strings.Replace(text, figures, "    ", 1), 20)
 	for name, c := range map[string]struct {
-		// put is what happens to the paper, and exif how the file says that the camera was held.
+		// put places the paper, and exif is the orientation in the file.
 		put  func(*image.Gray) *image.Gray
 		exif int
 	}{
-		"straight":               {lean(0), 1},
-		"EXIF 3":                 {lean(0), 3},
-		"EXIF 8 and askew":       {lean(-0.04), 8},
-		"EXIF 6 and on its side": {quarters(1), 6},
-		"on its other side":      {quarters(3), 1},
-		"on its head":            {quarters(2), 1},
+		"straight":                {lean(0), 1},
+		"EXIF 3":                  {lean(0), 3},
+		"EXIF 8 and skewed":       {lean(-0.04), 8},
+		"EXIF 6 and turned right": {quarters(1), 6},
+		"turned left":             {quarters(3), 1},
+		"upside down":             {quarters(2), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shown := c.put(whole)
-			r, err := newTestReader().read(t.Context(), heldAs(t, shown, c.exif))
+			r, err := newTestReader().read(t.Context(), photographedAs(t, shown, c.exif))
 			require.NoError(t, err)
 			require.Equal(t, want.Total, r.Total)
 			requireCovers(t, evidenceOf(t, r, "total"), shown, c.put(without))
@@ -48,8 +48,8 @@ func quarters(n int) func(*image.Gray) *image.Gray {
 	return func(img *image.Gray) *image.Gray { return turn(img, n) }
 }
 
-// heldAs is the file of a camera that was held so: viewers show img.
-func heldAs(t *testing.T, img *image.Gray, exif int) []byte {
+// photographedAs returns a JPEG with the EXIF orientation, so that viewers show img.
+func photographedAs(t *testing.T, img *image.Gray, exif int) []byte {
 	t.Helper()
 	undone := map[int]int{1: 0, 3: 2, 6: 3, 8: 1}
 	return withOrientation(asJPEG(t, turn(img, undone[exif])), exif)
@@ -66,7 +66,7 @@ func evidenceOf(t *testing.T, r reading, field string) *ocrv1.Box {
 	return nil
 }
 
-// requireCovers asserts that a box holds nearly all pixels in which two pictures differ, and not much more.
+// requireCovers requires that a box contains nearly all pixels in which two images differ, and has less than twice their area.
 func requireCovers(t *testing.T, box *ocrv1.Box, with, without *image.Gray) {
 	t.Helper()
 	scale := float64(with.Rect.Dx()) / float64(box.GetPageWidth())

@@ -14,23 +14,23 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-func TestAPictureCarriesNothingButPixels(t *testing.T) {
+func TestImagesContainOnlyPixels(t *testing.T) {
 	t.Parallel()
-	file := withOrientation(pictures(t)["JPEG"], 6)
+	file := withOrientation(sampleImages(t)["JPEG"], 6)
 	comment := append([]byte{0xff, 0xfe, 0, 14}, "51.5N 0.12W!"...)
 	file = append(append(bytes.Clone(file[:2]), comment...), file[2:]...)
-	got := onlyPicture(t, file)
+	got := onlyImage(t, file)
 	require.NotContains(t, string(got), "51.5N")
 	require.NotContains(t, string(got), "Exif")
 }
 
-func TestAPictureLiesAsEvidenceDoes(t *testing.T) {
+func TestImagesHaveOrientationOfEvidence(t *testing.T) {
 	t.Parallel()
 	for o := 1; o <= 8; o++ {
-		file := withOrientation(pictures(t)["JPEG"], o)
+		file := withOrientation(sampleImages(t)["JPEG"], o)
 		d, err := newTestReader().opener.open(t.Context(), file)
 		require.NoError(t, err)
-		got, err := jpeg.Decode(bytes.NewReader(onlyPicture(t, file)))
+		got, err := jpeg.Decode(bytes.NewReader(onlyImage(t, file)))
 		require.NoError(t, err)
 		require.Equal(t, d.images[0].Bounds().Size(), got.Bounds().Size(), "orientation %d", o)
 		for _, at := range []image.Point{{5, 5}, {35, 5}, {5, 35}, {35, 35}} {
@@ -39,7 +39,7 @@ func TestAPictureLiesAsEvidenceDoes(t *testing.T) {
 	}
 }
 
-func TestAPictureKeepsItsColoursAndIsWhiteWhereItWasTransparent(t *testing.T) {
+func TestImagesKeepColorsAndFillTransparency(t *testing.T) {
 	t.Parallel()
 	img := image.NewNRGBA(image.Rect(0, 0, 40, 20))
 	for y := range 20 {
@@ -49,7 +49,7 @@ func TestAPictureKeepsItsColoursAndIsWhiteWhereItWasTransparent(t *testing.T) {
 	}
 	var b bytes.Buffer
 	require.NoError(t, png.Encode(&b, img))
-	got, err := jpeg.Decode(bytes.NewReader(onlyPicture(t, b.Bytes())))
+	got, err := jpeg.Decode(bytes.NewReader(onlyImage(t, b.Bytes())))
 	require.NoError(t, err)
 	red := color.RGBAModel.Convert(got.At(5, 10)).(color.RGBA)
 	require.InDelta(t, 200, red.R, 8)
@@ -57,9 +57,9 @@ func TestAPictureKeepsItsColoursAndIsWhiteWhereItWasTransparent(t *testing.T) {
 	require.InDelta(t, 255, color.RGBAModel.Convert(got.At(35, 10)).(color.RGBA).B, 3)
 }
 
-func TestAPictureIsBoundedInPixelsAndBytes(t *testing.T) {
+func TestImagesLimitPixelsAndBytes(t *testing.T) {
 	t.Parallel()
-	got := onlyPicture(t, asJPEG(t, static(3000, 2600)))
+	got := onlyImage(t, asJPEG(t, static(3000, 2600)))
 	require.LessOrEqual(t, len(got), maxImage)
 	shrunk, err := jpeg.DecodeConfig(bytes.NewReader(got))
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestAPictureIsBoundedInPixelsAndBytes(t *testing.T) {
 	require.InDelta(t, 3000.0/2600, float64(shrunk.Width)/float64(shrunk.Height), 0.01)
 }
 
-func TestAPDFHasAPictureOfEachPageThatIsReadAndTextHasNone(t *testing.T) {
+func TestImagesPerPage(t *testing.T) {
 	t.Parallel()
 	text, _ := goldenText(t, "en_us")
 	got, err := newTestReader().opener.images(t.Context(), textPDF(7, text))
@@ -81,7 +81,7 @@ func TestAPDFHasAPictureOfEachPageThatIsReadAndTextHasNone(t *testing.T) {
 	require.Empty(t, got)
 }
 
-func TestPicturesAreAnsweredWhenAskedForAlsoOfAFileThatIsKnown(t *testing.T) {
+func TestRecognizeReturnsImagesOnRequest(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{})
 	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
@@ -93,7 +93,7 @@ func TestPicturesAreAnsweredWhenAskedForAlsoOfAFileThatIsKnown(t *testing.T) {
 	}
 }
 
-func onlyPicture(t *testing.T, file []byte) []byte {
+func onlyImage(t *testing.T, file []byte) []byte {
 	t.Helper()
 	got, err := newTestReader().opener.images(t.Context(), file)
 	require.NoError(t, err)

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-func TestPicturesOfEveryFormatAreOpened(t *testing.T) {
+func TestOpenImageFormats(t *testing.T) {
 	t.Parallel()
-	for name, file := range pictures(t) {
+	for name, file := range sampleImages(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, err := newTestReader().opener.open(t.Context(), file)
@@ -33,14 +33,14 @@ func TestPicturesOfEveryFormatAreOpened(t *testing.T) {
 	}
 }
 
-func TestAPictureIsTurnedAsItsEXIFSays(t *testing.T) {
+func TestOpenAppliesEXIFOrientation(t *testing.T) {
 	t.Parallel()
-	// The dark corner is at the top left of what the camera saw; each orientation moves it.
+	// The dark corner is at the top left of the stored image. Each orientation moves it.
 	corners := map[int]image.Point{
 		1: {5, 5}, 2: {55, 5}, 3: {55, 35}, 4: {5, 35}, 5: {5, 5}, 6: {35, 5}, 7: {35, 55}, 8: {5, 55},
 	}
 	for orientation, corner := range corners {
-		file := withOrientation(pictures(t)["JPEG"], orientation)
+		file := withOrientation(sampleImages(t)["JPEG"], orientation)
 		d, err := newTestReader().opener.open(t.Context(), file)
 		require.NoError(t, err)
 		require.Less(t, d.images[0].GrayAt(corner.X, corner.Y).Y, uint8(60), "orientation %d", orientation)
@@ -52,9 +52,9 @@ func TestAPictureIsTurnedAsItsEXIFSays(t *testing.T) {
 	}
 }
 
-func TestADamagedEXIFHeaderIsIgnored(t *testing.T) {
+func TestOpenIgnoresDamagedEXIF(t *testing.T) {
 	t.Parallel()
-	file := withOrientation(pictures(t)["JPEG"], 6)
+	file := withOrientation(sampleImages(t)["JPEG"], 6)
 	for n := 24; n < 40; n++ {
 		broken := bytes.Clone(file)
 		broken[n] = 0xff
@@ -63,7 +63,7 @@ func TestADamagedEXIFHeaderIsIgnored(t *testing.T) {
 	}
 }
 
-func TestTextIsOpenedAsText(t *testing.T) {
+func TestOpenText(t *testing.T) {
 	t.Parallel()
 	d, err := newTestReader().opener.open(t.Context(), []byte("\xef\xbb\xbfKäse 1,00\nSumme 1,00\n"))
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestTextIsOpenedAsText(t *testing.T) {
 	require.Equal(t, "Käse", d.text[0].Words[0].Text)
 }
 
-func TestAnAnimationCostsItsFirstFrameOnly(t *testing.T) {
+func TestOpenDecodesFirstFrameOnly(t *testing.T) {
 	t.Parallel()
 	frame := image.NewPaletted(image.Rect(0, 0, 60, 40), color.Palette{color.White, color.Black})
 	endless := &gif.GIF{}
@@ -87,7 +87,7 @@ func TestAnAnimationCostsItsFirstFrameOnly(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	for _, file := range pictures(f) {
+	for _, file := range sampleImages(f) {
 		f.Add(file)
 	}
 	f.Add([]byte("Summe 1,00"))
@@ -102,8 +102,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// pictures are the same white card with a dark corner in every format.
-func pictures(t testing.TB) map[string][]byte {
+// sampleImages returns the same white card with a dark corner in every format.
+func sampleImages(t testing.TB) map[string][]byte {
 	t.Helper()
 	card := image.NewGray(image.Rect(0, 0, 60, 40))
 	for i := range card.Pix {
@@ -139,7 +139,7 @@ func pictures(t testing.TB) map[string][]byte {
 	return out
 }
 
-// asHEIC has libheif encode a PNG, as cameras do.
+// asHEIC encodes a PNG with libheif, as cameras do.
 func asHEIC(t testing.TB, png []byte) []byte {
 	t.Helper()
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ func newTestServer(t *testing.T, config Config) *server {
 	return s
 }
 
-func TestAReceiptIsAnsweredWithFieldsConfidenceAndEvidence(t *testing.T) {
+func TestRecognizeReturnsFieldsConfidenceAndEvidence(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{})
 	text, _ := goldenText(t, "en_us")
@@ -47,7 +47,7 @@ func TestAReceiptIsAnsweredWithFieldsConfidenceAndEvidence(t *testing.T) {
 	}
 }
 
-func TestTheSameFileOfTheSameUserIsReadOnce(t *testing.T) {
+func TestRecognizeReadsSameFileOnce(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{})
 	text, _ := goldenText(t, "de")
@@ -60,32 +60,32 @@ func TestTheSameFileOfTheSameUserIsReadOnce(t *testing.T) {
 	require.NoError(t, err)
 	defer leave()
 	again, err := s.Recognize(t.Context(), req)
-	require.NoError(t, err, "remembered, so no worker is needed")
+	require.NoError(t, err, "stored, so no worker is needed")
 	require.True(t, proto.Equal(first, again))
 
 	_, err = s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: req.GetFile(), UserId: uuid.NewString()})
-	require.ErrorIs(t, err, errBusy, "another user's file is another file")
+	require.ErrorIs(t, err, errBusy, "results are stored per user")
 	require.Equal(t, errBusy.RetryAfter, apierr.From(err).RetryAfter)
 }
 
-func TestAReceiptIsForgottenAfterAWhile(t *testing.T) {
+func TestDeleteResultsAfterRetention(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{})
 	text, _ := goldenText(t, "de")
 	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
 	_, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	remembered := func() (n int) {
+	stored := func() (n int) {
 		require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(*) FROM results`).Scan(&n))
 		return n
 	}
 	require.NoError(t, deleteResults(t.Context(), s.db, time.Now().Add(-time.Hour)))
-	require.Equal(t, 1, remembered())
+	require.Equal(t, 1, stored())
 	require.NoError(t, deleteResults(t.Context(), s.db, time.Now().Add(time.Hour)))
-	require.Zero(t, remembered())
+	require.Zero(t, stored())
 }
 
-func TestAFileIsReadAgainWhenWhatIsRememberedOfItCannotBeHad(t *testing.T) {
+func TestRecognizeIgnoresDamagedResult(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{})
 	text, _ := goldenText(t, "de")
@@ -99,7 +99,7 @@ func TestAFileIsReadAgainWhenWhatIsRememberedOfItCannotBeHad(t *testing.T) {
 	require.True(t, proto.Equal(first, again))
 }
 
-func TestAFailureIsNotRemembered(t *testing.T) {
+func TestRecognizeStoresNoFailure(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{Tesseract: program(t, "exit 3")})
 	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
@@ -111,7 +111,7 @@ func TestAFailureIsNotRemembered(t *testing.T) {
 	require.Equal(t, "12.50", resp.GetReceipt().GetTotal())
 }
 
-func TestRequestsWithoutAFileOrUserAreRefused(t *testing.T) {
+func TestRecognizeRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Config{})
 	for want, req := range map[*apierr.Error]*ocrv1.RecognizeRequest{
@@ -125,7 +125,7 @@ func TestRequestsWithoutAFileOrUserAreRefused(t *testing.T) {
 	}
 }
 
-func TestRecognitionLeavesNoFilesBehind(t *testing.T) {
+func TestRecognizeLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	_, err := newTestReader().read(t.Context(), asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)))

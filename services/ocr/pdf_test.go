@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPDFWithATextLayerIsReadFromIt(t *testing.T) {
+func TestReadPDFTextLayer(t *testing.T) {
 	t.Parallel()
 	text, want := goldenText(t, "en_us")
 	r, err := newTestReader().read(t.Context(), textPDF(1, text))
@@ -18,7 +18,7 @@ func TestAPDFWithATextLayerIsReadFromIt(t *testing.T) {
 	require.Empty(t, r.Warnings)
 }
 
-func TestAScannedPDFIsReadFromItsPictures(t *testing.T) {
+func TestReadScannedPDF(t *testing.T) {
 	t.Parallel()
 	text, want := goldenText(t, "en_us")
 	img := printed(t, text, 22)
@@ -28,7 +28,7 @@ func TestAScannedPDFIsReadFromItsPictures(t *testing.T) {
 	require.Equal(t, want.Date, r.Date)
 }
 
-func TestOnlyTheFirstPagesOfALongPDFAreRead(t *testing.T) {
+func TestReadPDFLimitsPages(t *testing.T) {
 	t.Parallel()
 	text, want := goldenText(t, "en_us")
 	r, err := newTestReader().read(t.Context(), textPDF(10_000, text))
@@ -37,7 +37,7 @@ func TestOnlyTheFirstPagesOfALongPDFAreRead(t *testing.T) {
 	require.Contains(t, r.Warnings, warnPagesSkipped)
 }
 
-func TestAPDFThatCannotBeOpenedIsUnreadable(t *testing.T) {
+func TestReadUnreadablePDF(t *testing.T) {
 	t.Parallel()
 	text, _ := goldenText(t, "en_us")
 	whole := textPDF(1, text)
@@ -52,13 +52,13 @@ func TestAPDFThatCannotBeOpenedIsUnreadable(t *testing.T) {
 	}
 }
 
-func TestAMissingPDFToolIsNotTheFilesFault(t *testing.T) {
+func TestReadPDFWithoutProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := newTestReader().read(t.Context(), textPDF(1, "Total 1.00"))
 	require.ErrorIs(t, err, errResponse)
 }
 
-// textPDF is a PDF whose every page carries the text in Courier.
+// textPDF returns a PDF with the text in Courier on every page.
 func textPDF(pages int, text string) []byte {
 	var content strings.Builder
 	content.WriteString("BT /F 10 Tf 12 TL 40 800 Td\n")
@@ -70,14 +70,14 @@ func textPDF(pages int, text string) []byte {
 	return pdfOf(pages, "[0 0 600 850]", "/Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Courier >> >>", content.String(), nil)
 }
 
-// scanPDF is a PDF of one picture.
+// scanPDF returns a PDF with one image.
 func scanPDF(jpeg []byte, w, h int) []byte {
 	image := fmt.Appendf(nil, "<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /DCTDecode /Length %d >>\nstream\n", w, h, len(jpeg))
 	image = append(append(image, jpeg...), "\nendstream"...)
 	return pdfOf(1, fmt.Sprintf("[0 0 %d %d]", w/4, h/4), "/XObject << /I 4 0 R >>", fmt.Sprintf("%d 0 0 %d 0 0 cm /I Do", w/4, h/4), image)
 }
 
-// pdfOf writes a PDF without a table of references, which readers rebuild.
+// pdfOf returns a PDF without a cross-reference table, which readers rebuild.
 func pdfOf(pages int, box, resources, content string, extra []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n")

@@ -15,14 +15,14 @@ import (
 
 var roomy = limits{time: 10 * time.Second, memory: 1 << 30, output: 1 << 20}
 
-func TestAProgramGetsItsInputAndItsOutputComesBack(t *testing.T) {
+func TestRunProgramInputAndOutput(t *testing.T) {
 	t.Parallel()
 	out, err := run(t.Context(), roomy, []byte("bread"), "cat")
 	require.NoError(t, err)
 	require.Equal(t, "bread", string(out))
 }
 
-func TestAProgramCanOpenItsInputWhichNoFolderLists(t *testing.T) {
+func TestRunProgramInputFileIsDeleted(t *testing.T) {
 	t.Parallel()
 	out, err := run(t.Context(), roomy, []byte("bread"), program(t, "cat /dev/stdin /dev/stdin; readlink -f /dev/stdin"))
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestAProgramCanOpenItsInputWhichNoFolderLists(t *testing.T) {
 	require.Contains(t, string(out), "(deleted)")
 }
 
-func TestAProgramThatHangsIsKilledWithItsChildren(t *testing.T) {
+func TestRunProgramKillsHangingProcessGroup(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
 	script := program(t, "sleep 60 & echo $! > "+pids+"; sleep 60")
@@ -47,7 +47,7 @@ func TestAProgramThatHangsIsKilledWithItsChildren(t *testing.T) {
 	require.Eventually(t, func() bool { return gone(child) }, 5*time.Second, 10*time.Millisecond)
 }
 
-// gone: dead, or a zombie that only waits for init to notice.
+// gone reports whether a process is dead, or a zombie that init has not yet waited for.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
@@ -56,13 +56,13 @@ func gone(pid int) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
-func TestAProgramThatPrintsWithoutEndIsStopped(t *testing.T) {
+func TestRunProgramLimitsOutput(t *testing.T) {
 	t.Parallel()
 	_, err := run(t.Context(), roomy, nil, "yes")
 	require.ErrorIs(t, err, errOutput)
 }
 
-func TestAProgramThatWantsTooMuchMemoryFails(t *testing.T) {
+func TestRunProgramLimitsMemory(t *testing.T) {
 	t.Parallel()
 	l := roomy
 	l.memory = 64 << 20
@@ -70,7 +70,7 @@ func TestAProgramThatWantsTooMuchMemoryFails(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAMissingProgramIsToldFromOneThatFails(t *testing.T) {
+func TestRunProgramDistinguishesMissingProgram(t *testing.T) {
 	t.Parallel()
 	_, err := run(t.Context(), roomy, nil, "no-such-program-here")
 	require.ErrorIs(t, err, errNotStarted)
@@ -79,7 +79,7 @@ func TestAMissingProgramIsToldFromOneThatFails(t *testing.T) {
 	require.NotErrorIs(t, err, errNotStarted)
 }
 
-// program writes a shell script that stands in for the engine.
+// program writes a shell script that replaces the engine.
 func program(t *testing.T, script string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "engine")

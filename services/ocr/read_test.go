@@ -15,13 +15,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// golden is what a receipt says.
+// golden is the expected content of a receipt.
 type golden struct {
 	Merchant, Date, Currency, Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Amounts                                                                 []string
 }
 
-func TestPhotographsInFiveLanguagesAreRead(t *testing.T) {
+func TestReadPhotographs(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("receipt/testdata/*.txt")
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestPhotographsInFiveLanguagesAreRead(t *testing.T) {
 	}
 }
 
-func TestAPictureWithoutAReceiptIsRefused(t *testing.T) {
+func TestReadRejectsImageWithoutReceipt(t *testing.T) {
 	t.Parallel()
 	blank := image.NewGray(image.Rect(0, 0, 800, 1200))
 	for name, img := range map[string]*image.Gray{"black": blank, "greeting": printed(t, "Happy birthday, dear reader", 24)} {
@@ -47,43 +47,43 @@ func TestAPictureWithoutAReceiptIsRefused(t *testing.T) {
 	}
 }
 
-func TestABrokenEngineIsNotTheFilesFault(t *testing.T) {
+func TestReadWithBrokenEngine(t *testing.T) {
 	t.Parallel()
-	picture := asJPEG(t, printed(t, "Total 1.00", 24))
+	file := asJPEG(t, printed(t, "Total 1.00", 24))
 	for name, script := range map[string]string{
-		"crashes":             "kill -SEGV $$",
-		"is killed":           "kill -KILL $$",
-		"hangs":               "sleep 30",
-		"says nothing":        "exit 0",
-		"prints nonsense":     "echo oops",
-		"prints half a table": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\n'`,
-		"points off the page": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\t1\t1\t1\t1\t-9\t0\t9999999\t1\t90\tTotal\n'`,
-		"tells of page two":   `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t2\t1\t1\t1\t1\t0\t0\t9\t9\t90\tTotal\n'`,
-		"prints for ever":     "yes",
+		"crashes":               "kill -SEGV $$",
+		"killed":                "kill -KILL $$",
+		"hangs":                 "sleep 30",
+		"prints nothing":        "exit 0",
+		"prints nonsense":       "echo oops",
+		"prints half a table":   `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\n'`,
+		"box outside the page":  `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t1\t1\t1\t1\t1\t-9\t0\t9999999\t1\t90\tTotal\n'`,
+		"word on a second page": `printf 'level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n5\t2\t1\t1\t1\t1\t0\t0\t9\t9\t90\tTotal\n'`,
+		"prints without end":    "yes",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newTestReader()
 			r.engine = local{engine: newTesseract(Config{Tesseract: program(t, script), Timeout: time.Second}), now: time.Now}
-			_, err := r.read(t.Context(), picture)
+			_, err := r.read(t.Context(), file)
 			require.ErrorIs(t, err, errResponse)
 		})
 	}
 	r := newTestReader()
 	r.engine = local{engine: newTesseract(Config{Tesseract: "no-such-engine", Timeout: time.Second}), now: time.Now}
-	_, err := r.read(t.Context(), picture)
+	_, err := r.read(t.Context(), file)
 	require.ErrorIs(t, err, errResponse)
 }
 
-func TestARequestThatEndsStopsTheEngine(t *testing.T) {
+func TestReadCanceledRequestStopsEngine(t *testing.T) {
 	t.Parallel()
 	r := newTestReader()
 	r.engine = local{engine: newTesseract(Config{Tesseract: program(t, "sleep 30"), Timeout: 20 * time.Second}), now: time.Now}
-	picture := asJPEG(t, printed(t, "Total 1.00", 24))
+	file := asJPEG(t, printed(t, "Total 1.00", 24))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	_, err := r.read(ctx, picture)
+	_, err := r.read(ctx, file)
 	require.ErrorIs(t, err, ctx.Err())
 	require.Less(t, time.Since(start), 5*time.Second)
 }

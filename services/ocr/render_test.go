@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// printed renders a receipt's text as a till would: black on white, in a fixed pitch.
+// printed renders a receipt's text like a till: black on white, in a monospaced font.
 func printed(t testing.TB, text string, size float64) *image.Gray {
 	t.Helper()
 	f, err := opentype.Parse(gomono.TTF)
@@ -42,7 +42,7 @@ func printed(t testing.TB, text string, size float64) *image.Gray {
 	return img
 }
 
-// photograph does to a clean picture what hands and lamps do: it lies askew, one side in the shadow, blurred and grainy.
+// photograph degrades a clean image like a phone's camera: skewed, with a shadow on one side, blurred and grainy.
 func photograph(img *image.Gray, angle float64) *image.Gray {
 	r := rand.New(rand.NewPCG(7, 11))
 	out := blur(rotate(img, angle))

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// TestAPictureIsResizedAsTheLibraryWould holds the short way to the long one.
-func TestAPictureIsResizedAsTheLibraryWould(t *testing.T) {
+// TestResizeEqualsLibrary compares the fast implementation with the library's.
+func TestResizeEqualsLibrary(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	img := image.NewGray(image.Rect(0, 0, 61, 47))

@@ -26,11 +26,11 @@ const visionAnswer = `{"merchant": "Corner Shop", "date": "2024-05-06", "currenc
 	{"description": "Bread", "quantity": "2", "unitPrice": "1.25", "amount": "2.50"},
 	{"description": "Milk", "quantity": null, "unitPrice": null, "amount": "3.00"}]}`
 
-// endpoint stands in for an OpenAI-compatible one; the configuration points at it.
+// endpoint starts a server in place of an OpenAI-compatible one and returns a configuration for it.
 func endpoint(t *testing.T, answer http.HandlerFunc) Config {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A server notices that its client has gone only when it has read all that was sent.
+		// A server notices a closed connection only after it has read the whole request.
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		answer(w, r)
@@ -57,7 +57,7 @@ func visionReader(t *testing.T, c Config) reader {
 	return r
 }
 
-func TestAVisionEndpointIsAskedForTheSchemaAndItsAnswerBecomesTheReceipt(t *testing.T) {
+func TestVisionRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	var asked struct {
 		Model          string
@@ -79,9 +79,9 @@ func TestAVisionEndpointIsAskedForTheSchemaAndItsAnswerBecomesTheReceipt(t *test
 	require.Equal(t, "reader-1", asked.Model)
 	require.Contains(t, asked.ResponseFormat.JSONSchema.Schema, "required")
 	url := asked.Messages[1].Content.([]any)[0].(map[string]any)["image_url"].(map[string]any)["url"].(string)
-	picture, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(url, "data:image/jpeg;base64,"))
+	file, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(url, "data:image/jpeg;base64,"))
 	require.NoError(t, err)
-	sent, err := jpeg.DecodeConfig(strings.NewReader(string(picture)))
+	sent, err := jpeg.DecodeConfig(strings.NewReader(string(file)))
 	require.NoError(t, err)
 	require.Equal(t, img.Bounds().Dx(), sent.Width)
 
@@ -90,12 +90,12 @@ func TestAVisionEndpointIsAskedForTheSchemaAndItsAnswerBecomesTheReceipt(t *test
 	require.Equal(t, "6.00", p.GetTotal())
 	require.Equal(t, "0.50", p.GetTax())
 	require.Equal(t, "1.25", p.GetLines()[0].GetUnitPrice())
-	require.GreaterOrEqual(t, p.GetConfidence()["total"], 0.9, "the lines come out at it")
+	require.GreaterOrEqual(t, p.GetConfidence()["total"], 0.9, "the lines add up to it")
 	require.Empty(t, p.GetWarnings())
 }
 
-// misbehaviours are answers that are none, by what is wrong with them.
-func misbehaviours() map[string]http.HandlerFunc {
+// invalidResponses returns handlers whose responses must be rejected, by their defect.
+func invalidResponses() map[string]http.HandlerFunc {
 	whole, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"content": visionAnswer}}}})
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -112,53 +112,53 @@ func misbehaviours() map[string]http.HandlerFunc {
 		},
 		"500": status(500), "429": status(429), "401": status(401), "204": status(204),
 		"empty":      body(""),
-		"no JSON":    body("<html>"),
+		"not JSON":   body("<html>"),
 		"no choices": body(`{"choices": []}`),
 		"truncated": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 			_, _ = w.Write(whole[:len(whole)/2])
 		},
-		"huge": func(w http.ResponseWriter, _ *http.Request) {
+		"too large": func(w http.ResponseWriter, _ *http.Request) {
 			for range 40 {
 				if _, err := w.Write([]byte(strings.Repeat(" ", 1<<20))); err != nil {
 					return
 				}
 			}
 		},
-		"redirects": func(w http.ResponseWriter, r *http.Request) {
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		},
-		"hangs up":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"cut off":       completed(visionAnswer, "length"),
-		"refuses":       completed("", "content_filter"),
-		"prose":         completed("The total is 6.00.", "stop"),
-		"two answers":   completed(visionAnswer+visionAnswer, "stop"),
-		"fields amiss":  completed(`{"total": "6.00"}`, "stop"),
-		"field of more": completed(strings.Replace(visionAnswer, "{", `{"iban": "x", `, 1), "stop"),
-		"number":        completed(strings.Replace(visionAnswer, `"6.00"`, `6.00`, 1), "stop"),
-		"comma":         completed(strings.Replace(visionAnswer, `"6.00"`, `"6,00"`, 1), "stop"),
-		"enormous":      completed(strings.Replace(visionAnswer, `"6.00"`, `"600000000000.00"`, 1), "stop"),
-		"a day's name":  completed(strings.Replace(visionAnswer, `"2024-05-06"`, `"Monday"`, 1), "stop"),
-		"a list":        completed("["+visionAnswer+"]", "stop"),
+		"connection closed": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"length limit":      completed(visionAnswer, "length"),
+		"content filter":    completed("", "content_filter"),
+		"prose":             completed("The total is 6.00.", "stop"),
+		"two answers":       completed(visionAnswer+visionAnswer, "stop"),
+		"missing fields":    completed(`{"total": "6.00"}`, "stop"),
+		"unknown field":     completed(strings.Replace(visionAnswer, "{", `{"iban": "x", `, 1), "stop"),
+		"number":            completed(strings.Replace(visionAnswer, `"6.00"`, `6.00`, 1), "stop"),
+		"comma":             completed(strings.Replace(visionAnswer, `"6.00"`, `"6,00"`, 1), "stop"),
+		"amount too large":  completed(strings.Replace(visionAnswer, `"6.00"`, `"600000000000.00"`, 1), "stop"),
+		"weekday as date":   completed(strings.Replace(visionAnswer, `"2024-05-06"`, `"Monday"`, 1), "stop"),
+		"list":              completed("["+visionAnswer+"]", "stop"),
 	}
 }
 
-func TestAVisionEndpointThatMisbehavesIsTheEnginesFailure(t *testing.T) {
+func TestVisionInvalidResponse(t *testing.T) {
 	t.Parallel()
-	picture := asJPEG(t, printed(t, "Total 6.00", 24))
-	for name, answer := range misbehaviours() {
+	file := asJPEG(t, printed(t, "Total 6.00", 24))
+	for name, answer := range invalidResponses() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			_, err := visionReader(t, endpoint(t, answer)).read(t.Context(), picture)
+			_, err := visionReader(t, endpoint(t, answer)).read(t.Context(), file)
 			require.ErrorIs(t, err, errResponse)
-			require.NotContains(t, err.Error(), "6.00", "errors are logged, and say nothing of what was bought")
+			require.NotContains(t, err.Error(), "6.00", "errors are logged and must not contain the receipt")
 			require.Less(t, time.Since(start), 10*time.Second)
 		})
 	}
 }
 
-func TestARedirectOfAVisionEndpointIsNotFollowed(t *testing.T) {
+func TestVisionDoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
@@ -171,7 +171,7 @@ func TestARedirectOfAVisionEndpointIsNotFollowed(t *testing.T) {
 	require.Zero(t, elsewhere.Load())
 }
 
-func TestAVisionEndpointThatIsAwayFails(t *testing.T) {
+func TestVisionUnavailable(t *testing.T) {
 	t.Parallel()
 	config := endpoint(t, func(http.ResponseWriter, *http.Request) {})
 	config.Vision.URL = "http://127.0.0.1:1/v1"
@@ -179,14 +179,14 @@ func TestAVisionEndpointThatIsAwayFails(t *testing.T) {
 	require.ErrorIs(t, err, errResponse)
 }
 
-func TestWhatAVisionEndpointSeesNoReceiptOnIsTheFilesFault(t *testing.T) {
+func TestVisionImageWithoutReceipt(t *testing.T) {
 	t.Parallel()
 	nothing := `{"merchant": null, "date": null, "currency": null, "subtotal": null, "tax": null, "tip": null, "discount": null, "rounding": null, "total": null, "lines": []}`
 	_, err := visionReader(t, endpoint(t, completed(nothing, "stop"))).read(t.Context(), asJPEG(t, printed(t, "a cat", 24)))
 	require.ErrorIs(t, err, errParse)
 }
 
-func TestLinesOfAVisionEndpointThatDoNotAddUpAreNotBelieved(t *testing.T) {
+func TestVisionLinesThatDoNotAddUp(t *testing.T) {
 	t.Parallel()
 	config := endpoint(t, completed(strings.Replace(visionAnswer, `"3.00"`, `"3.10"`, 1), "stop"))
 	r, err := visionReader(t, config).read(t.Context(), asJPEG(t, printed(t, "Total 6.00", 24)))
@@ -195,7 +195,7 @@ func TestLinesOfAVisionEndpointThatDoNotAddUpAreNotBelieved(t *testing.T) {
 	require.Equal(t, "LINES_NOT_RECONCILED", r.proto().GetWarnings()[0].GetCode())
 }
 
-func TestTesseractStandsInForAVisionEndpointWhenToldSo(t *testing.T) {
+func TestVisionFallback(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	config := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -210,11 +210,11 @@ func TestTesseractStandsInForAVisionEndpointWhenToldSo(t *testing.T) {
 		resp, err := s.Recognize(t.Context(), req)
 		require.NoError(t, err)
 		require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
-		require.Equal(t, int32(n+1), calls.Load(), "what the spare engine read is not remembered")
+		require.Equal(t, int32(n+1), calls.Load(), "a fallback result is not stored")
 	}
 }
 
-func TestARequestThatEndsStopsWaitingForAVisionEndpoint(t *testing.T) {
+func TestVisionCanceledRequest(t *testing.T) {
 	t.Parallel()
 	config := endpoint(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	config.Vision.Timeout, config.Vision.Fallback = time.Minute, true
@@ -224,7 +224,7 @@ func TestARequestThatEndsStopsWaitingForAVisionEndpoint(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestAVisionEndpointNeedsAnAddressAndAModel(t *testing.T) {
+func TestVisionConfigRequiresURLAndModel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []visionConfig{{URL: "https://host/v1"}, {URL: "host/v1", Model: "m"}, {URL: "file:///etc", Model: "m"}} {
 		_, err := newReader(Config{Vision: c})
@@ -232,7 +232,7 @@ func TestAVisionEndpointNeedsAnAddressAndAModel(t *testing.T) {
 	}
 }
 
-func FuzzAVisionEndpointsAnswer(f *testing.F) {
+func FuzzVisionResponse(f *testing.F) {
 	whole, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]any{"content": visionAnswer}}}})
 	f.Add(whole)
 	f.Add([]byte(`{"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}`))

@@ -1,4 +1,4 @@
-// Package ocrtest makes pictures of receipts, for tests and for measurements.
+// Package ocrtest generates images of receipts for tests and benchmarks.
 package ocrtest
 
 import (
@@ -19,15 +19,15 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// What a letter takes of the paper, and the margins of paper and table, as parts of the font's size.
+// The size of a letter and the margins of paper and table, relative to the font size.
 const (
 	letterWidth = 0.6
 	lineHeight  = 1.4
 	margin      = 1.5
 )
 
-// Photograph is a receipt's text as a phone sees it, in a JPEG of about so many pixels: askew on a table, one side in the
-// shadow, grainy. Pictures of different grain are different files.
+// Photograph returns a receipt's text as a JPEG of about that many pixels, like a phone's photograph: skewed on a table, with a
+// shadow on one side, and grainy. Images of different grain are different files.
 func Photograph(text string, pixels int, grain uint64) ([]byte, error) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	columns := 0
@@ -56,7 +56,7 @@ func Photograph(text string, pixels int, grain uint64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// printed is the paper, in a fixed pitch.
+// printed renders the paper in a monospaced font.
 func printed(lines []string, paper image.Point, size float64) (*image.Gray, error) {
 	f, err := opentype.Parse(gomonobold.TTF)
 	if err != nil {

@@ -814,50 +814,55 @@ func (e UpdateWebhookResultCode) Valid() bool {
 
 // AuditEntry AuditEntry is a security event of a user.
 type AuditEntry struct {
-	// Address The client's address. Absent when it is unknown, and where failures came from very many.
+	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
 
-	// At RFC 3339 UTC.
+	// At Time of the event, or of the first of several; RFC 3339 in UTC.
 	At string `json:"at"`
 
-	// Count How often it happened: failures of one kind from one address within an hour share an entry, and so do sessions that ended together.
+	// Count Number of events, at least 1. Failures of one type from one address within an hour share an entry, and so do sessions that ended together.
 	Count int32 `json:"count"`
 
 	// Id UUIDv7.
 	Id string `json:"id"`
 
-	// LastAt When it happened last, if more than once; RFC 3339 UTC.
+	// LastAt Time of the last event, RFC 3339 in UTC. Absent if count is 1.
 	LastAt *string `json:"lastAt,omitempty"`
 
 	// Outcome success or failure.
 	Outcome string `json:"outcome"`
 
-	// SessionId The session that began, ended or was acted in.
+	// SessionId The session that started, ended, or made the request. Absent if there is none, as in a failed sign-in.
 	SessionId *string `json:"sessionId,omitempty"`
 
-	// Sharing Of invitation_sent, invitation_answered and member_removed.
+	// Sharing Details of invitation_sent, invitation_answered and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// Type registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_removed.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered or member_removed.
 	Type string `json:"type"`
 
-	// UserAgent The client's User-Agent.
+	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
 	UserAgent *string `json:"userAgent,omitempty"`
 }
 
-// AuditSharing AuditSharing is what happened between the owner and a member of a budget.
+// AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 type AuditSharing struct {
+	// BudgetId Id of the budget, a UUID.
 	BudgetId string `json:"budgetId"`
-	MemberId string `json:"memberId"`
-	OwnerId  string `json:"ownerId"`
 
-	// RemovedBy Of member_removed: the owner, or the member who left.
+	// MemberId User id of the member, a UUID.
+	MemberId string `json:"memberId"`
+
+	// OwnerId Id of the budget's owner, a UUID.
+	OwnerId string `json:"ownerId"`
+
+	// RemovedBy Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
 	RemovedBy *string `json:"removedBy,omitempty"`
 
-	// Role Of invitation_sent: viewer or editor.
+	// Role Role that was offered: viewer or editor. Only with invitation_sent.
 	Role *string `json:"role,omitempty"`
 
-	// Status Of invitation_answered: accepted or rejected.
+	// Status Answer of the member: accepted or rejected. Only with invitation_answered.
 	Status *string `json:"status,omitempty"`
 }
 
@@ -869,14 +874,23 @@ type Balance struct {
 
 // Box Box is a rectangle in pixels.
 type Box struct {
-	Height     int32 `json:"height"`
+	// Height Height of the rectangle.
+	Height int32 `json:"height"`
+
+	// PageHeight Height of the page.
 	PageHeight int32 `json:"pageHeight"`
 
-	// PageWidth Size of the page that the rectangle lies on.
+	// PageWidth Width of the page.
 	PageWidth int32 `json:"pageWidth"`
-	Width     int32 `json:"width"`
-	X         int32 `json:"x"`
-	Y         int32 `json:"y"`
+
+	// Width Width of the rectangle.
+	Width int32 `json:"width"`
+
+	// X Distance from the left edge of the page.
+	X int32 `json:"x"`
+
+	// Y Distance from the top edge of the page.
+	Y int32 `json:"y"`
 }
 
 // Budget Budget is a limit on spending, renewed in every window of its period.
@@ -957,8 +971,11 @@ type CategoryTotals struct {
 
 // ChangePasswordRequest defines model for ChangePasswordRequest.
 type ChangePasswordRequest struct {
+	// CurrentPassword At most 128 characters.
 	CurrentPassword string `json:"currentPassword"`
-	NewPassword     string `json:"newPassword"`
+
+	// NewPassword 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
+	NewPassword string `json:"newPassword"`
 }
 
 // ChangePasswordResult defines model for ChangePasswordResult.
@@ -1082,7 +1099,7 @@ type CreateTransactionsFromReceiptResult struct {
 	Code    CreateTransactionsFromReceiptResultCode `json:"code"`
 	Message string                                  `json:"message"`
 
-	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 	Receipt Receipt `json:"receipt"`
 
 	// Transactions In a preview: the transactions that would be created.
@@ -1097,7 +1114,7 @@ type CreateTransactionsFromReceiptResultPreview struct {
 	Code    CreateTransactionsFromReceiptResultPreviewCode `json:"code"`
 	Message string                                         `json:"message"`
 
-	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 	Receipt ReceiptPreview `json:"receipt"`
 
 	// Transactions In a preview: the transactions that would be created.
@@ -1287,15 +1304,15 @@ type Event struct {
 	Type string `json:"type"`
 }
 
-// Evidence Evidence is the place on the file that a field was read from.
+// Evidence Evidence is the place in the file that a field was read from.
 type Evidence struct {
-	// Box Pixels of the page as a viewer shows it, from its top left corner. Absent for plain text.
+	// Box Rectangle on the page as a viewer shows it, from its top left corner. Absent for text files.
 	Box *Box `json:"box,omitempty"`
 
-	// Field As in Receipt.confidence; a line item is "lines[3]".
+	// Field Field as in confidence; a line item is lines[3].
 	Field string `json:"field"`
 
-	// Page From 1.
+	// Page Number of the page, from 1.
 	Page int32 `json:"page"`
 
 	// Text The text as it was read.
@@ -1346,7 +1363,7 @@ type GetReceiptResult struct {
 	Code    GetReceiptResultCode `json:"code"`
 	Message string               `json:"message"`
 
-	// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 	Receipt Receipt `json:"receipt"`
 }
 
@@ -1420,32 +1437,40 @@ type Invitation struct {
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 }
 
-// Key Key is a JSON Web Key (RFC 8037: an Ed25519 public key).
+// Key Key is an Ed25519 public key as a JSON Web Key (RFC 8037).
 type Key struct {
-	// Alg "EdDSA".
+	// Alg Always EdDSA.
 	Alg string `json:"alg"`
 
-	// Crv "Ed25519".
+	// Crv Always Ed25519.
 	Crv string `json:"crv"`
+
+	// Kid Id of the key. The header of each token that it signed contains the id.
 	Kid string `json:"kid"`
 
-	// Kty "OKP".
+	// Kty Always OKP.
 	Kty string `json:"kty"`
 
-	// Use "sig".
+	// Use Always sig.
 	Use string `json:"use"`
 
-	// X The public key, base64url without padding.
+	// X The public key in base64url without padding.
 	X string `json:"x"`
 }
 
-// Line Line is one item.
+// Line Line is a line item.
 type Line struct {
-	// Amount Negative for a refund or a discount on an item.
-	Amount      *json.Number `json:"amount,omitempty"`
-	Description string       `json:"description"`
-	Quantity    *json.Number `json:"quantity,omitempty"`
-	UnitPrice   *json.Number `json:"unitPrice,omitempty"`
+	// Amount Price of the line. Negative for a refund or a discount on an item.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// Description Text of the item.
+	Description string `json:"description"`
+
+	// Quantity Number of units.
+	Quantity *json.Number `json:"quantity,omitempty"`
+
+	// UnitPrice Price of a unit.
+	UnitPrice *json.Number `json:"unitPrice,omitempty"`
 }
 
 // ListAuditResult defines model for ListAuditResult.
@@ -1454,7 +1479,7 @@ type ListAuditResult struct {
 	Entries []AuditEntry        `json:"entries"`
 	Message string              `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -1467,7 +1492,7 @@ type ListBudgetsResult struct {
 	Code    ListBudgetsResultCode `json:"code"`
 	Message string                `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -1480,7 +1505,7 @@ type ListCategoriesResult struct {
 	Code       ListCategoriesResultCode `json:"code"`
 	Message    string                   `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -1493,7 +1518,7 @@ type ListInvitationsResult struct {
 	Invitations []Invitation              `json:"invitations"`
 	Message     string                    `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -1506,7 +1531,7 @@ type ListMembersResult struct {
 	Members []Member              `json:"members"`
 	Message string                `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -1519,7 +1544,7 @@ type ListNotificationsResult struct {
 	Message       string                      `json:"message"`
 	Notifications []Notification              `json:"notifications"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 
 	// UnreadCount How many are unread in all.
@@ -1534,7 +1559,7 @@ type ListSessionsResult struct {
 	Code    ListSessionsResultCode `json:"code"`
 	Message string                 `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 	Sessions   []Session  `json:"sessions"`
 }
@@ -1547,7 +1572,7 @@ type ListTransactionsResult struct {
 	Code    ListTransactionsResultCode `json:"code"`
 	Message string                     `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination   Pagination    `json:"pagination"`
 	Transactions []Transaction `json:"transactions"`
 }
@@ -1560,7 +1585,7 @@ type ListWalletsResult struct {
 	Code    ListWalletsResultCode `json:"code"`
 	Message string                `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 	Wallets    []Wallet   `json:"wallets"`
 }
@@ -1574,7 +1599,7 @@ type ListWebhookDeliveriesResult struct {
 	Deliveries []WebhookDelivery               `json:"deliveries"`
 	Message    string                          `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -1586,7 +1611,7 @@ type ListWebhooksResult struct {
 	Code    ListWebhooksResultCode `json:"code"`
 	Message string                 `json:"message"`
 
-	// Pagination Pagination of a list answer.
+	// Pagination Pagination describes the page of a list.
 	Pagination Pagination `json:"pagination"`
 	Webhooks   []Webhook  `json:"webhooks"`
 }
@@ -1596,27 +1621,30 @@ type ListWebhooksResultCode string
 
 // LoginRequest defines model for LoginRequest.
 type LoginRequest struct {
-	Email    string `json:"email"`
+	// Email In any letter case.
+	Email string `json:"email"`
+
+	// Password At most 128 characters.
 	Password string `json:"password"`
 }
 
 // LoginResult defines model for LoginResult.
 type LoginResult struct {
-	// AccessToken JWT for the Authorization header.
+	// AccessToken JWT for the header Authorization: Bearer.
 	AccessToken string          `json:"accessToken"`
 	Code        LoginResultCode `json:"code"`
 
-	// ExpiresIn Seconds until the access token expires.
+	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
 	ExpiresIn int32  `json:"expiresIn"`
 	Message   string `json:"message"`
 
-	// RefreshToken Opaque, for POST /auth/refresh; each may be used once.
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `json:"refreshToken"`
 
-	// Token The same as access_token.
+	// Token The same as accessToken.
 	Token string `json:"token"`
 
-	// TokenType Always "Bearer".
+	// TokenType Always Bearer.
 	TokenType string `json:"tokenType"`
 
 	// User User is a person with an account.
@@ -1704,14 +1732,15 @@ type OtherCurrency struct {
 	Spent    json.Number `json:"spent"`
 }
 
-// Pagination Pagination of a list answer.
+// Pagination Pagination describes the page of a list.
 type Pagination struct {
+	// HasMore True if there is a next page.
 	HasMore bool `json:"hasMore"`
 
-	// Limit Page size that was used.
+	// Limit Page size that was applied, 1 to 200.
 	Limit int32 `json:"limit"`
 
-	// NextCursor Opaque; asks for the next page. Empty on the last one.
+	// NextCursor Opaque value for the query parameter cursor of the next page. Empty on the last page.
 	NextCursor string `json:"nextCursor"`
 }
 
@@ -1737,12 +1766,12 @@ type Progress struct {
 	WindowStart string `json:"windowStart"`
 }
 
-// Receipt Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 type Receipt struct {
-	// Confidence How sure the recogniser is, 0..1, by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]json.Number `json:"confidence"`
 
-	// Currency ISO 4217.
+	// Currency ISO 4217 code.
 	Currency *string `json:"currency,omitempty"`
 
 	// Date YYYY-MM-DD.
@@ -1751,36 +1780,46 @@ type Receipt struct {
 	// Discount Discount on the whole receipt, as a positive amount.
 	Discount *json.Number `json:"discount,omitempty"`
 
-	// Evidence Where each field was read.
+	// Evidence Places on the pages that the fields were read from.
 	Evidence []Evidence `json:"evidence"`
 
-	// Id Set by the ledger when the receipt is stored.
+	// Id Id of the stored receipt, a UUID. The ledger sets it.
 	Id string `json:"id"`
 
-	// ImagePages How many pages' pictures are kept; set by the ledger.
-	ImagePages *int32  `json:"imagePages,omitempty"`
-	Lines      []Line  `json:"lines"`
-	Merchant   *string `json:"merchant,omitempty"`
+	// ImagePages Number of pages whose images are stored. The ledger sets it.
+	ImagePages *int32 `json:"imagePages,omitempty"`
 
-	// Rounding Rounding to the smallest coin, signed.
+	// Lines Line items in the order of the receipt.
+	Lines []Line `json:"lines"`
+
+	// Merchant Name of the merchant.
+	Merchant *string `json:"merchant,omitempty"`
+
+	// Rounding Rounding to the smallest coin; positive or negative.
 	Rounding *json.Number `json:"rounding,omitempty"`
+
+	// Subtotal Amount before added tax, tip, discount and rounding.
 	Subtotal *json.Number `json:"subtotal,omitempty"`
 
-	// Tax Tax that is added to the lines; tax that is already in their prices is not repeated here.
+	// Tax Tax that is added to the lines. Tax that their prices include is not repeated here.
 	Tax *json.Number `json:"tax,omitempty"`
+
+	// Tip Tip that was added to the bill.
 	Tip *json.Number `json:"tip,omitempty"`
 
-	// Total What was to be paid.
-	Total    *json.Number `json:"total,omitempty"`
-	Warnings []Warning    `json:"warnings"`
+	// Total Amount due.
+	Total *json.Number `json:"total,omitempty"`
+
+	// Warnings Values that a person should check.
+	Warnings []Warning `json:"warnings"`
 }
 
-// ReceiptPreview Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+// ReceiptPreview Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 type ReceiptPreview struct {
-	// Confidence How sure the recogniser is, 0..1, by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]json.Number `json:"confidence"`
 
-	// Currency ISO 4217.
+	// Currency ISO 4217 code.
 	Currency *string `json:"currency,omitempty"`
 
 	// Date YYYY-MM-DD.
@@ -1789,25 +1828,35 @@ type ReceiptPreview struct {
 	// Discount Discount on the whole receipt, as a positive amount.
 	Discount *json.Number `json:"discount,omitempty"`
 
-	// Evidence Where each field was read.
+	// Evidence Places on the pages that the fields were read from.
 	Evidence []Evidence `json:"evidence"`
 
-	// ImagePages How many pages' pictures are kept; set by the ledger.
-	ImagePages *int32  `json:"imagePages,omitempty"`
-	Lines      []Line  `json:"lines"`
-	Merchant   *string `json:"merchant,omitempty"`
+	// ImagePages Number of pages whose images are stored. The ledger sets it.
+	ImagePages *int32 `json:"imagePages,omitempty"`
 
-	// Rounding Rounding to the smallest coin, signed.
+	// Lines Line items in the order of the receipt.
+	Lines []Line `json:"lines"`
+
+	// Merchant Name of the merchant.
+	Merchant *string `json:"merchant,omitempty"`
+
+	// Rounding Rounding to the smallest coin; positive or negative.
 	Rounding *json.Number `json:"rounding,omitempty"`
+
+	// Subtotal Amount before added tax, tip, discount and rounding.
 	Subtotal *json.Number `json:"subtotal,omitempty"`
 
-	// Tax Tax that is added to the lines; tax that is already in their prices is not repeated here.
+	// Tax Tax that is added to the lines. Tax that their prices include is not repeated here.
 	Tax *json.Number `json:"tax,omitempty"`
+
+	// Tip Tip that was added to the bill.
 	Tip *json.Number `json:"tip,omitempty"`
 
-	// Total What was to be paid.
-	Total    *json.Number `json:"total,omitempty"`
-	Warnings []Warning    `json:"warnings"`
+	// Total Amount due.
+	Total *json.Number `json:"total,omitempty"`
+
+	// Warnings Values that a person should check.
+	Warnings []Warning `json:"warnings"`
 }
 
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
@@ -1827,21 +1876,27 @@ type RedeliverWebhookEventResultCode string
 
 // RefreshRequest defines model for RefreshRequest.
 type RefreshRequest struct {
+	// RefreshToken refreshToken of the last sign-in or refresh.
 	RefreshToken string `json:"refreshToken"`
 }
 
 // RefreshResult defines model for RefreshResult.
 type RefreshResult struct {
+	// AccessToken JWT for the header Authorization: Bearer.
 	AccessToken string            `json:"accessToken"`
 	Code        RefreshResultCode `json:"code"`
 
-	// ExpiresIn Seconds until the access token expires.
-	ExpiresIn    int32  `json:"expiresIn"`
-	Message      string `json:"message"`
+	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
+	ExpiresIn int32  `json:"expiresIn"`
+	Message   string `json:"message"`
+
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `json:"refreshToken"`
 
-	// Token The same as access_token.
-	Token     string `json:"token"`
+	// Token The same as accessToken.
+	Token string `json:"token"`
+
+	// TokenType Always Bearer.
 	TokenType string `json:"tokenType"`
 
 	// User User is a person with an account.
@@ -1853,12 +1908,13 @@ type RefreshResultCode string
 
 // RegisterRequest defines model for RegisterRequest.
 type RegisterRequest struct {
+	// Email An address without a display name, at most 254 bytes. Upper case is converted to lower case.
 	Email string `json:"email"`
 
-	// Name 1..100 characters.
+	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
-	// Password 8..128 characters; neither a well-known password nor the e-mail itself.
+	// Password 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
 	Password string `json:"password"`
 }
 
@@ -1913,9 +1969,11 @@ type RespondToInvitationResultCode string
 
 // RevokeSessionResult defines model for RevokeSessionResult.
 type RevokeSessionResult struct {
-	Code    RevokeSessionResultCode `json:"code"`
-	Id      string                  `json:"id"`
-	Message string                  `json:"message"`
+	Code RevokeSessionResultCode `json:"code"`
+
+	// Id Id of the ended session.
+	Id      string `json:"id"`
+	Message string `json:"message"`
 }
 
 // RevokeSessionResultCode defines model for RevokeSessionResult.Code.
@@ -1939,27 +1997,27 @@ type RotateWebhookSecretResult struct {
 // RotateWebhookSecretResultCode defines model for RotateWebhookSecretResult.Code.
 type RotateWebhookSecretResultCode string
 
-// Session Session is one sign-in of a user on one device.
+// Session Session is a sign-in of a user on a device.
 type Session struct {
-	// CreatedAt RFC 3339 UTC.
+	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt string `json:"createdAt"`
 
-	// Current Whether the request came in this session.
+	// Current True for the session that the request was made in.
 	Current bool `json:"current"`
 
-	// ExpiresAt When the session ends unless it is refreshed; RFC 3339 UTC.
+	// ExpiresAt Time at which the session ends unless it is refreshed, RFC 3339 in UTC. Each refresh extends it.
 	ExpiresAt string `json:"expiresAt"`
 
 	// Id UUIDv7.
 	Id string `json:"id"`
 
-	// IpAddress The client's address at login.
+	// IpAddress Address of the client at the sign-in; empty if unknown.
 	IpAddress string `json:"ipAddress"`
 
-	// LastUsedAt When a token of this session was last issued; RFC 3339 UTC.
+	// LastUsedAt Time at which the last token of the session was issued, RFC 3339 in UTC.
 	LastUsedAt string `json:"lastUsedAt"`
 
-	// UserAgent The client's User-Agent at login.
+	// UserAgent User-Agent header of the sign-in, at most 255 characters.
 	UserAgent string `json:"userAgent"`
 }
 
@@ -2133,10 +2191,14 @@ type UpdateCategoryResultCode string
 
 // UpdateMeRequest defines model for UpdateMeRequest.
 type UpdateMeRequest struct {
-	// CurrentPassword Required when email is not the present one.
+	// CurrentPassword Required if email is a new e-mail, at most 128 characters.
 	CurrentPassword *string `json:"currentPassword,omitempty"`
-	Email           *string `json:"email,omitempty"`
-	Name            *string `json:"name,omitempty"`
+
+	// Email New e-mail. It requires currentPassword unless it is the present e-mail.
+	Email *string `json:"email,omitempty"`
+
+	// Name New name, 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
 }
 
 // UpdateMeResult defines model for UpdateMeResult.
@@ -2253,16 +2315,16 @@ type UpdateWebhookResultCode string
 
 // User User is a person with an account.
 type User struct {
-	// CreatedAt RFC 3339 UTC.
+	// CreatedAt Time of the registration, RFC 3339 in UTC.
 	CreatedAt string `json:"createdAt"`
 
-	// Email Lower case; unique.
+	// Email In lower case; unique among all users.
 	Email string `json:"email"`
 
 	// Id UUIDv7.
 	Id string `json:"id"`
 
-	// Name 1..100 characters.
+	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
 
@@ -2304,13 +2366,15 @@ type WalletTotals struct {
 	WalletId string      `json:"walletId"`
 }
 
-// Warning Warning is something that a person should look at.
+// Warning Warning is a value that a person should check.
 type Warning struct {
-	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED.
-	Code    string `json:"code"`
+	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
+	Code string `json:"code"`
+
+	// Message Explanation in English for people.
 	Message string `json:"message"`
 
-	// ReceiptId With DUPLICATE_OF: the earlier receipt.
+	// ReceiptId Id of the earlier receipt. Only with DUPLICATE_OF.
 	ReceiptId *string `json:"receiptId,omitempty"`
 }
 
@@ -2380,41 +2444,43 @@ type WebhookDelivery struct {
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // LoginParams defines parameters for Login.
 type LoginParams struct {
+	// IdempotencyKey Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
-	// IfMatch The ETag that the change is based on; absent: any.
+	// IfMatch ETag of the version that the change is based on. The change applies to any version if it is absent.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // RefreshParams defines parameters for Refresh.
 type RefreshParams struct {
+	// IdempotencyKey Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // RegisterParams defines parameters for Register.
 type RegisterParams struct {
-	// IdempotencyKey At most 255 characters; a repeated key returns the first answer.
+	// IdempotencyKey Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListSessionsParams defines parameters for ListSessions.
 type ListSessionsParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -2838,21 +2904,21 @@ type ClientInterface interface {
 
 	// GetKeySet Get key set
 	//
-	// The public keys, as a JSON Web Key Set (RFC 7517).
+	// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a minute before it signs tokens.
 	//
 	// Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 	GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAudit List audit
 	//
-	// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 	//
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// LoginWithBody Login
 	//
-	// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2861,7 +2927,7 @@ type ClientInterface interface {
 
 	// Login Login
 	//
-	// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2888,14 +2954,14 @@ type ClientInterface interface {
 
 	// GetMe Get me
 	//
-	// The acting user.
+	// Returns the signed-in user.
 	//
 	// Corresponds with GET /api/v1/auth/me (the `GetMe` operationId).
 	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateMeWithBody Update me
 	//
-	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2904,7 +2970,7 @@ type ClientInterface interface {
 
 	// UpdateMe Update me
 	//
-	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2913,7 +2979,7 @@ type ClientInterface interface {
 
 	// ChangePasswordWithBody Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2922,7 +2988,7 @@ type ClientInterface interface {
 
 	// ChangePassword Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2931,7 +2997,7 @@ type ClientInterface interface {
 
 	// RefreshWithBody Refresh
 	//
-	// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2940,7 +3006,7 @@ type ClientInterface interface {
 
 	// Refresh Refresh
 	//
-	// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2949,7 +3015,7 @@ type ClientInterface interface {
 
 	// RegisterWithBody Register
 	//
-	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2958,7 +3024,7 @@ type ClientInterface interface {
 
 	// Register Register
 	//
-	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2967,14 +3033,14 @@ type ClientInterface interface {
 
 	// ListSessions List sessions
 	//
-	// The acting user's live sessions, newest first.
+	// Lists the user's live sessions, newest first.
 	//
 	// Corresponds with GET /api/v1/auth/sessions (the `ListSessions` operationId).
 	ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeSession Revoke session
 	//
-	// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
+	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
 	//
 	// Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
 	RevokeSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3490,7 +3556,7 @@ type ClientInterface interface {
 
 // GetKeySet Get key set
 //
-// The public keys, as a JSON Web Key Set (RFC 7517).
+// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a minute before it signs tokens.
 //
 // Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 func (c *Client) GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3507,7 +3573,7 @@ func (c *Client) GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (
 
 // ListAudit List audit
 //
-// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 //
 // Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3524,7 +3590,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 
 // LoginWithBody Login
 //
-// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3543,7 +3609,7 @@ func (c *Client) LoginWithBody(ctx context.Context, params *LoginParams, content
 
 // Login Login
 //
-// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3600,7 +3666,7 @@ func (c *Client) Logout(ctx context.Context, body LogoutJSONRequestBody, reqEdit
 
 // GetMe Get me
 //
-// The acting user.
+// Returns the signed-in user.
 //
 // Corresponds with GET /api/v1/auth/me (the `GetMe` operationId).
 func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3617,7 +3683,7 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 
 // UpdateMeWithBody Update me
 //
-// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3636,7 +3702,7 @@ func (c *Client) UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, c
 
 // UpdateMe Update me
 //
-// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3655,7 +3721,7 @@ func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body Upda
 
 // ChangePasswordWithBody Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3674,7 +3740,7 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 
 // ChangePassword Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3693,7 +3759,7 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 
 // RefreshWithBody Refresh
 //
-// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3712,7 +3778,7 @@ func (c *Client) RefreshWithBody(ctx context.Context, params *RefreshParams, con
 
 // Refresh Refresh
 //
-// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3731,7 +3797,7 @@ func (c *Client) Refresh(ctx context.Context, params *RefreshParams, body Refres
 
 // RegisterWithBody Register
 //
-// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3750,7 +3816,7 @@ func (c *Client) RegisterWithBody(ctx context.Context, params *RegisterParams, c
 
 // Register Register
 //
-// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3769,7 +3835,7 @@ func (c *Client) Register(ctx context.Context, params *RegisterParams, body Regi
 
 // ListSessions List sessions
 //
-// The acting user's live sessions, newest first.
+// Lists the user's live sessions, newest first.
 //
 // Corresponds with GET /api/v1/auth/sessions (the `ListSessions` operationId).
 func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3786,7 +3852,7 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 
 // RevokeSession Revoke session
 //
-// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
+// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
 //
 // Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
 func (c *Client) RevokeSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8185,7 +8251,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetKeySetWithResponse Get key set
 	//
-	// The public keys, as a JSON Web Key Set (RFC 7517).
+	// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a minute before it signs tokens.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8194,7 +8260,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListAuditWithResponse List audit
 	//
-	// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8203,7 +8269,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithBodyWithResponse Login
 	//
-	// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8212,7 +8278,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithResponse Login
 	//
-	// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8239,7 +8305,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetMeWithResponse Get me
 	//
-	// The acting user.
+	// Returns the signed-in user.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8248,7 +8314,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithBodyWithResponse Update me
 	//
-	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8257,7 +8323,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithResponse Update me
 	//
-	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8266,7 +8332,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8275,7 +8341,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithResponse Change password
 	//
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8284,7 +8350,7 @@ type ClientWithResponsesInterface interface {
 
 	// RefreshWithBodyWithResponse Refresh
 	//
-	// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8293,7 +8359,7 @@ type ClientWithResponsesInterface interface {
 
 	// RefreshWithResponse Refresh
 	//
-	// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8302,7 +8368,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWithBodyWithResponse Register
 	//
-	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8311,7 +8377,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWithResponse Register
 	//
-	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8320,7 +8386,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListSessionsWithResponse List sessions
 	//
-	// The acting user's live sessions, newest first.
+	// Lists the user's live sessions, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8329,7 +8395,7 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeSessionWithResponse Revoke session
 	//
-	// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
+	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11955,7 +12021,7 @@ func (r RedeliverWebhookEventResponse) ContentType() string {
 
 // GetKeySetWithResponse Get key set
 //
-// The public keys, as a JSON Web Key Set (RFC 7517).
+// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a minute before it signs tokens.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11970,7 +12036,7 @@ func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEdit
 
 // ListAuditWithResponse List audit
 //
-// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11985,7 +12051,7 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 
 // LoginWithBodyWithResponse Login
 //
-// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12000,7 +12066,7 @@ func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, par
 
 // LoginWithResponse Login
 //
-// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12045,7 +12111,7 @@ func (c *ClientWithResponses) LogoutWithResponse(ctx context.Context, body Logou
 
 // GetMeWithResponse Get me
 //
-// The acting user.
+// Returns the signed-in user.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12060,7 +12126,7 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 
 // UpdateMeWithBodyWithResponse Update me
 //
-// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12075,7 +12141,7 @@ func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, 
 
 // UpdateMeWithResponse Update me
 //
-// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE, EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12090,7 +12156,7 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 
 // ChangePasswordWithBodyWithResponse Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12105,7 +12171,7 @@ func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Con
 
 // ChangePasswordWithResponse Change password
 //
-// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12120,7 +12186,7 @@ func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, bo
 
 // RefreshWithBodyWithResponse Refresh
 //
-// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12135,7 +12201,7 @@ func (c *ClientWithResponses) RefreshWithBodyWithResponse(ctx context.Context, p
 
 // RefreshWithResponse Refresh
 //
-// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session: INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12150,7 +12216,7 @@ func (c *ClientWithResponses) RefreshWithResponse(ctx context.Context, params *R
 
 // RegisterWithBodyWithResponse Register
 //
-// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12165,7 +12231,7 @@ func (c *ClientWithResponses) RegisterWithBodyWithResponse(ctx context.Context, 
 
 // RegisterWithResponse Register
 //
-// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12180,7 +12246,7 @@ func (c *ClientWithResponses) RegisterWithResponse(ctx context.Context, params *
 
 // ListSessionsWithResponse List sessions
 //
-// The acting user's live sessions, newest first.
+// Lists the user's live sessions, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12195,7 +12261,7 @@ func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, para
 
 // RevokeSessionWithResponse Revoke session
 //
-// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
+// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -42,7 +42,7 @@ const (
 	// auditHour is the period in which failures of one type and address share an entry. Together with auditAddresses it
 	// bounds the table: a guesser adds at most auditAddresses+1 entries per user, type and hour.
 	auditHour = time.Hour
-	// auditAddresses is the number of addresses that have an entry of their own within an auditHour.
+	// auditAddresses is the number of addresses with a separate entry within an auditHour. The others share one entry.
 	auditAddresses = 20
 )
 

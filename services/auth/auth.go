@@ -135,7 +135,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, s.ready)
 }
 
-// newServer returns a server without background work; Run starts that. Tests pass a clock of their own.
+// newServer returns a server without background work; Run starts that. Tests pass a clock that they control.
 func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger) (*server, error) {
 	hasher, err := newHasher()
 	if err != nil {

@@ -13,9 +13,9 @@ var (
 
 	// An unknown e-mail and a wrong password have the same message, so that it does not reveal which e-mails have an account.
 	errInvalidCredentials = apierr.New(codes.Unauthenticated, "INVALID_CREDENTIALS", "Invalid e-mail or password")
-	// The user is signed in, so the message may say what is wrong. The code is the same.
+	// The caller is signed in as the user, so the message may be specific. The code is the same.
 	errWrongPassword = apierr.New(codes.Unauthenticated, "INVALID_CREDENTIALS", "The current password is wrong")
-	// Returned with the time until the limit ends, for the header Retry-After.
+	// Returned with the time until the limit ends, which becomes the header Retry-After.
 	errTooManyFailures = apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many failed attempts, try again later")
 
 	// The message does not distinguish tokens that are unknown, used, expired, or of an ended session.

@@ -14,8 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Limits of failed attempts within a failureWindow. They are separate so that a stranger cannot lock a user out: a known
-// address and a session have only a limit of their own.
+// Limits of failed attempts within a failureWindow. They are separate so that a stranger cannot lock a user out: an address
+// that is known to the account, and a session, are subject only to the limit of the pair (ADR 48).
 const (
 	// failuresPerPair limits one account from one address, or in one session.
 	failuresPerPair = 10
@@ -33,7 +33,7 @@ const (
 // attempt is an attempt to prove an identity with a password. A failure counts against its three subjects: the account, the
 // address, and the pair of both (in a session, the session).
 type attempt struct {
-	// Hashes of the subjects. The table contains neither e-mails nor addresses in clear.
+	// Hashes of the subjects. The table must not contain e-mails and addresses in clear text.
 	account, address, pair []byte
 	// user is uuid.Nil for an e-mail without an account.
 	user uuid.UUID
@@ -46,7 +46,7 @@ type attempt struct {
 }
 
 // loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail does not reset the count. An
-// e-mail without an account counts by itself, with the same limits, so that the limits do not reveal which e-mails have an
+// e-mail without an account has its own count with the same limits. Otherwise the limits would reveal which e-mails have an
 // account.
 func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
@@ -135,7 +135,7 @@ func (s *server) prove(ctx context.Context, a attempt, hash, password string) er
 	})
 }
 
-// proveAgain requires the password of a user who is signed in, because a stolen access token must not be sufficient. It
+// proveAgain requires the password of a signed-in user, because a stolen access token must not be sufficient. It
 // returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit entry of this kind.
 func (s *server) proveAgain(ctx context.Context, u user, password, kind string, from client) error {
 	id, _ := caller.From(ctx)

@@ -141,7 +141,7 @@ func (k *keyring) makeKey(activeFrom time.Time) (signingKey, error) {
 }
 
 // open decrypts the private keys. It omits keys that were sealed with another service key. Those stay published until the
-// tokens signed with them have expired, and this installation creates a key of its own.
+// tokens that they signed have expired, and a new key signs from then on.
 func (k *keyring) open(stored []signingKey) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {

@@ -53,9 +53,9 @@ var wellKnown = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// checkNewPassword returns what is wrong with a new password of the user with this e-mail, as a problem of the named field,
-// or nil. The password must be UTF-8 text of 8 to 128 characters, no well-known password, and neither the e-mail nor its
-// local part. An empty e-mail skips the last check.
+// checkNewPassword returns the problem of a new password for the user with this e-mail, or nil. The password must be UTF-8
+// text of 8 to 128 characters. It must not be a well-known password, the e-mail, or the local part of the e-mail. An empty
+// e-mail skips the last check.
 func checkNewPassword(field, password, email string) *apierr.Field {
 	bad := func(message string) *apierr.Field { return &apierr.Field{Name: field, Message: message} }
 	switch n := utf8.RuneCountInString(password); {
@@ -156,7 +156,7 @@ func hashPassword(password string) (string, error) {
 }
 
 // verifyPassword reports whether hash is the hash of password. It uses the parameters in the hash, so that hashes made with
-// earlier parameters remain valid. It returns an error if the hash is malformed, which is a defect and not a wrong password.
+// earlier parameters remain valid. An error means that the hash is malformed: a defect, not a wrong password.
 func verifyPassword(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {

@@ -14,7 +14,7 @@ const (
 	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a minute longer, and clocks
 	// differ by up to a minute.
 	revokedMargin = 2 * time.Minute
-	// revokedPage is the number of sessions in a page, which is a message of 400 KB.
+	// revokedPage is the number of sessions in a page. A full page is a message of 400 KB.
 	revokedPage = 20_000
 	// revokedOverlap is repeated when a caller continues after the last page. A session that was ended before the last page
 	// was read may be committed after it: a call takes up to 90 s, and clocks differ by up to a minute. Verifiers merge pages,
@@ -35,7 +35,7 @@ type revokedPosition struct {
 
 // ListRevokedSessions serves the verifiers of all services, which call it every 15 to 20 seconds. It returns the ended
 // sessions whose last access token may still be valid. The cursor of the last page continues with sessions that were ended
-// since, and repeats those of the last revokedOverlap.
+// since, and repeats those that were ended within revokedOverlap before.
 func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
 	now := s.now()
 	// Sessions that were last used before live have no valid token.

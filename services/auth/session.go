@@ -267,8 +267,8 @@ func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsReque
 	return resp, nil
 }
 
-// RevokeSession ends a session of the acting user, which may be the one it is called in. Sessions of other users are not
-// found.
+// RevokeSession ends a session of the acting user, possibly the session of the call. For sessions of other users it returns
+// errSessionNotFound.
 func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionRequest) (*authv1.RevokeSessionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

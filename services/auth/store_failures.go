@@ -38,7 +38,7 @@ func selectLimitEnd(ctx context.Context, q pg.Querier, a attempt, now, since tim
 	return end, nil
 }
 
-// nullable returns nil for an invalid network, which is NULL in a statement and equals no known address.
+// nullable returns nil for an invalid network. It becomes NULL, so it matches no known address.
 func nullable(network netip.Prefix) *netip.Prefix {
 	if !network.IsValid() {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// session is a row of sessions. RevokedAt is nil until the session is ended; after ExpiresAt it ends by itself.
+// session is a row of sessions. It is live while RevokedAt is nil and ExpiresAt is in the future.
 type session struct {
 	ID         uuid.UUID
 	UserID     uuid.UUID  `db:"user_id"`

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/auth/v1/auth.proto
 
-// Users, their sessions, and the keys that their access tokens are verified with.
+// Users, their sessions, and the keys that verify their access tokens.
 
 package authv1
 
@@ -30,11 +30,11 @@ type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUIDv7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// 1..100 characters.
+	// 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Lower case; unique.
+	// In lower case; unique among all users.
 	Email string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the registration, RFC 3339 in UTC.
 	CreatedAt     string `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -98,22 +98,22 @@ func (x *User) GetCreatedAt() string {
 	return ""
 }
 
-// Session is one sign-in of a user on one device.
+// Session is a sign-in of a user on a device.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUIDv7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt string `protobuf:"bytes,2,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When a token of this session was last issued; RFC 3339 UTC.
+	// Time at which the last token of the session was issued, RFC 3339 in UTC.
 	LastUsedAt string `protobuf:"bytes,3,opt,name=last_used_at,json=lastUsedAt,proto3" json:"last_used_at,omitempty"`
-	// When the session ends unless it is refreshed; RFC 3339 UTC.
+	// Time at which the session ends unless it is refreshed, RFC 3339 in UTC. Each refresh extends it.
 	ExpiresAt string `protobuf:"bytes,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// The client's User-Agent at login.
+	// User-Agent header of the sign-in, at most 255 characters.
 	UserAgent string `protobuf:"bytes,5,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
-	// The client's address at login.
+	// Address of the client at the sign-in; empty if unknown.
 	IpAddress string `protobuf:"bytes,6,opt,name=ip_address,json=ipAddress,proto3" json:"ip_address,omitempty"`
-	// Whether the request came in this session.
+	// True for the session that the request was made in.
 	Current       bool `protobuf:"varint,7,opt,name=current,proto3" json:"current,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -203,26 +203,26 @@ type AuditEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUIDv7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed,
-	// password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered,
-	// member_removed.
+	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
+	// password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent,
+	// invitation_answered or member_removed.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the event, or of the first of several; RFC 3339 in UTC.
 	At string `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
-	// How often it happened: failures of one kind from one address within an hour share an entry, and so do sessions that
-	// ended together.
+	// Number of events, at least 1. Failures of one type from one address within an hour share an entry, and so do
+	// sessions that ended together.
 	Count int32 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
-	// When it happened last, if more than once; RFC 3339 UTC.
+	// Time of the last event, RFC 3339 in UTC. Absent if count is 1.
 	LastAt *string `protobuf:"bytes,6,opt,name=last_at,json=lastAt,proto3,oneof" json:"last_at,omitempty"`
-	// The session that began, ended or was acted in.
+	// The session that started, ended, or made the request. Absent if there is none, as in a failed sign-in.
 	SessionId *string `protobuf:"bytes,7,opt,name=session_id,json=sessionId,proto3,oneof" json:"session_id,omitempty"`
-	// The client's address. Absent when it is unknown, and where failures came from very many.
+	// Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `protobuf:"bytes,8,opt,name=address,proto3,oneof" json:"address,omitempty"`
-	// The client's User-Agent.
+	// User-Agent header of the client, at most 255 characters. Absent if it is unknown.
 	UserAgent *string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3,oneof" json:"user_agent,omitempty"`
-	// Of invitation_sent, invitation_answered and member_removed.
+	// Details of invitation_sent, invitation_answered and member_removed; absent in entries of another type.
 	Sharing       *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -328,17 +328,20 @@ func (x *AuditEntry) GetSharing() *AuditSharing {
 	return nil
 }
 
-// AuditSharing is what happened between the owner and a member of a budget.
+// AuditSharing describes an event between the owner and a member of a shared budget.
 type AuditSharing struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	OwnerId  string                 `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	MemberId string                 `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// Of invitation_sent: viewer or editor.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Id of the budget's owner, a UUID.
+	OwnerId string `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId string `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// Role that was offered: viewer or editor. Only with invitation_sent.
 	Role *string `protobuf:"bytes,4,opt,name=role,proto3,oneof" json:"role,omitempty"`
-	// Of invitation_answered: accepted or rejected.
+	// Answer of the member: accepted or rejected. Only with invitation_answered.
 	Status *string `protobuf:"bytes,5,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	// Of member_removed: the owner, or the member who left.
+	// Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
 	RemovedBy     *string `protobuf:"bytes,6,opt,name=removed_by,json=removedBy,proto3,oneof" json:"removed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -418,14 +421,15 @@ func (x *AuditSharing) GetRemovedBy() string {
 
 type RegisterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1..100 characters.
-	Name  string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// 1 to 100 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// An address without a display name, at most 254 bytes. Upper case is converted to lower case.
 	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
-	// 8..128 characters; neither a well-known password nor the e-mail itself.
+	// 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
 	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
-	// At most 255 characters; a repeated key returns the first answer.
+	// Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Shown in the audit trail.
+	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,5,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -497,12 +501,14 @@ func (x *RegisterRequest) GetUserAgent() string {
 }
 
 type RegisterResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	User          *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	Replayed      bool                   `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
-	Etag          string                 `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the profile, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -573,11 +579,14 @@ func (x *RegisterResponse) GetEtag() string {
 }
 
 type LoginRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Email          string                 `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
-	Password       string                 `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	IdempotencyKey string                 `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Shown in the list of sessions and the audit trail.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In any letter case.
+	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	// At most 128 characters.
+	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
+	// Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// Shown in the list of sessions and in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -645,18 +654,19 @@ type LoginResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// JWT for the Authorization header.
+	// JWT for the header Authorization: Bearer.
 	AccessToken string `protobuf:"bytes,3,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
-	// The same as access_token.
+	// The same as accessToken.
 	Token string `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"`
-	// Always "Bearer".
+	// Always Bearer.
 	TokenType string `protobuf:"bytes,5,opt,name=token_type,json=tokenType,proto3" json:"token_type,omitempty"`
-	// Seconds until the access token expires.
+	// Lifetime of the access token in seconds, 3600 by default.
 	ExpiresIn int32 `protobuf:"varint,6,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	// Opaque, for POST /auth/refresh; each may be used once.
-	RefreshToken  string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
-	User          *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
-	Replayed      bool   `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
+	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
+	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -755,10 +765,12 @@ func (x *LoginResponse) GetReplayed() bool {
 }
 
 type RefreshRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	RefreshToken   string                 `protobuf:"bytes,1,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
-	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Shown in the audit trail when the token was used before.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// refreshToken of the last sign-in or refresh.
+	RefreshToken string `protobuf:"bytes,1,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
+	// Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// Shown in the audit trail if the token was used before. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -816,18 +828,22 @@ func (x *RefreshRequest) GetUserAgent() string {
 }
 
 type RefreshResponse struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message     string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	AccessToken string                 `protobuf:"bytes,3,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
-	// The same as access_token.
-	Token     string `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// JWT for the header Authorization: Bearer.
+	AccessToken string `protobuf:"bytes,3,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
+	// The same as accessToken.
+	Token string `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"`
+	// Always Bearer.
 	TokenType string `protobuf:"bytes,5,opt,name=token_type,json=tokenType,proto3" json:"token_type,omitempty"`
-	// Seconds until the access token expires.
-	ExpiresIn     int32  `protobuf:"varint,6,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	RefreshToken  string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
-	User          *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
-	Replayed      bool   `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Lifetime of the access token in seconds, 3600 by default.
+	ExpiresIn int32 `protobuf:"varint,6,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
+	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
+	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
+	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -927,7 +943,7 @@ func (x *RefreshResponse) GetReplayed() bool {
 
 type LogoutRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Shown in the audit trail.
+	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,1,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1059,11 +1075,12 @@ func (*GetMeRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetMeResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	User          *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	// Version of the profile, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1128,13 +1145,15 @@ func (x *GetMeResponse) GetEtag() string {
 
 type UpdateMeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	Email *string                `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
-	// Shown in the audit trail.
+	// New name, 1 to 100 characters.
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// New e-mail. It requires currentPassword unless it is the present e-mail.
+	Email *string `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
+	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
-	// The ETag that the change is based on; absent: any.
+	// ETag of the version that the change is based on. The change applies to any version if it is absent.
 	IfMatch string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	// Required when email is not the present one.
+	// Required if email is a new e-mail, at most 128 characters.
 	CurrentPassword string `protobuf:"bytes,5,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1206,11 +1225,12 @@ func (x *UpdateMeRequest) GetCurrentPassword() string {
 }
 
 type UpdateMeResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	User          *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	// Version of the profile, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1274,10 +1294,12 @@ func (x *UpdateMeResponse) GetEtag() string {
 }
 
 type ChangePasswordRequest struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	CurrentPassword string                 `protobuf:"bytes,1,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
-	NewPassword     string                 `protobuf:"bytes,2,opt,name=new_password,json=newPassword,proto3" json:"new_password,omitempty"`
-	// Shown in the audit trail.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 128 characters.
+	CurrentPassword string `protobuf:"bytes,1,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
+	// 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
+	NewPassword string `protobuf:"bytes,2,opt,name=new_password,json=newPassword,proto3" json:"new_password,omitempty"`
+	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1388,9 +1410,9 @@ func (x *ChangePasswordResponse) GetMessage() string {
 
 type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1510,8 +1532,9 @@ func (x *ListSessionsResponse) GetPagination() *v1.Pagination {
 
 type RevokeSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Shown in the audit trail.
+	// Id of the session, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,2,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1562,10 +1585,11 @@ func (x *RevokeSessionRequest) GetUserAgent() string {
 }
 
 type RevokeSessionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the ended session.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1623,9 +1647,9 @@ func (x *RevokeSessionResponse) GetId() string {
 
 type ListAuditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1823,19 +1847,20 @@ func (x *GetKeySetResponse) GetKeys() []*Key {
 	return nil
 }
 
-// Key is a JSON Web Key (RFC 8037: an Ed25519 public key).
+// Key is an Ed25519 public key as a JSON Web Key (RFC 8037).
 type Key struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "OKP".
+	// Always OKP.
 	Kty string `protobuf:"bytes,1,opt,name=kty,proto3" json:"kty,omitempty"`
-	// "Ed25519".
+	// Always Ed25519.
 	Crv string `protobuf:"bytes,2,opt,name=crv,proto3" json:"crv,omitempty"`
-	// The public key, base64url without padding.
-	X   string `protobuf:"bytes,3,opt,name=x,proto3" json:"x,omitempty"`
+	// The public key in base64url without padding.
+	X string `protobuf:"bytes,3,opt,name=x,proto3" json:"x,omitempty"`
+	// Id of the key. The header of each token that it signed contains the id.
 	Kid string `protobuf:"bytes,4,opt,name=kid,proto3" json:"kid,omitempty"`
-	// "sig".
+	// Always sig.
 	Use string `protobuf:"bytes,5,opt,name=use,proto3" json:"use,omitempty"`
-	// "EdDSA".
+	// Always EdDSA.
 	Alg           string `protobuf:"bytes,6,opt,name=alg,proto3" json:"alg,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1915,9 +1940,9 @@ func (x *Key) GetAlg() string {
 
 type ListRevokedSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Asks for a page. Without it all sessions are in session_ids, as callers of earlier releases expect.
+	// Requests a page. If it is false, all sessions are in session_ids, as callers of earlier releases expect.
 	Paged bool `protobuf:"varint,1,opt,name=paged,proto3" json:"paged,omitempty"`
-	// next_cursor of the page before; empty: from the oldest session on.
+	// next_cursor of the previous page. Empty starts with the oldest session.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1969,15 +1994,15 @@ func (x *ListRevokedSessionsRequest) GetCursor() string {
 
 type ListRevokedSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All sessions, in an answer without pages.
+	// All sessions, if the request has no paged.
 	SessionIds []string `protobuf:"bytes,1,rep,name=session_ids,json=sessionIds,proto3" json:"session_ids,omitempty"`
-	// The page's sessions: UUIDs of 16 bytes, one after another.
+	// Sessions of the page: UUIDs of 16 bytes each, concatenated. At most 20,000.
 	Sessions []byte `protobuf:"bytes,2,opt,name=sessions,proto3" json:"sessions,omitempty"`
-	// When the last access token of each of them has expired, in seconds since 1970, in the same order.
+	// Time at which the last access token of each session has expired, in seconds since 1970, in the order of sessions.
 	ExpireAt []uint32 `protobuf:"fixed32,3,rep,packed,name=expire_at,json=expireAt,proto3" json:"expire_at,omitempty"`
-	// Never empty in a page.
+	// Continues after this page. Set in every page, also in the last one.
 	NextCursor string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`
-	// Whether the next page can be read now.
+	// True if the next page can be read now.
 	HasMore       bool `protobuf:"varint,5,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2050,7 +2075,7 @@ func (x *ListRevokedSessionsResponse) GetHasMore() bool {
 
 type FindUserByEmailRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In any case.
+	// In any letter case.
 	Email         string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2139,7 +2164,7 @@ func (x *FindUserByEmailResponse) GetUser() *User {
 
 type GetUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 1000.
+	// UUIDs, at most 1000.
 	Ids           []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2183,8 +2208,9 @@ func (x *GetUsersRequest) GetIds() []string {
 }
 
 type GetUsersResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Users         []*User                `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ordered by id.
+	Users         []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: coffer/auth/v1/auth.proto
 
-// Users, their sessions, and the keys that their access tokens are verified with.
+// Users, their sessions, and the keys that verify their access tokens.
 
 package authv1
 
@@ -41,41 +41,52 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AuthService owns users, sessions and signing keys.
+// AuthService owns users, sessions, signing keys and the audit trail.
 //
 // Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take
 // if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type AuthServiceClient interface {
-	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any
+	// letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
-	// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for
+	// a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15
+	// minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do
+	// not apply to an address that the user has signed in from within 90 days.
 	Login(ctx context.Context, in *LoginRequest, opts ...grpc.CallOption) (*LoginResponse, error)
-	// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session:
-	// INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
+	// is valid once; when it is used again, its session ends, because the token may have been stolen. Returns
+	// INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
 	// Ends the session that the access token belongs to.
 	Logout(ctx context.Context, in *LogoutRequest, opts ...grpc.CallOption) (*LogoutResponse, error)
-	// The acting user.
+	// Returns the signed-in user.
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
-	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE,
-	// EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword:
+	// INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns
+	// EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password
+	// is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
-	// The acting user's live sessions, newest first.
+	// Lists the user's live sessions, newest first.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
-	// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
+	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID,
+	// and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
 	RevokeSession(ctx context.Context, in *RevokeSessionRequest, opts ...grpc.CallOption) (*RevokeSessionResponse, error)
-	// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are
+	// kept for a year.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
-	// The public keys, as a JSON Web Key Set (RFC 7517).
+	// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a
+	// minute before it signs tokens.
 	GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error)
-	// Pages through the sessions that were ended while one of their access tokens may still be valid, oldest first. The cursor
-	// of the last page continues with sessions that were ended since. INVALID_CURSOR.
+	// Lists in pages the sessions that were ended while one of their access tokens may still be valid, oldest end first.
+	// The cursor of the last page continues with sessions that were ended since, and repeats the last three minutes.
+	// INVALID_CURSOR.
 	ListRevokedSessions(ctx context.Context, in *ListRevokedSessionsRequest, opts ...grpc.CallOption) (*ListRevokedSessionsResponse, error)
-	// Looks a user up. USER_NOT_FOUND.
+	// Finds the user with an e-mail, in any letter case. USER_NOT_FOUND.
 	FindUserByEmail(ctx context.Context, in *FindUserByEmailRequest, opts ...grpc.CallOption) (*FindUserByEmailResponse, error)
-	// Several users at once; ids that are unknown are left out.
+	// Returns several users at once, and omits unknown ids.
 	GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error)
 }
 
@@ -231,41 +242,52 @@ func (c *authServiceClient) GetUsers(ctx context.Context, in *GetUsersRequest, o
 // All implementations must embed UnimplementedAuthServiceServer
 // for forward compatibility.
 //
-// AuthService owns users, sessions and signing keys.
+// AuthService owns users, sessions, signing keys and the audit trail.
 //
 // Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take
 // if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type AuthServiceServer interface {
-	// Creates a user. EMAIL_ALREADY_EXISTS, IDEMPOTENCY_KEY_CONFLICT.
+	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any
+	// letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
 	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)
-	// Starts a session. INVALID_CREDENTIALS for an unknown e-mail and a wrong password alike; RATE_LIMITED.
+	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for
+	// a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15
+	// minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do
+	// not apply to an address that the user has signed in from within 90 days.
 	Login(context.Context, *LoginRequest) (*LoginResponse, error)
-	// Exchanges a refresh token for a new pair. A token that was used before revokes its whole session:
-	// INVALID_REFRESH_TOKEN, as for an unknown, revoked or expired one.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
+	// is valid once; when it is used again, its session ends, because the token may have been stolen. Returns
+	// INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
 	// Ends the session that the access token belongs to.
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
-	// The acting user.
+	// Returns the signed-in user.
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)
-	// Changes name or e-mail. A new e-mail requires current_password: INVALID_CREDENTIALS when it is wrong. EMPTY_UPDATE,
-	// EMAIL_ALREADY_EXISTS, RATE_LIMITED.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword:
+	// INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns
+	// EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
-	// Changes the password and ends every other session. INVALID_CREDENTIALS when the current one is wrong; RATE_LIMITED.
+	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password
+	// is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
-	// The acting user's live sessions, newest first.
+	// Lists the user's live sessions, newest first.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
-	// Ends one of the acting user's sessions. INVALID_SESSION_ID, SESSION_NOT_FOUND.
+	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID,
+	// and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
 	RevokeSession(context.Context, *RevokeSessionRequest) (*RevokeSessionResponse, error)
-	// What happened to the acting user's account and to budgets shared with or by them, newest first, for a year.
+	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are
+	// kept for a year.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
-	// The public keys, as a JSON Web Key Set (RFC 7517).
+	// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a
+	// minute before it signs tokens.
 	GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error)
-	// Pages through the sessions that were ended while one of their access tokens may still be valid, oldest first. The cursor
-	// of the last page continues with sessions that were ended since. INVALID_CURSOR.
+	// Lists in pages the sessions that were ended while one of their access tokens may still be valid, oldest end first.
+	// The cursor of the last page continues with sessions that were ended since, and repeats the last three minutes.
+	// INVALID_CURSOR.
 	ListRevokedSessions(context.Context, *ListRevokedSessionsRequest) (*ListRevokedSessionsResponse, error)
-	// Looks a user up. USER_NOT_FOUND.
+	// Finds the user with an e-mail, in any letter case. USER_NOT_FOUND.
 	FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error)
-	// Several users at once; ids that are unknown are left out.
+	// Returns several users at once, and omits unknown ids.
 	GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
 }

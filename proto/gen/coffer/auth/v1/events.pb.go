@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/auth/v1/events.proto
 
-// What auth publishes. Subjects are auth.v1.<noun>.<past participle>.
+// Events that auth publishes. Subjects are auth.v1.<noun>.<past participle>.
 
 package authv1
 
@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// UserRegistered: auth.v1.user.registered.
+// UserRegistered is published as auth.v1.user.registered when an account was created.
 type UserRegistered struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	User          *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -68,7 +68,8 @@ func (x *UserRegistered) GetUser() *User {
 	return nil
 }
 
-// UserUpdated: auth.v1.user.updated. A new password changes nothing that others may know, and is not told.
+// UserUpdated is published as auth.v1.user.updated when the name or e-mail changed. A change of the password is not
+// published, because it changes nothing that others may know.
 type UserUpdated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	User          *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`

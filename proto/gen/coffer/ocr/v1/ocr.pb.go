@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/ocr/v1/ocr.proto
 
-// Receipt files in, structured receipts out.
+// Recognition of receipts: files in, structured receipts out.
 
 package ocrv1
 
@@ -26,11 +26,11 @@ const (
 
 type RecognizeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text, at most 10 MiB; told by content.
+	// JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text, at most 10 MiB. The format is detected from the content.
 	File []byte `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	// Whose file it is: the same file of the same user is read once.
+	// Owner of the file. The same file of the same user is recognized once.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Answer with pictures of the pages, too.
+	// Also return an image of each page.
 	Pictures      bool `protobuf:"varint,3,opt,name=pictures,proto3" json:"pictures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -90,7 +90,8 @@ func (x *RecognizeRequest) GetPictures() bool {
 type RecognizeResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Receipt *Receipt               `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
-	// JPEGs of the pages that were read, turned as EXIF says and with nothing in them but the picture, at most 2 MiB each; none of text.
+	// JPEG images of the pages that were read, at most 2 MiB each, rotated according to EXIF and without metadata. Empty
+	// for text.
 	Pictures      [][]byte `protobuf:"bytes,2,rep,name=pictures,proto3" json:"pictures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -140,33 +141,39 @@ func (x *RecognizeResponse) GetPictures() [][]byte {
 	return nil
 }
 
-// Receipt is what was read. Amounts are decimals in the receipt's currency, e.g. "12.30"; empty when not found.
+// Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found
+// are absent.
 type Receipt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set by the ledger when the receipt is stored.
-	Id       string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the stored receipt, a UUID. The ledger sets it.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the merchant.
 	Merchant string `protobuf:"bytes,2,opt,name=merchant,proto3" json:"merchant,omitempty"`
 	// YYYY-MM-DD.
 	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	// ISO 4217.
+	// ISO 4217 code.
 	Currency string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Amount before added tax, tip, discount and rounding.
 	Subtotal string `protobuf:"bytes,5,opt,name=subtotal,proto3" json:"subtotal,omitempty"`
-	// Tax that is added to the lines; tax that is already in their prices is not repeated here.
+	// Tax that is added to the lines. Tax that their prices include is not repeated here.
 	Tax string `protobuf:"bytes,6,opt,name=tax,proto3" json:"tax,omitempty"`
+	// Tip that was added to the bill.
 	Tip string `protobuf:"bytes,7,opt,name=tip,proto3" json:"tip,omitempty"`
 	// Discount on the whole receipt, as a positive amount.
 	Discount string `protobuf:"bytes,8,opt,name=discount,proto3" json:"discount,omitempty"`
-	// Rounding to the smallest coin, signed.
+	// Rounding to the smallest coin; positive or negative.
 	Rounding string `protobuf:"bytes,9,opt,name=rounding,proto3" json:"rounding,omitempty"`
-	// What was to be paid.
-	Total string  `protobuf:"bytes,10,opt,name=total,proto3" json:"total,omitempty"`
+	// Amount due.
+	Total string `protobuf:"bytes,10,opt,name=total,proto3" json:"total,omitempty"`
+	// Line items in the order of the receipt.
 	Lines []*Line `protobuf:"bytes,11,rep,name=lines,proto3" json:"lines,omitempty"`
-	// How sure the recogniser is, 0..1, by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]float64 `protobuf:"bytes,12,rep,name=confidence,proto3" json:"confidence,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// Where each field was read.
+	// Places on the pages that the fields were read from.
 	Evidence []*Evidence `protobuf:"bytes,13,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	Warnings []*Warning  `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// How many pages' pictures are kept; set by the ledger.
+	// Values that a person should check.
+	Warnings []*Warning `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// Number of pages whose images are stored. The ledger sets it.
 	ImagePages    int32 `protobuf:"varint,15,opt,name=image_pages,json=imagePages,proto3" json:"image_pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -307,13 +314,16 @@ func (x *Receipt) GetImagePages() int32 {
 	return 0
 }
 
-// Line is one item.
+// Line is a line item.
 type Line struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Description string                 `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	Quantity    string                 `protobuf:"bytes,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
-	UnitPrice   string                 `protobuf:"bytes,3,opt,name=unit_price,json=unitPrice,proto3" json:"unit_price,omitempty"`
-	// Negative for a refund or a discount on an item.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Text of the item.
+	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
+	// Number of units.
+	Quantity string `protobuf:"bytes,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
+	// Price of a unit.
+	UnitPrice string `protobuf:"bytes,3,opt,name=unit_price,json=unitPrice,proto3" json:"unit_price,omitempty"`
+	// Price of the line. Negative for a refund or a discount on an item.
 	Amount        string `protobuf:"bytes,4,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -377,14 +387,14 @@ func (x *Line) GetAmount() string {
 	return ""
 }
 
-// Evidence is the place on the file that a field was read from.
+// Evidence is the place in the file that a field was read from.
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in Receipt.confidence; a line item is "lines[3]".
+	// Field as in confidence; a line item is lines[3].
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
-	// From 1.
+	// Number of the page, from 1.
 	Page int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
-	// Pixels of the page as a viewer shows it, from its top left corner. Absent for plain text.
+	// Rectangle on the page as a viewer shows it, from its top left corner. Absent for text files.
 	Box *Box `protobuf:"bytes,3,opt,name=box,proto3" json:"box,omitempty"`
 	// The text as it was read.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
@@ -452,13 +462,18 @@ func (x *Evidence) GetText() string {
 
 // Box is a rectangle in pixels.
 type Box struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	X      int32                  `protobuf:"varint,1,opt,name=x,proto3" json:"x,omitempty"`
-	Y      int32                  `protobuf:"varint,2,opt,name=y,proto3" json:"y,omitempty"`
-	Width  int32                  `protobuf:"varint,3,opt,name=width,proto3" json:"width,omitempty"`
-	Height int32                  `protobuf:"varint,4,opt,name=height,proto3" json:"height,omitempty"`
-	// Size of the page that the rectangle lies on.
-	PageWidth     int32 `protobuf:"varint,5,opt,name=page_width,json=pageWidth,proto3" json:"page_width,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Distance from the left edge of the page.
+	X int32 `protobuf:"varint,1,opt,name=x,proto3" json:"x,omitempty"`
+	// Distance from the top edge of the page.
+	Y int32 `protobuf:"varint,2,opt,name=y,proto3" json:"y,omitempty"`
+	// Width of the rectangle.
+	Width int32 `protobuf:"varint,3,opt,name=width,proto3" json:"width,omitempty"`
+	// Height of the rectangle.
+	Height int32 `protobuf:"varint,4,opt,name=height,proto3" json:"height,omitempty"`
+	// Width of the page.
+	PageWidth int32 `protobuf:"varint,5,opt,name=page_width,json=pageWidth,proto3" json:"page_width,omitempty"`
+	// Height of the page.
 	PageHeight    int32 `protobuf:"varint,6,opt,name=page_height,json=pageHeight,proto3" json:"page_height,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -536,13 +551,14 @@ func (x *Box) GetPageHeight() int32 {
 	return 0
 }
 
-// Warning is something that a person should look at.
+// Warning is a value that a person should check.
 type Warning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED, PAGES_SKIPPED.
-	Code    string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// Explanation in English for people.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// With DUPLICATE_OF: the earlier receipt.
+	// Id of the earlier receipt. Only with DUPLICATE_OF.
 	ReceiptId     *string `protobuf:"bytes,3,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: coffer/ocr/v1/ocr.proto
 
-// Receipt files in, structured receipts out.
+// Recognition of receipts: files in, structured receipts out.
 
 package ocrv1
 
@@ -28,10 +28,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OCRService reads receipts. It creates nothing but its own memory of what it has read.
+// OCRService recognizes receipts. It stores nothing but a cache of its results.
 type OCRServiceClient interface {
-	// Reads one receipt. OCR_PARSE_FAILED when the bytes are no readable receipt, OCR_RESPONSE_FAILED when the
-	// engine is missing, crashed, timed out or answered nonsense, SERVICE_UNAVAILABLE when the queue is full.
+	// Recognizes a receipt. Returns OCR_PARSE_FAILED if the file is no readable receipt, OCR_RESPONSE_FAILED if the OCR
+	// engine is missing, crashed, timed out or returned an invalid result, and SERVICE_UNAVAILABLE if the queue is full.
 	Recognize(ctx context.Context, in *RecognizeRequest, opts ...grpc.CallOption) (*RecognizeResponse, error)
 }
 
@@ -57,10 +57,10 @@ func (c *oCRServiceClient) Recognize(ctx context.Context, in *RecognizeRequest, 
 // All implementations must embed UnimplementedOCRServiceServer
 // for forward compatibility.
 //
-// OCRService reads receipts. It creates nothing but its own memory of what it has read.
+// OCRService recognizes receipts. It stores nothing but a cache of its results.
 type OCRServiceServer interface {
-	// Reads one receipt. OCR_PARSE_FAILED when the bytes are no readable receipt, OCR_RESPONSE_FAILED when the
-	// engine is missing, crashed, timed out or answered nonsense, SERVICE_UNAVAILABLE when the queue is full.
+	// Recognizes a receipt. Returns OCR_PARSE_FAILED if the file is no readable receipt, OCR_RESPONSE_FAILED if the OCR
+	// engine is missing, crashed, timed out or returned an invalid result, and SERVICE_UNAVAILABLE if the queue is full.
 	Recognize(context.Context, *RecognizeRequest) (*RecognizeResponse, error)
 	mustEmbedUnimplementedOCRServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/rest/v1/rest.proto
 
-// How an RPC looks to a REST client: what google.api.http leaves open.
+// Options that describe how an RPC is mapped to REST, beyond google.api.http, and messages that all services share.
 
 package restv1
 
@@ -24,13 +24,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Access says whose identity an RPC takes.
+// Access is the identity that an RPC requires.
 type Access int32
 
 const (
 	// A user's access token; the default.
 	Access_ACCESS_UNSPECIFIED Access = 0
-	// Anybody.
+	// No identity.
 	Access_ACCESS_PUBLIC Access = 1
 	// Another service of this installation, never a user.
 	Access_ACCESS_SERVICE Access = 2
@@ -77,16 +77,16 @@ func (Access) EnumDescriptor() ([]byte, []int) {
 	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{0}
 }
 
-// Success is what the gateway answers when an RPC returns without an error.
+// Success is the REST response of an RPC that returned without an error.
 type Success struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Public code, e.g. TRANSACTION_CREATED. Empty: the answer has no envelope.
+	// Public code, for example TRANSACTION_CREATED. If it is empty, the response has no envelope.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// English sentence for people.
+	// Message in English for people.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// HTTP status, e.g. 201.
+	// HTTP status, for example 201.
 	HttpStatus int32 `protobuf:"varint,3,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
-	// The answer shows what would be created: it omits the fields that are marked assigned.
+	// The response shows what would be created, and omits the fields that are marked assigned.
 	Preview       bool `protobuf:"varint,4,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -150,14 +150,15 @@ func (x *Success) GetPreview() bool {
 	return false
 }
 
-// Pagination of a list answer.
+// Pagination describes the page of a list.
 type Pagination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size that was used.
+	// Page size that was applied, 1 to 200.
 	Limit int32 `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Opaque; asks for the next page. Empty on the last one.
-	NextCursor    string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`
-	HasMore       bool   `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
+	// Opaque value for the query parameter cursor of the next page. Empty on the last page.
+	NextCursor string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`
+	// True if there is a next page.
+	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -330,21 +331,24 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.MethodOptions.
 var (
-	// The first is the usual answer; a method picks another one by setting `code` in its response.
+	// The first is the usual response. A method selects another one by setting `code` in its response.
 	//
 	// repeated coffer.rest.v1.Success success = 50001;
 	E_Success = &file_coffer_rest_v1_rest_proto_extTypes[0]
+	// The identity that the method requires.
+	//
 	// optional coffer.rest.v1.Access access = 50002;
 	E_Access = &file_coffer_rest_v1_rest_proto_extTypes[1]
 	// The body is multipart/form-data instead of JSON; bytes fields are file parts.
 	//
 	// optional bool multipart = 50003;
 	E_Multipart = &file_coffer_rest_v1_rest_proto_extTypes[2]
-	// The services that may call, by the name in their certificate, where services have one. None: the gateway alone.
+	// Names of the services that may call, as in their certificates, if the installation has certificates. Without one,
+	// only the gateway may call.
 	//
 	// repeated string callers = 50004;
 	E_Callers = &file_coffer_rest_v1_rest_proto_extTypes[3]
-	// How many requests the rate limit counts one as; 0: one.
+	// Number of requests that the rate limit counts one request as; 0 means one.
 	//
 	// optional int32 weight = 50005;
 	E_Weight = &file_coffer_rest_v1_rest_proto_extTypes[4]
@@ -352,41 +356,41 @@ var (
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
-	// On a string that holds a decimal: a JSON number, digit for digit.
+	// The string holds a decimal. In JSON it is a number with the same digits.
 	//
 	// optional bool number = 50011;
 	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[5]
-	// The field travels in this HTTP header and not in the body.
+	// The field is this HTTP header and not part of the body.
 	//
 	// optional string header = 50012;
 	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[6]
-	// The field travels in the query although the RPC has a body; a form may hold it, too.
+	// The field is a query parameter although the RPC has a body. A form may also contain it.
 	//
 	// optional bool query = 50013;
 	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[7]
-	// The request is refused without the field; for the OpenAPI document only, the services check it.
+	// A request without the field is rejected. The option only documents this in OpenAPI; the services check it.
 	//
 	// optional bool required = 50014;
 	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[8]
-	// The answer leaves the field out when it is empty, as if it were optional and absent.
+	// The response omits the field if it is empty, like an absent optional field.
 	//
 	// optional bool omit_empty = 50015;
 	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[9]
-	// The answer's body is this field, a file of this media type, and not JSON.
+	// The response's body is this field, a file of this media type, instead of JSON.
 	//
 	// optional string file = 50016;
 	E_File = &file_coffer_rest_v1_rest_proto_extTypes[10]
-	// JSON's null empties the string, as "" does. For other fields it is as good as absent.
+	// JSON's null empties the string, like "". For other fields null means absent.
 	//
 	// optional bool null_empties = 50017;
 	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[11]
-	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches the
-	// service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and together with the
-	// other problems of the request. An empty string stays empty if the field has presence.
+	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches
+	// the service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and
+	// together with the other problems of the request. An empty string stays empty if the field has presence.
 	//
 	// optional bool forward_invalid = 50021;
 	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[12]
-	// The service sets the field when it creates the resource. A preview omits it, so it is marked omit_empty, too.
+	// The service sets the field when it creates the resource. A preview omits it, so it must be marked omit_empty too.
 	//
 	// optional bool assigned = 50022;
 	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[13]

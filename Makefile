@@ -1,9 +1,9 @@
 BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
-# Modules with code of ours that are not in the workspace.
+# Modules of this repository that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images tools/prose
 TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
-# What protoc imports and Go modules do not carry; the last grpc-gateway that had a copy of it.
+# The last release of grpc-gateway with a copy of the googleapis protos, which no current Go module contains.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
 
@@ -12,13 +12,13 @@ help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: run
-run: ## Run all of Coffer on this machine, until Ctrl-C (HTTP_ADDR, DATA_DIR and others choose where)
+run: ## Run all of Coffer on this machine, until Ctrl-C (the README lists its settings, such as HTTP_ADDR and DATA_DIR)
 	@deploy/local/install.sh
 	@deploy/local/build.sh coffer
 	@exec $(BIN)/coffer
 
 .PHONY: backup
-backup: ## Back up what make run keeps, while it runs, into a new folder (TO=folder)
+backup: ## Back up the data of make run, while it runs, into a new folder (TO=folder)
 	@deploy/local/build.sh coffer
 	@$(BIN)/coffer backup $(or $(TO),$(error say where: make backup TO=folder))
 
@@ -28,7 +28,7 @@ restore: ## Restore a backup into a new data directory for the next make run (FR
 	@$(BIN)/coffer restore $(or $(FROM),$(error say what: make restore FROM=folder))
 
 .PHONY: test
-test: ## Run the tests on a throw-away Postgres (MODULE=services/ledger: that module's only; TESTFLAGS=-race)
+test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
 	@deploy/local/install.sh
 	@deploy/local/build.sh with-postgres
 ifdef MODULE
@@ -41,17 +41,17 @@ else
 endif
 
 .PHONY: chaos
-chaos: ## Break a stack under load for three minutes and check every promise (CHAOSFLAGS=-seed=1)
+chaos: ## Inject faults into a stack under load for three minutes and check every guarantee (CHAOSFLAGS=-seed=1)
 	@deploy/local/install.sh
 	@go run ./test/cmd/chaos $(CHAOSFLAGS)
 
 .PHONY: bench
-bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFLAGS=-short: a quick look that writes nothing)
+bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFLAGS=-short: a quick run that writes nothing)
 	@deploy/local/install.sh bench
 	@go run ./test/cmd/bench $(or $(BENCHFLAGS),-write docs/benchmarks.md)
 
 .PHONY: bench-receipts
-bench-receipts: ## Read a folder of labelled receipts and score what is read (DATA=folder with manifest.jsonl and score)
+bench-receipts: ## Read a folder of labeled receipts and score the results (DATA=folder with manifest.jsonl and score)
 	@mkdir -p .cache
 	@deploy/local/install.sh
 	@deploy/local/build.sh with-postgres
@@ -79,14 +79,14 @@ bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of anoth
 	$(BIN)/benchstat before=.cache/compared/before.txt now=.cache/compared/now.txt
 
 .PHONY: load
-load: $(BIN)/vegeta ## Measure what is left at three times what Coffer can do (LOADFLAGS=-short: a quick look)
+load: $(BIN)/vegeta ## Measure throughput and latency at up to three times Coffer's capacity (LOADFLAGS=-short: a quick run)
 	@deploy/local/install.sh bench
-	@# The last core sends and the others serve: on one that they share, sending more takes from what can be served.
+	@# The generator runs on the last core and Coffer on the others. On a shared core, more load would mean less capacity.
 	@last=$$(($$(nproc) - 1)); taskset -c 0-$$((last > 0 ? last - 1 : 0)) \
 		go run ./test/cmd/bench -overload="taskset -c $$last $(BIN)/vegeta" $(LOADFLAGS)
 
 .PHONY: test-modules
-test-modules: ## Build and vet each module without its neighbours
+test-modules: ## Build and vet each module without the workspace
 	@$(WITHOUT_WORKSPACE) GOWORK=off go build ./... && GOWORK=off go vet ./... || exit 1; done
 
 .PHONY: lint
@@ -95,7 +95,7 @@ lint: $(BIN)/golangci-lint
 	$(BIN)/golangci-lint run ./$(MODULE)/...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
-lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files and the licences (MODULE=services/ledger: that module's only)
+lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files and the licenses (MODULE=services/ledger: only that module)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	$(BIN)/buf lint
 	$(BIN)/buf format -d --exit-code proto
@@ -104,13 +104,13 @@ lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check th
 endif
 
 .PHONY: licenses
-licenses: $(BIN)/go-licenses # Of what is linked into the programs; MPL-2.0 binds only who changes its files.
+licenses: $(BIN)/go-licenses # Checks the modules linked into the programs. MPL-2.0 only has conditions for changes of its files.
 	$(BIN)/go-licenses check --logtostderr=false --stderrthreshold=ERROR --log_file=/dev/null --ignore github.com/coffer-budget \
 		--allowed_licenses=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT,MPL-2.0 \
 		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./deploy/local/cmd/coffer
 
 .PHONY: vulns
-vulns: $(BIN)/govulncheck ## Look for known vulnerabilities in what the code calls, on vuln.go.dev
+vulns: $(BIN)/govulncheck ## Look up known vulnerabilities of the called code on vuln.go.dev
 	@$(WITHOUT_WORKSPACE) GOWORK=off $(BIN)/govulncheck ./... || exit 1; done
 
 .PHONY: lint-workflows
@@ -139,13 +139,13 @@ generate: $(BIN)/oapi-codegen protos ## Generate Go, the gateway, the OpenAPI do
 	cd clients/go && $(BIN)/oapi-codegen -config oapi-codegen.yaml ../../gateway/openapi.json
 
 .PHONY: generate-check
-generate-check: ## Fail when what is committed is not what would be generated
+generate-check: ## Fail if the committed generated files are outdated
 	@rm -rf .cache/before && mkdir -p .cache/before && cp -R proto gateway clients .cache/before/
 	@$(MAKE) --no-print-directory generate
 	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway && diff -ru -x node_modules .cache/before/clients clients
 
 .PHONY: breaking
-breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail when protos or REST API break the clients of another commit (BASE=origin/main)
+breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail if protos or REST API break the clients of another commit (BASE=origin/main)
 	@rm -rf .cache/base && mkdir -p .cache/base/.cache
 	@git archive $(or $(BASE),HEAD) buf.yaml proto gateway/openapi.json | tar -x -C .cache/base && cp -R .cache/proto .cache/base/.cache/
 	$(BIN)/buf breaking --against .cache/base
@@ -154,7 +154,7 @@ breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail when protos or REST API break
 .PHONY: clients
 clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
 	@deploy/local/install.sh
-	@# With oapi-codegen's default names, in a folder of the Go client's module, which has the dependencies.
+	@# Test oapi-codegen's default names in a folder of the Go client's module, because that has the dependencies.
 	@mkdir -p clients/go/defaults && trap 'rm -r clients/go/defaults' EXIT && \
 		$(BIN)/oapi-codegen -package defaults -generate types,client -o clients/go/defaults/client.go gateway/openapi.json && go vet ./clients/go/defaults
 	npm --prefix clients/typescript ci --no-fund --no-audit
@@ -172,7 +172,7 @@ protos: .cache/proto/google/api/http.proto
 		install -m 644 $$from/third_party/googleapis/google/api/annotations.proto $$from/third_party/googleapis/google/api/http.proto $(@D)
 
 .PHONY: tidy
-tidy: ## Bring every go.mod up to date
+tidy: ## Run go mod tidy in every module
 	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy || exit 1; done
 
 .PHONY: build
@@ -185,7 +185,7 @@ images: ## Build the container images into .cache/images/, without a container e
 	$(BIN)/images .cache/images $(or $(VERSION),dev) $(SERVICES)
 
 .PHONY: images-check
-images-check: ## Build images twice, in two folders and from nothing, and compare them (SERVICES=ledger; by default auth)
+images-check: ## Build images twice, in two folders with empty caches, and compare them (SERVICES=ledger; by default auth)
 	tools/images/check.sh $(if $(filter command line,$(origin SERVICES)),$(SERVICES),auth)
 
 .PHONY: images-docker
@@ -197,7 +197,7 @@ images-docker: ## Build the container images from deploy/Dockerfile, with docker
 	done
 
 .PHONY: k8s-check
-k8s-check: ## Render the Kubernetes manifests and hold them to the types and the policies, without a cluster
+k8s-check: ## Render the Kubernetes manifests and check them against types and policies, without a cluster
 	GOWORK=off go -C deploy/k8s vet ./...
 	GOWORK=off go -C deploy/k8s test ./...
 	GOWORK=off go -C tools/images test ./...
@@ -207,7 +207,7 @@ k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_
 	deploy/k8s/test.sh
 
 .PHONY: telemetry-check
-telemetry-check: ## Bring each alert about on a running stack, and hold rules and dashboard to the metrics that there are
+telemetry-check: ## Trigger each alert on a running stack, and check that rules and dashboard use existing metrics
 	@deploy/local/install.sh
 	GOWORK=off go -C deploy/telemetry vet ./...
 	GOWORK=off go -C deploy/telemetry test ./...
@@ -216,9 +216,9 @@ telemetry-check: ## Bring each alert about on a running stack, and hold rules an
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
 
 .PHONY: check
-check: lint generate-check test-modules k8s-check telemetry-check test ## Run what a change must pass here; CI runs more
+check: lint generate-check test-modules k8s-check telemetry-check test ## Run the checks that every change must pass; CI runs more
 
-# Tools have modules of their own, so that what they need does not lift what the services need.
+# Each tool has a separate module, so that its dependencies do not raise the versions of the services' dependencies.
 $(BIN)/golangci-lint: tools/lint/go.mod
 $(BIN)/buf: tools/buf/go.mod
 $(BIN)/grpcurl: tools/grpcurl/go.mod

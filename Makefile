@@ -203,7 +203,7 @@ k8s-check: ## Render the Kubernetes manifests and check them against types and p
 	GOWORK=off go -C tools/images test ./...
 
 .PHONY: k8s-test
-k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_URL: where its gateway answers; COLLECTOR=skip)
+k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_URL: the URL of its gateway; COLLECTOR=skip)
 	deploy/k8s/test.sh
 
 .PHONY: telemetry-check

@@ -1,5 +1,9 @@
-// Package local runs all of Coffer in one process: a private Postgres, an embedded NATS server, the services and the
-// gateway, each listening as it would anywhere else. `make run` keeps what it stores; tests start it anew each time.
+// Package local runs all of Coffer on one machine: a private PostgreSQL, an embedded NATS server, the services and the
+// gateway, each with a listener as in production. It is the stack of `make run`, which keeps its data, and of the tests, which
+// start an ephemeral one.
+//
+// Start and StartEphemeral return when all parts are ready. The stack then restarts a part that fails (supervise.go), until
+// Stop. Start reading in local.go; stores.go starts PostgreSQL and NATS, services.go and programs.go the services.
 package local
 
 import (
@@ -16,7 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgserver"
 )
 
-// Config is what the person who starts it may choose. Addresses are host:port; port 0 is any free one.
+// Config is the configuration of a stack, read from the environment. Addresses are host:port; port 0 selects a free port.
 type Config struct {
 	DataDir     string     `env:"DATA_DIR" envDefault:".data"`
 	HTTPAddr    string     `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
@@ -28,50 +32,51 @@ type Config struct {
 	MetricsAddr string     `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
 	PGBin       string     `env:"PG_BIN"`
 	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
-	// MTLS has the services talk as they do in production: encrypted, and with certificates that say who is calling.
+	// MTLS turns on mutual TLS between the services and to NATS, as in production.
 	MTLS bool `env:"MTLS" envDefault:"false"`
 
-	// Environment is what else the services find in theirs: settings of their own, like CORS_ALLOWED_ORIGINS.
+	// Environment adds variables for the services, such as CORS_ALLOWED_ORIGINS.
 	Environment map[string]string `env:"-"`
-	// Programs is a folder with the services' programs, to run each as a process of its own; empty: all run in this one.
+	// Programs is a folder with the services' programs. Each then runs as a separate process. If it is empty, all run in this
+	// process.
 	Programs string `env:"-"`
-	// Link, if set, says where a part finds another: the address of something that stands between them, for tests of faults.
+	// Link, if set, replaces the address with which a part connects to another, for example by a proxy that injects faults.
 	Link func(from, to, addr string) (string, error) `env:"-"`
 
-	// ephemeral trades what survives a power cut for speed, and deletes everything in the end.
+	// ephemeral makes the stores faster but not durable, and deletes all data at the end.
 	ephemeral bool
-	// server is the superuser's URL of a Postgres that is there already; the stack has a database of its own on it.
+	// server is the superuser's URL of a running PostgreSQL. The stack creates a database on it.
 	server string
 }
 
-// direct tells whether services hand each other their calls. Throw-away stacks call as production does.
+// direct reports whether services use in-process calls. Ephemeral stacks use gRPC, as production does.
 func (c Config) direct() bool { return c.Programs == "" && c.Link == nil && !c.ephemeral }
 
 // Stack is a running Coffer.
 type Stack struct {
-	// URL is the gateway's, without a slash at the end.
+	// URL is the URL of the gateway, without a trailing slash.
 	URL string
 	// GRPC is each service's host:port, by name: auth, ledger, budget, ocr.
 	GRPC map[string]string
-	// Databases are the URLs of the services' roles, by service, and with the key "" the superuser's, for the same database.
+	// Databases maps each service to the URL of its role, and "" to that of the superuser, for the same database.
 	Databases map[string]string
 	// NATS is the server's URL, with user and password.
 	NATS string
-	// ServiceKey opens the RPCs that only services may call.
+	// ServiceKey authenticates RPCs between services.
 	ServiceKey string
-	// Certificates are those of the services, the gateway and NATS, by name; none without MTLS.
+	// Certificates maps the services, the gateway and NATS to their certificates. It is empty without MTLS.
 	Certificates map[string]mtls.Config
-	// PostgresDir is where the cluster is; empty when it is somebody else's.
+	// PostgresDir is the folder of the cluster, empty if the stack uses an existing server.
 	PostgresDir string
-	// Failed delivers the failures of parts, which the stack starts again itself. Failures that nobody reads are dropped.
+	// Failed delivers the failures of parts, which the stack restarts. Failures that no receiver reads are dropped.
 	Failed <-chan error
 
 	// parts are in the order of their start.
 	parts  []*supervised
 	failed chan error
-	// unsupervise stops the restarting of failed parts, and returns when none is being started.
+	// unsupervise ends the supervision. It returns when no restart is in progress.
 	unsupervise func()
-	// tidy is what is left to do when all parts have stopped, last things last.
+	// tidy has the functions to call after all parts have stopped, in this order.
 	tidy []func() error
 }
 
@@ -80,14 +85,14 @@ type part interface {
 	name() string
 	// start returns when the part is ready.
 	start(ctx context.Context) error
-	// stop returns when the part has finished what was in flight.
+	// stop returns when the part has finished the requests in flight.
 	stop() error
-	// failures delivers why the part ended, or does not work, although nobody stopped it.
+	// failures delivers the reason when the part ends or stops working although stop was not called.
 	failures() <-chan error
 }
 
-// Start brings everything up and returns when all of it is ready. Errors are sentences for the person who started it;
-// whatever was started before one is stopped again.
+// Start starts all parts and returns when they are ready. Its errors are messages for the user at the terminal. After an error
+// all parts are stopped.
 func Start(ctx context.Context, config Config) (*Stack, error) {
 	s := &Stack{failed: make(chan error, 8), unsupervise: func() {}}
 	s.Failed = s.failed
@@ -98,9 +103,9 @@ func Start(ctx context.Context, config Config) (*Stack, error) {
 	return s, nil
 }
 
-// StartEphemeral starts a stack on free ports that leaves nothing behind, for tests. It uses a database of its own on
-// server, a Postgres superuser's URL, or with an empty one a throw-away Postgres. environment is what `make run` would find
-// in its own, but for folders and addresses.
+// StartEphemeral starts a stack for tests, on free ports and with temporary data. It creates a database on server, the URL of a
+// PostgreSQL superuser, or starts a temporary PostgreSQL if server is empty. environment is the environment of `make run`, except
+// folders and addresses.
 func StartEphemeral(ctx context.Context, server string, environment map[string]string) (*Stack, error) {
 	dir, err := os.MkdirTemp("", "coffer-")
 	if err != nil {
@@ -145,7 +150,7 @@ func (s *Stack) Halt(name string) error {
 	return s.halt(name, part.stop)
 }
 
-// Kill ends postgres, or a service that is a process of its own, as a crash would. It stays dead until Resume.
+// Kill kills postgres or a service that is a separate process, like a crash. It is not restarted until Resume.
 func (s *Stack) Kill(name string) error {
 	return s.halt(name, func(p part) error {
 		crash, ok := p.(interface{ kill() error })
@@ -212,7 +217,7 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 	if s.Certificates, err = issueCertificates(dir, config.MTLS); err != nil {
 		return err
 	}
-	// Taken ports are told before anything is started, and requests that come early wait.
+	// Listeners open first, so that an occupied port is reported before a part starts, and early requests wait.
 	services, err := s.open(ctx, config)
 	if err != nil {
 		return err

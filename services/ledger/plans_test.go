@@ -219,6 +219,8 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 		require.NoError(t, err)
 		requireCheap(t, plans.take(t), 500, 500)
 	})
+	t.Run("summaries are planned once", p.summarizeOften)
+	plans.take(t)
 	t.Run("the spending of fifty budgets", func(t *testing.T) {
 		_, err := p.SumSpending(p.ctx, p.fiftyBudgets())
 		require.NoError(t, err)
@@ -262,6 +264,26 @@ func TestReadsOfALongHistoryStayShort(t *testing.T) {
 		// Postgres tries it five times before it compares.
 		require.EqualValues(t, 5, r.Anew)
 	})
+}
+
+// summarizeOften requires that PostgreSQL plans the statements of a summary for all values, in the sixth execution at the latest.
+func (p person) summarizeOften(t *testing.T) {
+	config := p.db.Config()
+	config.MaxConns = 1
+	db, err := pgxpool.NewWithConfig(p.ctx, config)
+	require.NoError(t, err)
+	defer db.Close()
+	for range 10 {
+		for _, w := range []window{{at("2026-03-01"), at("2026-04-01")}, {at("2025-11-01"), at("2025-12-01")}, {at("2025-11-10"), at("2025-11-20")}} {
+			_, err := selectFigures(p.ctx, db, summaryQuestion{owner: p.id, window: w})
+			require.NoError(t, err)
+		}
+	}
+	type row struct{ Statements, Planned int64 }
+	r, err := pg.One[row](p.ctx, db, `
+		SELECT count(*) AS statements, max(custom_plans) AS planned FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 30`)
+	require.NoError(t, err)
+	require.Equal(t, row{Statements: 6, Planned: 5}, r)
 }
 
 // fiftyBudgets asks for windows of a year that begin and end within a month.

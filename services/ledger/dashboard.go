@@ -19,6 +19,9 @@ const (
 	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of four bytes, each list
 	// takes about 1 MB, so that a summary is far below the 11 MiB that a gRPC message may have.
 	maxSummaryRows = 2000
+	// maxLargestExpenses limits the largest expenses of all currencies together, because a description takes up to 4 kB. There
+	// are fewer currencies than that.
+	maxLargestExpenses = 200
 )
 
 // GetSummary returns the totals of a window, by default the current calendar month (UTC). Errors: INVALID_TRANSACTION_DATE

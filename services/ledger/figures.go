@@ -71,7 +71,7 @@ func (f figures) proto(q summaryQuestion) (*ledgerv1.Summary, bool) {
 		ByWallet:           f.walletsProto(),
 		Trend:              f.trendProto(held, q.window.trend()),
 		Previous:           totalsProto(held, f.previous, opening),
-		LargestExpenses:    transactionsProto(f.largest),
+		LargestExpenses:    transactionsProto(f.largestExpenses()),
 		RecentTransactions: transactionsProto(f.recent),
 	}, ok
 }
@@ -166,6 +166,23 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 		})
 	}
 	return out
+}
+
+// largestExpenses returns the largest expenses by currency. When there are more than maxLargestExpenses, every currency has an
+// equal share of them.
+func (f figures) largestExpenses() []transaction {
+	if len(f.largest) <= maxLargestExpenses {
+		return f.largest
+	}
+	total := map[string]int{}
+	for _, t := range f.largest {
+		total[t.Currency]++
+	}
+	shown := map[string]int{}
+	return slices.DeleteFunc(f.largest, func(t transaction) bool {
+		shown[t.Currency]++
+		return shown[t.Currency] > maxLargestExpenses/len(total)
+	})
 }
 
 // percentage returns part of whole in percent with two decimals, and 0 when whole is 0.

@@ -106,7 +106,7 @@ func TestWalletCurrencyLimit(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-// TestGetSummarySize fills a user up to all limits, with the longest names, and beyond the limit of currencies.
+// TestGetSummarySize fills a user up to all limits, with the longest names and descriptions, and beyond the limit of currencies.
 func TestGetSummarySize(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -127,9 +127,17 @@ func TestGetSummarySize(t *testing.T) {
 		FROM categories, unnest($2::text[]) c
 		WHERE owner_id = $1`, id, currencyCodes(t))
 	require.NoError(t, err)
+	_, err = s.db.Exec(ctx, `
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date,
+			created_at, updated_at)
+		SELECT gen_random_uuid(), $1, (SELECT id FROM wallets WHERE owner_id = $1 LIMIT 1),
+			(SELECT id FROM categories WHERE owner_id = $1 LIMIT 1), c, -99999999999999, -99999999999999, repeat('😀', 1000), $3, $3, $3
+		FROM unnest($2::text[]) AS c, generate_series(1, 6)`, id, currencyCodes(t), today)
+	require.NoError(t, err)
 	resp, err := s.GetSummary(ctx, &ledgerv1.GetSummaryRequest{})
 	require.NoError(t, err)
 	summary := resp.GetSummary()
+	require.Len(t, summary.GetLargestExpenses(), len(currencyCodes(t)))
 	own := 0
 	for _, w := range summary.GetByWallet() {
 		if w.GetCurrency() == "EUR" {

@@ -16,8 +16,7 @@ import (
 const (
 	// nearby is the number of rows that a list examines in its order before the matching rows are collected by other indexes.
 	nearby = 1000
-	// scanned is the number of rows that a page examines when no index can find the matching ones. It takes some 20 ms, and
-	// most users have fewer.
+	// scanned is the number of rows that a page examines when no index can find the matching ones. Most users have fewer.
 	scanned = 10_000
 )
 

@@ -866,10 +866,13 @@ type AuditSharing struct {
 	Status *string `json:"status,omitempty"`
 }
 
-// Balance Balance of a wallet in one currency.
+// Balance Balance is the balance of a wallet in one currency.
 type Balance struct {
-	Amount   json.Number `json:"amount"`
-	Currency string      `json:"currency"`
+	// Amount In the major unit; negative if more was spent than received.
+	Amount json.Number `json:"amount"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
 }
 
 // Box Box is a rectangle in pixels.
@@ -942,30 +945,38 @@ type Budget struct {
 	WalletId  string `json:"walletId"`
 }
 
-// Category Category is what money was spent on or came from.
+// Category Category groups transactions by purpose, for example Groceries.
 type Category struct {
-	// CreatedAt RFC 3339 UTC.
+	// CreatedAt RFC 3339, UTC.
 	CreatedAt string `json:"createdAt"`
 
-	// Id UUIDv7.
+	// Id UUID, version 7.
 	Id string `json:"id"`
 
-	// Name Unique per user, in any case.
+	// Name 1 to 100 characters, unique per user, ignoring case.
 	Name string `json:"name"`
 
-	// UpdatedAt RFC 3339 UTC.
+	// UpdatedAt RFC 3339, UTC.
 	UpdatedAt string `json:"updatedAt"`
 }
 
-// CategoryTotals CategoryTotals in one category and currency.
+// CategoryTotals CategoryTotals contains the totals of one category in one currency, in the major unit.
 type CategoryTotals struct {
-	CategoryId string      `json:"categoryId"`
-	Currency   string      `json:"currency"`
-	Expense    json.Number `json:"expense"`
-	Income     json.Number `json:"income"`
-	Name       string      `json:"name"`
+	CategoryId string `json:"categoryId"`
 
-	// Percentage Share of the window's expense in this currency, 0..100, two decimals.
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Expense Sum of the expenses, positive.
+	Expense json.Number `json:"expense"`
+
+	// Income Sum of the incomes.
+	Income json.Number `json:"income"`
+
+	// Name Name of the category.
+	Name string `json:"name"`
+
+	// Percentage Share of the window's total expense in this currency, 0 to 100, with two decimals.
 	Percentage json.Number `json:"percentage"`
 }
 
@@ -1026,13 +1037,13 @@ type CreateBudgetResultCode string
 
 // CreateCategoryRequest defines model for CreateCategoryRequest.
 type CreateCategoryRequest struct {
-	// Name 1..100 characters.
+	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
 
 // CreateCategoryResult defines model for CreateCategoryResult.
 type CreateCategoryResult struct {
-	// Category Category is what money was spent on or came from.
+	// Category Category groups transactions by purpose, for example Groceries.
 	Category Category                 `json:"category"`
 	Code     CreateCategoryResultCode `json:"code"`
 	Message  string                   `json:"message"`
@@ -1043,22 +1054,26 @@ type CreateCategoryResultCode string
 
 // CreateTransactionRequest defines model for CreateTransactionRequest.
 type CreateTransactionRequest struct {
-	// Amount Positive; the sign comes from type.
-	Amount     json.Number `json:"amount"`
-	CategoryId string      `json:"categoryId"`
+	// Amount Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
+	Amount json.Number `json:"amount"`
 
-	// Currency ISO 4217, any case.
+	// CategoryId Id of one of the user's categories.
+	CategoryId string `json:"categoryId"`
+
+	// Currency ISO 4217 code, in upper or lower case. It may differ from the wallet's own currency.
 	Currency string `json:"currency"`
 
-	// Date ISO 8601 date or date-time, extended or basic form, of the years 1900 to 2200: 2026-11-20, 2026-11-20T10:15:00+02:00, 20261120, 20261120T101500Z. UTC if there is no offset.
+	// Date ISO 8601 date or date-time in extended or basic form, of the years 1900 to 2200. Examples: 2026-11-20, 2026-11-20T10:15:00+02:00, 20261120, 20261120T101500Z. Without an offset, the zone is UTC.
 	Date string `json:"date"`
 
 	// Description Up to 1000 characters.
 	Description *string `json:"description,omitempty"`
 
-	// Type "expense" or "income"; absent: income.
-	Type     *string `json:"type,omitempty"`
-	WalletId string  `json:"walletId"`
+	// Type expense or income; default income.
+	Type *string `json:"type,omitempty"`
+
+	// WalletId Id of one of the user's wallets.
+	WalletId string `json:"walletId"`
 }
 
 // CreateTransactionResult defines model for CreateTransactionResult.
@@ -1066,7 +1081,7 @@ type CreateTransactionResult struct {
 	Code    CreateTransactionResultCode `json:"code"`
 	Message string                      `json:"message"`
 
-	// Transaction Transaction is money that came or went.
+	// Transaction Transaction is an income or an expense in a wallet.
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -1075,23 +1090,26 @@ type CreateTransactionResultCode string
 
 // CreateTransactionsFromReceiptRequest defines model for CreateTransactionsFromReceiptRequest.
 type CreateTransactionsFromReceiptRequest struct {
+	// CategoryId Id of the category of all transactions.
 	CategoryId string `json:"categoryId"`
 
-	// DryRun Recognise and answer, create nothing.
+	// DryRun true recognizes the receipt and creates nothing. Default false.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// KeepImage Keep a picture of the receipt, as long as the receipt; nothing is kept of text.
+	// KeepImage true stores images of the pages as long as the receipt. Default false. For a text file no image is stored.
 	KeepImage *bool `json:"keepImage,omitempty"`
 
-	// Mode "items": one transaction per line, refused when the lines do not add up to the total; "single": one for the total; absent: items when they add up, else single.
+	// Mode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
 	Mode *string `json:"mode,omitempty"`
 
-	// OnDuplicate "create" (default) or "reject" when the user has uploaded the same file before.
+	// OnDuplicate create (default) or reject, for a file that the user has uploaded before.
 	OnDuplicate *string `json:"onDuplicate,omitempty"`
 
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
-	Receipt  openapi_types.File `json:"receipt"`
-	WalletId string             `json:"walletId"`
+	Receipt openapi_types.File `json:"receipt"`
+
+	// WalletId Id of one of the user's wallets. Its currency applies if none is printed.
+	WalletId string `json:"walletId"`
 }
 
 // CreateTransactionsFromReceiptResult defines model for CreateTransactionsFromReceiptResult.
@@ -1102,7 +1120,7 @@ type CreateTransactionsFromReceiptResult struct {
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 	Receipt Receipt `json:"receipt"`
 
-	// Transactions In a preview: the transactions that would be created.
+	// Transactions With dryRun: the transactions that would be created, without ids.
 	Transactions []Transaction `json:"transactions"`
 }
 
@@ -1117,7 +1135,7 @@ type CreateTransactionsFromReceiptResultPreview struct {
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
 	Receipt ReceiptPreview `json:"receipt"`
 
-	// Transactions In a preview: the transactions that would be created.
+	// Transactions With dryRun: the transactions that would be created, without ids.
 	Transactions []TransactionPreview `json:"transactions"`
 }
 
@@ -1126,7 +1144,7 @@ type CreateTransactionsFromReceiptResultPreviewCode string
 
 // CreateTransactionsRequest defines model for CreateTransactionsRequest.
 type CreateTransactionsRequest struct {
-	// Transactions 1 to 500, without keys of their own; like every body, 1 MiB at most.
+	// Transactions 1 to 500 transactions, without idempotency keys. The body is limited to 1 MiB, like that of each request.
 	Transactions []CreateTransactionRequest `json:"transactions"`
 }
 
@@ -1135,7 +1153,7 @@ type CreateTransactionsResult struct {
 	Code    CreateTransactionsResultCode `json:"code"`
 	Message string                       `json:"message"`
 
-	// Transactions In the request's order.
+	// Transactions In the order of the request.
 	Transactions []Transaction `json:"transactions"`
 }
 
@@ -1144,13 +1162,13 @@ type CreateTransactionsResultCode string
 
 // CreateWalletRequest defines model for CreateWalletRequest.
 type CreateWalletRequest struct {
-	// Balance Opening balance; 0 when absent, may be negative.
+	// Balance Opening balance, in the major unit; may be negative. Default 0.
 	Balance *json.Number `json:"balance,omitempty"`
 
-	// Currency ISO 4217, any case.
+	// Currency ISO 4217 code, in upper or lower case.
 	Currency string `json:"currency"`
 
-	// Name 1..100 characters.
+	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
 
@@ -1159,7 +1177,7 @@ type CreateWalletResult struct {
 	Code    CreateWalletResultCode `json:"code"`
 	Message string                 `json:"message"`
 
-	// Wallet Wallet is a place where money is kept.
+	// Wallet Wallet holds money in one or more currencies.
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -1208,9 +1226,11 @@ type DeleteBudgetResultCode string
 
 // DeleteCategoryResult defines model for DeleteCategoryResult.
 type DeleteCategoryResult struct {
-	Code    DeleteCategoryResultCode `json:"code"`
-	Id      string                   `json:"id"`
-	Message string                   `json:"message"`
+	Code DeleteCategoryResultCode `json:"code"`
+
+	// Id Id of the deleted category.
+	Id      string `json:"id"`
+	Message string `json:"message"`
 }
 
 // DeleteCategoryResultCode defines model for DeleteCategoryResult.Code.
@@ -1228,9 +1248,11 @@ type DeleteNotificationResultCode string
 
 // DeleteTransactionResult defines model for DeleteTransactionResult.
 type DeleteTransactionResult struct {
-	Code    DeleteTransactionResultCode `json:"code"`
-	Id      string                      `json:"id"`
-	Message string                      `json:"message"`
+	Code DeleteTransactionResultCode `json:"code"`
+
+	// Id Id of the deleted transaction.
+	Id      string `json:"id"`
+	Message string `json:"message"`
 }
 
 // DeleteTransactionResultCode defines model for DeleteTransactionResult.Code.
@@ -1238,9 +1260,11 @@ type DeleteTransactionResultCode string
 
 // DeleteWalletResult defines model for DeleteWalletResult.
 type DeleteWalletResult struct {
-	Code    DeleteWalletResultCode `json:"code"`
-	Id      string                 `json:"id"`
-	Message string                 `json:"message"`
+	Code DeleteWalletResultCode `json:"code"`
+
+	// Id Id of the deleted wallet.
+	Id      string `json:"id"`
+	Message string `json:"message"`
 }
 
 // DeleteWalletResultCode defines model for DeleteWalletResult.Code.
@@ -1332,7 +1356,7 @@ type GetBudgetResultCode string
 
 // GetCategoryResult defines model for GetCategoryResult.
 type GetCategoryResult struct {
-	// Category Category is what money was spent on or came from.
+	// Category Category groups transactions by purpose, for example Groceries.
 	Category Category              `json:"category"`
 	Code     GetCategoryResultCode `json:"code"`
 	Message  string                `json:"message"`
@@ -1375,7 +1399,7 @@ type GetSummaryResult struct {
 	Code    GetSummaryResultCode `json:"code"`
 	Message string               `json:"message"`
 
-	// Summary Summary of a user's money in a window. Income and expense are positive; net = income - expense.
+	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 	Summary Summary `json:"summary"`
 }
 
@@ -1387,7 +1411,7 @@ type GetTransactionResult struct {
 	Code    GetTransactionResultCode `json:"code"`
 	Message string                   `json:"message"`
 
-	// Transaction Transaction is money that came or went.
+	// Transaction Transaction is an income or an expense in a wallet.
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -1399,7 +1423,7 @@ type GetWalletResult struct {
 	Code    GetWalletResultCode `json:"code"`
 	Message string              `json:"message"`
 
-	// Wallet Wallet is a place where money is kept.
+	// Wallet Wallet holds money in one or more currencies.
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -1696,15 +1720,22 @@ type Member struct {
 	Status string `json:"status"`
 }
 
-// MonthTotals MonthTotals in one month and currency.
+// MonthTotals MonthTotals contains the totals of one month in one currency, in the major unit.
 type MonthTotals struct {
-	Currency string      `json:"currency"`
-	Expense  json.Number `json:"expense"`
-	Income   json.Number `json:"income"`
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Expense Sum of the expenses, positive.
+	Expense json.Number `json:"expense"`
+
+	// Income Sum of the incomes.
+	Income json.Number `json:"income"`
 
 	// Month YYYY-MM.
-	Month string      `json:"month"`
-	Net   json.Number `json:"net"`
+	Month string `json:"month"`
+
+	// Net income - expense.
+	Net json.Number `json:"net"`
 }
 
 // Notification Notification is an event that its user should not miss.
@@ -2042,31 +2073,33 @@ type ShareBudgetResult struct {
 // ShareBudgetResultCode defines model for ShareBudgetResult.Code.
 type ShareBudgetResultCode string
 
-// Summary Summary of a user's money in a window. Income and expense are positive; net = income - expense.
+// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 type Summary struct {
-	// ByCategory At most 2000 rows: beyond that, each currency has an equal share of them for the categories with the largest expenses.
+	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
 
-	// ByWallet At most 2000 rows, those in the wallets' own currencies first. A row in another currency needs a balance or movements.
+	// ByWallet One row per wallet and currency, at most 2000; rows in the wallets' own currencies take precedence. A row in another currency requires a balance or transactions in the window.
 	ByWallet []WalletTotals `json:"byWallet"`
 
 	// From First day, YYYY-MM-DD.
 	From string `json:"from"`
 
-	// LargestExpenses The window's five largest expenses in each currency, by currency.
+	// LargestExpenses The five largest expenses of the window in each currency, by currency.
 	LargestExpenses []Transaction `json:"largestExpenses"`
 
-	// Previous The window of the same length just before; of whole calendar months as many months before.
+	// Previous Totals of the previous window of the same length. If the window consists of whole calendar months, these are as many months before it.
 	Previous []Totals `json:"previous"`
 
-	// RecentTransactions The window's five newest transactions.
+	// RecentTransactions The five newest transactions of the window.
 	RecentTransactions []Transaction `json:"recentTransactions"`
 
 	// To Last day, YYYY-MM-DD.
-	To     string   `json:"to"`
+	To string `json:"to"`
+
+	// Totals One row per currency.
 	Totals []Totals `json:"totals"`
 
-	// Trend The twelve months that end with the window's last one, oldest first; a month without movement is a zero.
+	// Trend Twelve months, ending with the last month of the window, oldest first. A month without transactions has zeros.
 	Trend []MonthTotals `json:"trend"`
 }
 
@@ -2085,61 +2118,75 @@ type TestWebhookResult struct {
 // TestWebhookResultCode defines model for TestWebhookResult.Code.
 type TestWebhookResultCode string
 
-// Totals Totals in one currency.
+// Totals Totals contains the totals of a window in one currency, in the major unit.
 type Totals struct {
-	// Balance Sum of the balances of the user's wallets in this currency at the end of the window; in previous, at the end of the previous window.
-	Balance          json.Number `json:"balance"`
-	Currency         string      `json:"currency"`
-	Expense          json.Number `json:"expense"`
-	Income           json.Number `json:"income"`
-	Net              json.Number `json:"net"`
-	TransactionCount int32       `json:"transactionCount"`
+	// Balance Sum of the balances of the user's wallets in this currency at the end of the window. In previous: at the end of the previous window.
+	Balance json.Number `json:"balance"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Expense Sum of the expenses, positive.
+	Expense json.Number `json:"expense"`
+
+	// Income Sum of the incomes.
+	Income json.Number `json:"income"`
+
+	// Net income - expense.
+	Net json.Number `json:"net"`
+
+	// TransactionCount Number of transactions.
+	TransactionCount int32 `json:"transactionCount"`
 }
 
-// Transaction Transaction is money that came or went.
+// Transaction Transaction is an income or an expense in a wallet.
 type Transaction struct {
-	// Amount Negative for an expense.
+	// Amount In the major unit of the currency; negative for an expense.
 	Amount     json.Number `json:"amount"`
 	CategoryId string      `json:"categoryId"`
 
-	// CreatedAt RFC 3339 UTC.
+	// CreatedAt RFC 3339, UTC.
 	CreatedAt string `json:"createdAt"`
 
-	// Currency ISO 4217.
+	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
 
-	// Date RFC 3339 UTC.
-	Date        string `json:"date"`
+	// Date Time of the transaction; RFC 3339, UTC.
+	Date string `json:"date"`
+
+	// Description Up to 1000 characters.
 	Description string `json:"description"`
 
-	// Id UUIDv7.
+	// Id UUID, version 7.
 	Id string `json:"id"`
 
-	// ReceiptId The receipt that it was read from.
+	// ReceiptId Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *string `json:"receiptId,omitempty"`
 
-	// Type "expense" or "income".
+	// Type expense or income.
 	Type string `json:"type"`
 
-	// UpdatedAt RFC 3339 UTC.
+	// UpdatedAt RFC 3339, UTC.
 	UpdatedAt string `json:"updatedAt"`
 	WalletId  string `json:"walletId"`
 }
 
-// TransactionPreview Transaction is money that came or went.
+// TransactionPreview Transaction is an income or an expense in a wallet.
 type TransactionPreview struct {
-	// Amount Negative for an expense.
+	// Amount In the major unit of the currency; negative for an expense.
 	Amount     json.Number `json:"amount"`
 	CategoryId string      `json:"categoryId"`
 
-	// Currency ISO 4217.
+	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
 
-	// Date RFC 3339 UTC.
-	Date        string `json:"date"`
+	// Date Time of the transaction; RFC 3339, UTC.
+	Date string `json:"date"`
+
+	// Description Up to 1000 characters.
 	Description string `json:"description"`
 
-	// Type "expense" or "income".
+	// Type expense or income.
 	Type     string `json:"type"`
 	WalletId string `json:"walletId"`
 }
@@ -2175,12 +2222,13 @@ type UpdateBudgetResultCode string
 
 // UpdateCategoryRequest defines model for UpdateCategoryRequest.
 type UpdateCategoryRequest struct {
+	// Name 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
 }
 
 // UpdateCategoryResult defines model for UpdateCategoryResult.
 type UpdateCategoryResult struct {
-	// Category Category is what money was spent on or came from.
+	// Category Category groups transactions by purpose, for example Groceries.
 	Category Category                 `json:"category"`
 	Code     UpdateCategoryResultCode `json:"code"`
 	Message  string                   `json:"message"`
@@ -2250,14 +2298,26 @@ type UpdateNotificationsResultCode string
 
 // UpdateTransactionRequest defines model for UpdateTransactionRequest.
 type UpdateTransactionRequest struct {
-	// Amount Positive; alone it keeps the old sign.
-	Amount      *json.Number `json:"amount,omitempty"`
-	CategoryId  *string      `json:"categoryId,omitempty"`
-	Currency    *string      `json:"currency,omitempty"`
-	Date        *string      `json:"date,omitempty"`
-	Description *string      `json:"description,omitempty"`
-	Type        *string      `json:"type,omitempty"`
-	WalletId    *string      `json:"walletId,omitempty"`
+	// Amount Positive, in the major unit. Without type, the sign does not change. Required with another currency.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// CategoryId Id of one of the user's categories.
+	CategoryId *string `json:"categoryId,omitempty"`
+
+	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date ISO 8601 date or date-time of the years 1900 to 2200, as in CreateTransaction.
+	Date *string `json:"date,omitempty"`
+
+	// Description Up to 1000 characters.
+	Description *string `json:"description,omitempty"`
+
+	// Type expense or income.
+	Type *string `json:"type,omitempty"`
+
+	// WalletId Id of one of the user's wallets.
+	WalletId *string `json:"walletId,omitempty"`
 }
 
 // UpdateTransactionResult defines model for UpdateTransactionResult.
@@ -2265,7 +2325,7 @@ type UpdateTransactionResult struct {
 	Code    UpdateTransactionResultCode `json:"code"`
 	Message string                      `json:"message"`
 
-	// Transaction Transaction is money that came or went.
+	// Transaction Transaction is an income or an expense in a wallet.
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -2274,8 +2334,11 @@ type UpdateTransactionResultCode string
 
 // UpdateWalletRequest defines model for UpdateWalletRequest.
 type UpdateWalletRequest struct {
-	Archived *bool   `json:"archived,omitempty"`
-	Name     *string `json:"name,omitempty"`
+	// Archived true archives the wallet, false restores it.
+	Archived *bool `json:"archived,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
 }
 
 // UpdateWalletResult defines model for UpdateWalletResult.
@@ -2283,7 +2346,7 @@ type UpdateWalletResult struct {
 	Code    UpdateWalletResultCode `json:"code"`
 	Message string                 `json:"message"`
 
-	// Wallet Wallet is a place where money is kept.
+	// Wallet Wallet holds money in one or more currencies.
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -2328,40 +2391,54 @@ type User struct {
 	Name string `json:"name"`
 }
 
-// Wallet Wallet is a place where money is kept.
+// Wallet Wallet holds money in one or more currencies.
 type Wallet struct {
-	// Archived An archived wallet is hidden by clients; it still takes transactions.
+	// Archived Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `json:"archived"`
 
-	// Balance Opening balance plus the sum of the wallet's transactions in its currency.
+	// Balance Current balance in the wallet's own currency: the opening balance plus the sum of the transactions in that currency.
 	Balance json.Number `json:"balance"`
 
-	// Balances One entry per currency that the wallet holds, its own first.
+	// Balances Current balances: the wallet's own currency first, and then each other currency with a balance other than 0.
 	Balances []Balance `json:"balances"`
 
-	// CreatedAt RFC 3339 UTC.
+	// CreatedAt RFC 3339, UTC.
 	CreatedAt string `json:"createdAt"`
 
-	// Currency ISO 4217.
+	// Currency ISO 4217 code of the wallet's own currency.
 	Currency string `json:"currency"`
 
-	// Id UUIDv7.
-	Id             string      `json:"id"`
-	InitialBalance json.Number `json:"initialBalance"`
-	Name           string      `json:"name"`
+	// Id UUID, version 7.
+	Id string `json:"id"`
 
-	// UpdatedAt RFC 3339 UTC.
+	// InitialBalance Opening balance, in the wallet's own currency.
+	InitialBalance json.Number `json:"initialBalance"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// UpdatedAt Time of the last change of name or archived; RFC 3339, UTC.
 	UpdatedAt string `json:"updatedAt"`
 }
 
-// WalletTotals WalletTotals in one wallet and currency.
+// WalletTotals WalletTotals contains the totals of one wallet in one currency, in the major unit.
 type WalletTotals struct {
-	// Balance At the end of the window.
-	Balance  json.Number `json:"balance"`
-	Currency string      `json:"currency"`
-	Expense  json.Number `json:"expense"`
-	Income   json.Number `json:"income"`
-	Name     string      `json:"name"`
+	// Balance Balance at the end of the window.
+	Balance json.Number `json:"balance"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Expense Sum of the expenses, positive.
+	Expense json.Number `json:"expense"`
+
+	// Income Sum of the incomes.
+	Income json.Number `json:"income"`
+
+	// Name Name of the wallet.
+	Name string `json:"name"`
+
+	// Net income - expense.
 	Net      json.Number `json:"net"`
 	WalletId string      `json:"walletId"`
 }
@@ -2536,39 +2613,43 @@ type UpdateBudgetParams struct {
 
 // ListCategoriesParams defines parameters for ListCategories.
 type ListCategoriesParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Maximum number of items, at least 1; default 50. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Empty: the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateCategoryParams defines parameters for CreateCategory.
 type CreateCategoryParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteCategoryParams defines parameters for DeleteCategory.
 type DeleteCategoryParams struct {
-	// ReassignTo Category that takes over the transactions of this one, in the same database transaction.
+	// ReassignTo Id of the category into which this one is merged. Its transactions and budgets then use that category. Everything is changed in one database transaction.
 	ReassignTo *string `form:"reassignTo,omitempty" json:"reassignTo,omitempty"`
-	IfMatch    *string `json:"If-Match,omitempty"`
+
+	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateCategoryParams defines parameters for UpdateCategory.
 type UpdateCategoryParams struct {
+	// IfMatch ETag of the version that the change is based on. Empty: any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // GetSummaryParams defines parameters for GetSummary.
 type GetSummaryParams struct {
-	// From Inclusive; ISO 8601 date-time or YYYY-MM-DD. Absent: the first day of the month of `to`.
+	// From Inclusive; ISO 8601 date or date-time. Default: the first day of the month of `to`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Inclusive; a bare date means the whole day. Absent: the end of the current month (UTC), or of that of a later `from`.
+	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day. Default: the end of the current month (UTC), or of the month of a later `from`.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
-	// Currency Only this currency.
+	// Currency Restricts the summary to one currency; ISO 4217 code. By default it contains all.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 }
 
@@ -2601,104 +2682,118 @@ type ListNotificationsParams struct {
 
 // GetReceiptImageParams defines parameters for GetReceiptImage.
 type GetReceiptImageParams struct {
-	// Page From 1, the default.
+	// Page Page number from 1; default 1.
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 }
 
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
-	// WalletId Any of these wallets.
+	// WalletId Transactions in any of these wallets; at most 100.
 	WalletId *[]string `form:"walletId,omitempty" json:"walletId,omitempty"`
 
-	// CategoryId Any of these categories.
+	// CategoryId Transactions in any of these categories; at most 100.
 	CategoryId *[]string `form:"categoryId,omitempty" json:"categoryId,omitempty"`
-	Type       *string   `form:"type,omitempty" json:"type,omitempty"`
-	Currency   *string   `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// From Inclusive; ISO 8601 date-time or YYYY-MM-DD.
+	// Type expense or income.
+	Type *string `form:"type,omitempty" json:"type,omitempty"`
+
+	// Currency ISO 4217 code, in upper or lower case.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// From Inclusive; ISO 8601 date or date-time.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Inclusive; a bare date means the whole day.
+	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
-	// MinAmount Inclusive bounds of the signed amount.
+	// MinAmount Inclusive minimum of the signed amount. Expenses are negative.
 	MinAmount *json.Number `form:"minAmount,omitempty" json:"minAmount,omitempty"`
+
+	// MaxAmount Inclusive maximum of the signed amount. Expenses are negative.
 	MaxAmount *json.Number `form:"maxAmount,omitempty" json:"maxAmount,omitempty"`
 
-	// Q A substring of the description, in any case. Without three ASCII letters or digits in a row, no index can find it: then a page examines 10000 transactions, and may have fewer rows than the limit, or none, although has_more is true.
+	// Q Substring of the description, ignoring case. If it has no three consecutive ASCII letters or digits, no index supports it. Then a page examines 10000 transactions, and may contain fewer than limit, or none, although hasMore is true.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Sort -date (default), date, -amount, amount.
+	// Sort -date (default; newest first), date, -amount (largest signed amount first) or amount.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Maximum number of items, at least 1; default 50. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before; only with the same filters and sort.
+	// Cursor nextCursor of the previous page, with the same filters and sort. Empty: the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateTransactionParams defines parameters for CreateTransaction.
 type CreateTransactionParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsParams defines parameters for CreateTransactions.
 type CreateTransactionsParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsFromReceiptParams defines parameters for CreateTransactionsFromReceipt.
 type CreateTransactionsFromReceiptParams struct {
-	// Mode "items": one transaction per line, refused when the lines do not add up to the total; "single": one for the total; absent: items when they add up, else single.
+	// Mode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
 	Mode *string `form:"mode,omitempty" json:"mode,omitempty"`
 
-	// DryRun Recognise and answer, create nothing.
+	// DryRun true recognizes the receipt and creates nothing. Default false.
 	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// OnDuplicate "create" (default) or "reject" when the user has uploaded the same file before.
+	// OnDuplicate create (default) or reject, for a file that the user has uploaded before.
 	OnDuplicate *string `form:"onDuplicate,omitempty" json:"onDuplicate,omitempty"`
 
-	// KeepImage Keep a picture of the receipt, as long as the receipt; nothing is kept of text.
-	KeepImage      *bool   `form:"keepImage,omitempty" json:"keepImage,omitempty"`
+	// KeepImage true stores images of the pages as long as the receipt. Default false. For a text file no image is stored.
+	KeepImage *bool `form:"keepImage,omitempty" json:"keepImage,omitempty"`
+
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteTransactionParams defines parameters for DeleteTransaction.
 type DeleteTransactionParams struct {
+	// IfMatch ETag of the version that the change is based on. Empty: any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateTransactionParams defines parameters for UpdateTransaction.
 type UpdateTransactionParams struct {
+	// IfMatch ETag of the version that the change is based on. Empty: any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ListWalletsParams defines parameters for ListWallets.
 type ListWalletsParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Maximum number of items, at least 1; default 50. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Empty: the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Archived true: only archived wallets; false: only the others; absent: all.
+	// Archived true returns archived wallets only, and false the others. By default all are returned.
 	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
 }
 
 // CreateWalletParams defines parameters for CreateWallet.
 type CreateWalletParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWalletParams defines parameters for DeleteWallet.
 type DeleteWalletParams struct {
+	// IfMatch ETag of the version that the change is based on. Empty: any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateWalletParams defines parameters for UpdateWallet.
 type UpdateWalletParams struct {
-	// IfMatch The ETag that the change is based on; absent: any.
+	// IfMatch ETag of the version that the change is based on. Empty: any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -3154,14 +3249,14 @@ type ClientInterface interface {
 
 	// ListCategories List categories
 	//
-	// Newest first.
+	// Returns a page of the user's categories, newest first.
 	//
 	// Corresponds with GET /api/v1/categories (the `ListCategories` operationId).
 	ListCategories(ctx context.Context, params *ListCategoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCategoryWithBody Create category
 	//
-	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3170,7 +3265,7 @@ type ClientInterface interface {
 
 	// CreateCategory Create category
 	//
-	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3179,21 +3274,21 @@ type ClientInterface interface {
 
 	// DeleteCategory Delete category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
 	DeleteCategory(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCategory Get category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
 	//
 	// Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
 	GetCategory(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCategoryWithBody Update category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3202,7 +3297,7 @@ type ClientInterface interface {
 
 	// UpdateCategory Update category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3211,7 +3306,7 @@ type ClientInterface interface {
 
 	// GetSummary Get summary
 	//
-	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
+	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
 	//
 	// Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
 	GetSummary(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3282,28 +3377,28 @@ type ClientInterface interface {
 
 	// GetReceipt Get receipt
 	//
-	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
+	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
 	//
 	// Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
 	GetReceipt(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceiptImage Get receipt image
 	//
-	// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImage(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List transactions
 	//
-	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	//
 	// Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
 	ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTransactionWithBody Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3312,7 +3407,7 @@ type ClientInterface interface {
 
 	// CreateTransaction Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3321,7 +3416,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsWithBody Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3330,7 +3425,7 @@ type ClientInterface interface {
 
 	// CreateTransactions Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3339,7 +3434,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3348,21 +3443,21 @@ type ClientInterface interface {
 
 	// DeleteTransaction Delete transaction
 	//
-	// As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
 	//
 	// Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
 	DeleteTransaction(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTransaction Get transaction
 	//
-	// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
 	//
 	// Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
 	GetTransaction(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTransactionWithBody Update transaction
 	//
-	// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3371,7 +3466,7 @@ type ClientInterface interface {
 
 	// UpdateTransaction Update transaction
 	//
-	// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3380,14 +3475,14 @@ type ClientInterface interface {
 
 	// ListWallets List wallets
 	//
-	// Newest first.
+	// Returns a page of the user's wallets, newest first.
 	//
 	// Corresponds with GET /api/v1/wallet (the `ListWallets` operationId).
 	ListWallets(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateWalletWithBody Create wallet
 	//
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3396,7 +3491,7 @@ type ClientInterface interface {
 
 	// CreateWallet Create wallet
 	//
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3405,21 +3500,21 @@ type ClientInterface interface {
 
 	// DeleteWallet Delete wallet
 	//
-	// WALLET_NOT_FOUND, WALLET_IN_USE.
+	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
 	DeleteWallet(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWallet Get wallet
 	//
-	// WALLET_NOT_FOUND: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
 	GetWallet(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWalletWithBody Update wallet
 	//
-	// WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3428,7 +3523,7 @@ type ClientInterface interface {
 
 	// UpdateWallet Update wallet
 	//
-	// WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4106,7 +4201,7 @@ func (c *Client) UpdateBudget(ctx context.Context, id string, params *UpdateBudg
 
 // ListCategories List categories
 //
-// Newest first.
+// Returns a page of the user's categories, newest first.
 //
 // Corresponds with GET /api/v1/categories (the `ListCategories` operationId).
 func (c *Client) ListCategories(ctx context.Context, params *ListCategoriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4123,7 +4218,7 @@ func (c *Client) ListCategories(ctx context.Context, params *ListCategoriesParam
 
 // CreateCategoryWithBody Create category
 //
-// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4142,7 +4237,7 @@ func (c *Client) CreateCategoryWithBody(ctx context.Context, params *CreateCateg
 
 // CreateCategory Create category
 //
-// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4161,7 +4256,7 @@ func (c *Client) CreateCategory(ctx context.Context, params *CreateCategoryParam
 
 // DeleteCategory Delete category
 //
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
+// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
 func (c *Client) DeleteCategory(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4178,7 +4273,7 @@ func (c *Client) DeleteCategory(ctx context.Context, id string, params *DeleteCa
 
 // GetCategory Get category
 //
-// INVALID_CATEGORY_EXIST_PARAMS: 400 for a malformed id, 404 for an unknown one or another user's.
+// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
 //
 // Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
 func (c *Client) GetCategory(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4195,7 +4290,7 @@ func (c *Client) GetCategory(ctx context.Context, id string, reqEditors ...Reque
 
 // UpdateCategoryWithBody Update category
 //
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4214,7 +4309,7 @@ func (c *Client) UpdateCategoryWithBody(ctx context.Context, id string, params *
 
 // UpdateCategory Update category
 //
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4233,7 +4328,7 @@ func (c *Client) UpdateCategory(ctx context.Context, id string, params *UpdateCa
 
 // GetSummary Get summary
 //
-// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
+// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
 //
 // Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
 func (c *Client) GetSummary(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4394,7 +4489,7 @@ func (c *Client) UpdateNotification(ctx context.Context, id string, body UpdateN
 
 // GetReceipt Get receipt
 //
-// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
+// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
 //
 // Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
 func (c *Client) GetReceipt(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4411,7 +4506,7 @@ func (c *Client) GetReceipt(ctx context.Context, id string, reqEditors ...Reques
 
 // GetReceiptImage Get receipt image
 //
-// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
 //
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 func (c *Client) GetReceiptImage(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4428,7 +4523,7 @@ func (c *Client) GetReceiptImage(ctx context.Context, id string, params *GetRece
 
 // ListTransactions List transactions
 //
-// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 //
 // Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
 func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4445,7 +4540,7 @@ func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsP
 
 // CreateTransactionWithBody Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4464,7 +4559,7 @@ func (c *Client) CreateTransactionWithBody(ctx context.Context, params *CreateTr
 
 // CreateTransaction Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4483,7 +4578,7 @@ func (c *Client) CreateTransaction(ctx context.Context, params *CreateTransactio
 
 // CreateTransactionsWithBody Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4502,7 +4597,7 @@ func (c *Client) CreateTransactionsWithBody(ctx context.Context, params *CreateT
 
 // CreateTransactions Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4521,7 +4616,7 @@ func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransacti
 
 // CreateTransactionsFromReceiptWithBody Create transactions from receipt
 //
-// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4540,7 +4635,7 @@ func (c *Client) CreateTransactionsFromReceiptWithBody(ctx context.Context, para
 
 // DeleteTransaction Delete transaction
 //
-// As GetTransaction.
+// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
 //
 // Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
 func (c *Client) DeleteTransaction(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4557,7 +4652,7 @@ func (c *Client) DeleteTransaction(ctx context.Context, id string, params *Delet
 
 // GetTransaction Get transaction
 //
-// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
 //
 // Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
 func (c *Client) GetTransaction(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4574,7 +4669,7 @@ func (c *Client) GetTransaction(ctx context.Context, id string, reqEditors ...Re
 
 // UpdateTransactionWithBody Update transaction
 //
-// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4593,7 +4688,7 @@ func (c *Client) UpdateTransactionWithBody(ctx context.Context, id string, param
 
 // UpdateTransaction Update transaction
 //
-// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4612,7 +4707,7 @@ func (c *Client) UpdateTransaction(ctx context.Context, id string, params *Updat
 
 // ListWallets List wallets
 //
-// Newest first.
+// Returns a page of the user's wallets, newest first.
 //
 // Corresponds with GET /api/v1/wallet (the `ListWallets` operationId).
 func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4629,7 +4724,7 @@ func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, req
 
 // CreateWalletWithBody Create wallet
 //
-// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4648,7 +4743,7 @@ func (c *Client) CreateWalletWithBody(ctx context.Context, params *CreateWalletP
 
 // CreateWallet Create wallet
 //
-// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4667,7 +4762,7 @@ func (c *Client) CreateWallet(ctx context.Context, params *CreateWalletParams, b
 
 // DeleteWallet Delete wallet
 //
-// WALLET_NOT_FOUND, WALLET_IN_USE.
+// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
 func (c *Client) DeleteWallet(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4684,7 +4779,7 @@ func (c *Client) DeleteWallet(ctx context.Context, id string, params *DeleteWall
 
 // GetWallet Get wallet
 //
-// WALLET_NOT_FOUND: 400 for a malformed id, 404 for an unknown one or another user's.
+// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
 func (c *Client) GetWallet(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4701,7 +4796,7 @@ func (c *Client) GetWallet(ctx context.Context, id string, reqEditors ...Request
 
 // UpdateWalletWithBody Update wallet
 //
-// WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4720,7 +4815,7 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id string, params *Up
 
 // UpdateWallet Update wallet
 //
-// WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8521,7 +8616,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListCategoriesWithResponse List categories
 	//
-	// Newest first.
+	// Returns a page of the user's categories, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8530,7 +8625,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithBodyWithResponse Create category
 	//
-	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8539,7 +8634,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithResponse Create category
 	//
-	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8548,7 +8643,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteCategoryWithResponse Delete category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8557,7 +8652,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetCategoryWithResponse Get category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8566,7 +8661,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateCategoryWithBodyWithResponse Update category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8575,7 +8670,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateCategoryWithResponse Update category
 	//
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8584,7 +8679,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetSummaryWithResponse Get summary
 	//
-	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
+	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8665,7 +8760,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetReceiptWithResponse Get receipt
 	//
-	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
+	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8674,7 +8769,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetReceiptImageWithResponse Get receipt image
 	//
-	// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8683,7 +8778,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListTransactionsWithResponse List transactions
 	//
-	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8692,7 +8787,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionWithBodyWithResponse Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8701,7 +8796,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionWithResponse Create transaction
 	//
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8710,7 +8805,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsWithBodyWithResponse Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8719,7 +8814,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsWithResponse Create transactions
 	//
-	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8728,7 +8823,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8737,7 +8832,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTransactionWithResponse Delete transaction
 	//
-	// As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8746,7 +8841,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetTransactionWithResponse Get transaction
 	//
-	// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8755,7 +8850,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTransactionWithBodyWithResponse Update transaction
 	//
-	// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8764,7 +8859,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTransactionWithResponse Update transaction
 	//
-	// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8773,7 +8868,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListWalletsWithResponse List wallets
 	//
-	// Newest first.
+	// Returns a page of the user's wallets, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8782,7 +8877,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithBodyWithResponse Create wallet
 	//
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8791,7 +8886,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithResponse Create wallet
 	//
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8800,7 +8895,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteWalletWithResponse Delete wallet
 	//
-	// WALLET_NOT_FOUND, WALLET_IN_USE.
+	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8809,7 +8904,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetWalletWithResponse Get wallet
 	//
-	// WALLET_NOT_FOUND: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8818,7 +8913,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
-	// WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8827,7 +8922,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithResponse Update wallet
 	//
-	// WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12471,7 +12566,7 @@ func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id s
 
 // ListCategoriesWithResponse List categories
 //
-// Newest first.
+// Returns a page of the user's categories, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12486,7 +12581,7 @@ func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, pa
 
 // CreateCategoryWithBodyWithResponse Create category
 //
-// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12501,7 +12596,7 @@ func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Con
 
 // CreateCategoryWithResponse Create category
 //
-// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12516,7 +12611,7 @@ func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, pa
 
 // DeleteCategoryWithResponse Delete category
 //
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
+// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12531,7 +12626,7 @@ func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id
 
 // GetCategoryWithResponse Get category
 //
-// INVALID_CATEGORY_EXIST_PARAMS: 400 for a malformed id, 404 for an unknown one or another user's.
+// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12546,7 +12641,7 @@ func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id st
 
 // UpdateCategoryWithBodyWithResponse Update category
 //
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12561,7 +12656,7 @@ func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Con
 
 // UpdateCategoryWithResponse Update category
 //
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12576,7 +12671,7 @@ func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id
 
 // GetSummaryWithResponse Get summary
 //
-// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
+// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12711,7 +12806,7 @@ func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context
 
 // GetReceiptWithResponse Get receipt
 //
-// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
+// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12726,7 +12821,7 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id str
 
 // GetReceiptImageWithResponse Get receipt image
 //
-// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12741,7 +12836,7 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 
 // ListTransactionsWithResponse List transactions
 //
-// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12756,7 +12851,7 @@ func (c *ClientWithResponses) ListTransactionsWithResponse(ctx context.Context, 
 
 // CreateTransactionWithBodyWithResponse Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12771,7 +12866,7 @@ func (c *ClientWithResponses) CreateTransactionWithBodyWithResponse(ctx context.
 
 // CreateTransactionWithResponse Create transaction
 //
-// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12786,7 +12881,7 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 
 // CreateTransactionsWithBodyWithResponse Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12801,7 +12896,7 @@ func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context
 
 // CreateTransactionsWithResponse Create transactions
 //
-// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12816,7 +12911,7 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 //
-// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12831,7 +12926,7 @@ func (c *ClientWithResponses) CreateTransactionsFromReceiptWithBodyWithResponse(
 
 // DeleteTransactionWithResponse Delete transaction
 //
-// As GetTransaction.
+// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12846,7 +12941,7 @@ func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context,
 
 // GetTransactionWithResponse Get transaction
 //
-// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12861,7 +12956,7 @@ func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id
 
 // UpdateTransactionWithBodyWithResponse Update transaction
 //
-// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12876,7 +12971,7 @@ func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.
 
 // UpdateTransactionWithResponse Update transaction
 //
-// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12891,7 +12986,7 @@ func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context,
 
 // ListWalletsWithResponse List wallets
 //
-// Newest first.
+// Returns a page of the user's wallets, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12906,7 +13001,7 @@ func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, param
 
 // CreateWalletWithBodyWithResponse Create wallet
 //
-// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12921,7 +13016,7 @@ func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Conte
 
 // CreateWalletWithResponse Create wallet
 //
-// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12936,7 +13031,7 @@ func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, para
 
 // DeleteWalletWithResponse Delete wallet
 //
-// WALLET_NOT_FOUND, WALLET_IN_USE.
+// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12951,7 +13046,7 @@ func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id s
 
 // GetWalletWithResponse Get wallet
 //
-// WALLET_NOT_FOUND: 400 for a malformed id, 404 for an unknown one or another user's.
+// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12966,7 +13061,7 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id stri
 
 // UpdateWalletWithBodyWithResponse Update wallet
 //
-// WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12981,7 +13076,7 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 
 // UpdateWalletWithResponse Update wallet
 //
-// WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -4,7 +4,8 @@
 // 	protoc        (unknown)
 // source: coffer/ledger/v1/events.proto
 
-// What the ledger publishes. Subjects are ledger.v1.<noun>.<past participle>.
+// The events that the ledger publishes, at least once each and in order per owner. Subjects have the form
+// ledger.v1.<noun>.<past participle>.
 
 package ledgerv1
 
@@ -23,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// TransactionCreated: ledger.v1.transaction.created.
+// TransactionCreated is published when a transaction is created. Subject: ledger.v1.transaction.created.
 type TransactionCreated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -76,7 +77,7 @@ func (x *TransactionCreated) GetTransaction() *Transaction {
 	return nil
 }
 
-// TransactionUpdated: ledger.v1.transaction.updated.
+// TransactionUpdated is published when a transaction is changed. Subject: ledger.v1.transaction.updated.
 type TransactionUpdated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -137,11 +138,11 @@ func (x *TransactionUpdated) GetAfter() *Transaction {
 	return nil
 }
 
-// TransactionDeleted: ledger.v1.transaction.deleted.
+// TransactionDeleted is published when a transaction is deleted. Subject: ledger.v1.transaction.deleted.
 type TransactionDeleted struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// As it last was.
+	// The transaction before the deletion.
 	Transaction   *Transaction `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -191,7 +192,7 @@ func (x *TransactionDeleted) GetTransaction() *Transaction {
 	return nil
 }
 
-// WalletCreated: ledger.v1.wallet.created.
+// WalletCreated is published when a wallet is created. Subject: ledger.v1.wallet.created.
 type WalletCreated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -244,7 +245,8 @@ func (x *WalletCreated) GetWallet() *Wallet {
 	return nil
 }
 
-// WalletUpdated: ledger.v1.wallet.updated. A new balance alone is told by the transaction's event.
+// WalletUpdated is published when a wallet is renamed, archived or restored. Subject: ledger.v1.wallet.updated.
+// A changed balance alone publishes only the event of the transaction.
 type WalletUpdated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -297,7 +299,7 @@ func (x *WalletUpdated) GetWallet() *Wallet {
 	return nil
 }
 
-// WalletDeleted: ledger.v1.wallet.deleted.
+// WalletDeleted is published when a wallet is deleted. Subject: ledger.v1.wallet.deleted.
 type WalletDeleted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -350,7 +352,7 @@ func (x *WalletDeleted) GetWalletId() string {
 	return ""
 }
 
-// CategoryCreated: ledger.v1.category.created.
+// CategoryCreated is published when a category is created. Subject: ledger.v1.category.created.
 type CategoryCreated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -403,7 +405,7 @@ func (x *CategoryCreated) GetCategory() *Category {
 	return nil
 }
 
-// CategoryUpdated: ledger.v1.category.updated.
+// CategoryUpdated is published when a category is renamed. Subject: ledger.v1.category.updated.
 type CategoryUpdated struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -456,12 +458,13 @@ func (x *CategoryUpdated) GetCategory() *Category {
 	return nil
 }
 
-// CategoryDeleted: ledger.v1.category.deleted.
+// CategoryDeleted is published when a category is deleted or merged. Subject: ledger.v1.category.deleted.
 type CategoryDeleted struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId    string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	CategoryId string                 `protobuf:"bytes,2,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// The category that took over its transactions, if any; no single events are published for those.
+	// The target of the merge. Absent if the category was deleted without one. No events are published for the
+	// transactions that the merge changes.
 	ReassignedTo  *string `protobuf:"bytes,3,opt,name=reassigned_to,json=reassignedTo,proto3,oneof" json:"reassigned_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/ledger/v1/ledger.proto
 
-// Wallets, categories, transactions, receipts and the dashboard.
+// Package coffer.ledger.v1 is the API of the ledger: wallets, categories, transactions, receipts and the dashboard.
 
 package ledgerv1
 
@@ -26,24 +26,26 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Wallet is a place where money is kept.
+// Wallet holds money in one or more currencies.
 type Wallet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
-	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// UUID, version 7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// ISO 4217.
+	// ISO 4217 code of the wallet's own currency.
 	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Opening balance plus the sum of the wallet's transactions in its currency.
-	Balance        string `protobuf:"bytes,4,opt,name=balance,proto3" json:"balance,omitempty"`
+	// Current balance in the wallet's own currency: the opening balance plus the sum of the transactions in that currency.
+	Balance string `protobuf:"bytes,4,opt,name=balance,proto3" json:"balance,omitempty"`
+	// Opening balance, in the wallet's own currency.
 	InitialBalance string `protobuf:"bytes,5,opt,name=initial_balance,json=initialBalance,proto3" json:"initial_balance,omitempty"`
-	// One entry per currency that the wallet holds, its own first.
+	// Current balances: the wallet's own currency first, and then each other currency with a balance other than 0.
 	Balances []*Balance `protobuf:"bytes,6,rep,name=balances,proto3" json:"balances,omitempty"`
-	// An archived wallet is hidden by clients; it still takes transactions.
+	// Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `protobuf:"varint,7,opt,name=archived,proto3" json:"archived,omitempty"`
-	// RFC 3339 UTC.
+	// RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the last change of name or archived; RFC 3339, UTC.
 	UpdatedAt     string `protobuf:"bytes,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -142,11 +144,13 @@ func (x *Wallet) GetUpdatedAt() string {
 	return ""
 }
 
-// Balance of a wallet in one currency.
+// Balance is the balance of a wallet in one currency.
 type Balance struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Currency      string                 `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
-	Amount        string                 `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// In the major unit; negative if more was spent than received.
+	Amount        string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -197,13 +201,14 @@ func (x *Balance) GetAmount() string {
 
 type CreateWalletRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1..100 characters.
+	// 1 to 100 characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// ISO 4217, any case.
+	// ISO 4217 code, in upper or lower case.
 	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Opening balance; 0 when absent, may be negative.
-	Balance        *string `protobuf:"bytes,3,opt,name=balance,proto3,oneof" json:"balance,omitempty"`
-	IdempotencyKey string  `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// Opening balance, in the major unit; may be negative. Default 0.
+	Balance *string `protobuf:"bytes,3,opt,name=balance,proto3,oneof" json:"balance,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -267,12 +272,14 @@ func (x *CreateWalletRequest) GetIdempotencyKey() string {
 }
 
 type CreateWalletResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Wallet        *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	Replayed      bool                   `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// true if the response is that of an earlier request with the same key.
+	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -344,11 +351,11 @@ func (x *CreateWalletResponse) GetReplayed() bool {
 
 type ListWalletsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Maximum number of items, at least 1; default 50. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Empty: the first page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
-	// true: only archived wallets; false: only the others; absent: all.
+	// true returns archived wallets only, and false the others. By default all are returned.
 	Archived      *bool `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -518,11 +525,12 @@ func (x *GetWalletRequest) GetId() string {
 }
 
 type GetWalletResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Wallet        *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -586,11 +594,13 @@ func (x *GetWalletResponse) GetEtag() string {
 }
 
 type UpdateWalletRequest struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name     *string                `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	Archived *bool                  `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
-	// The ETag that the change is based on; absent: any.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 100 characters.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// true archives the wallet, false restores it.
+	Archived *bool `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
+	// ETag of the version that the change is based on. Empty: any version.
 	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -655,11 +665,12 @@ func (x *UpdateWalletRequest) GetIfMatch() string {
 }
 
 type UpdateWalletResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Wallet        *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -723,9 +734,10 @@ func (x *UpdateWalletResponse) GetEtag() string {
 }
 
 type DeleteWalletRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IfMatch       string                 `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. Empty: any version.
+	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -775,10 +787,11 @@ func (x *DeleteWalletRequest) GetIfMatch() string {
 }
 
 type DeleteWalletResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted wallet.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -834,16 +847,16 @@ func (x *DeleteWalletResponse) GetId() string {
 	return ""
 }
 
-// Category is what money was spent on or came from.
+// Category groups transactions by purpose, for example Groceries.
 type Category struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Unique per user, in any case.
+	// 1 to 100 characters, unique per user, ignoring case.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// RFC 3339 UTC.
+	// RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// RFC 3339, UTC.
 	UpdatedAt     string `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -909,8 +922,9 @@ func (x *Category) GetUpdatedAt() string {
 
 type CreateCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1..100 characters.
-	Name           string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// 1 to 100 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -961,12 +975,14 @@ func (x *CreateCategoryRequest) GetIdempotencyKey() string {
 }
 
 type CreateCategoryResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Category      *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	Replayed      bool                   `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Category *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// true if the response is that of an earlier request with the same key.
+	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1038,9 +1054,9 @@ func (x *CreateCategoryResponse) GetReplayed() bool {
 
 type ListCategoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Maximum number of items, at least 1; default 50. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Empty: the first page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1203,11 +1219,12 @@ func (x *GetCategoryRequest) GetId() string {
 }
 
 type GetCategoryResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Category      *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Category *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1271,10 +1288,12 @@ func (x *GetCategoryResponse) GetEtag() string {
 }
 
 type UpdateCategoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          *string                `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	IfMatch       string                 `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 100 characters.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// ETag of the version that the change is based on. Empty: any version.
+	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1331,11 +1350,12 @@ func (x *UpdateCategoryRequest) GetIfMatch() string {
 }
 
 type UpdateCategoryResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Category      *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Category *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1401,9 +1421,11 @@ func (x *UpdateCategoryResponse) GetEtag() string {
 type DeleteCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Category that takes over the transactions of this one, in the same database transaction.
-	ReassignTo    *string `protobuf:"bytes,2,opt,name=reassign_to,json=reassignTo,proto3,oneof" json:"reassign_to,omitempty"`
-	IfMatch       string  `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Id of the category into which this one is merged. Its transactions and budgets then use that category. Everything is
+	// changed in one database transaction.
+	ReassignTo *string `protobuf:"bytes,2,opt,name=reassign_to,json=reassignTo,proto3,oneof" json:"reassign_to,omitempty"`
+	// ETag of the version that the change is based on. Empty: any version.
+	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1460,10 +1482,11 @@ func (x *DeleteCategoryRequest) GetIfMatch() string {
 }
 
 type DeleteCategoryResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted category.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1519,27 +1542,28 @@ func (x *DeleteCategoryResponse) GetId() string {
 	return ""
 }
 
-// Transaction is money that came or went.
+// Transaction is an income or an expense in a wallet.
 type Transaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Negative for an expense.
-	Amount      string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	// In the major unit of the currency; negative for an expense.
+	Amount string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	// Up to 1000 characters.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the transaction; RFC 3339, UTC.
 	Date string `protobuf:"bytes,4,opt,name=date,proto3" json:"date,omitempty"`
-	// ISO 4217.
+	// ISO 4217 code.
 	Currency   string `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
 	WalletId   string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	CategoryId string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// "expense" or "income".
+	// expense or income.
 	Type string `protobuf:"bytes,8,opt,name=type,proto3" json:"type,omitempty"`
-	// The receipt that it was read from.
+	// Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *string `protobuf:"bytes,9,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
-	// RFC 3339 UTC.
+	// RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// RFC 3339, UTC.
 	UpdatedAt     string `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1654,20 +1678,23 @@ func (x *Transaction) GetUpdatedAt() string {
 
 type CreateTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Positive; the sign comes from type.
+	// Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
 	Amount string `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Up to 1000 characters.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// ISO 8601 date or date-time, extended or basic form, of the years 1900 to 2200: 2026-11-20, 2026-11-20T10:15:00+02:00,
-	// 20261120, 20261120T101500Z. UTC if there is no offset.
+	// ISO 8601 date or date-time in extended or basic form, of the years 1900 to 2200. Examples: 2026-11-20,
+	// 2026-11-20T10:15:00+02:00, 20261120, 20261120T101500Z. Without an offset, the zone is UTC.
 	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	// ISO 4217, any case.
-	Currency   string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
-	WalletId   string `protobuf:"bytes,5,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// ISO 4217 code, in upper or lower case. It may differ from the wallet's own currency.
+	Currency string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Id of one of the user's wallets.
+	WalletId string `protobuf:"bytes,5,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Id of one of the user's categories.
 	CategoryId string `protobuf:"bytes,6,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// "expense" or "income"; absent: income.
-	Type           *string `protobuf:"bytes,7,opt,name=type,proto3,oneof" json:"type,omitempty"`
-	IdempotencyKey string  `protobuf:"bytes,8,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// expense or income; default income.
+	Type *string `protobuf:"bytes,7,opt,name=type,proto3,oneof" json:"type,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	IdempotencyKey string `protobuf:"bytes,8,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1759,12 +1786,14 @@ func (x *CreateTransactionRequest) GetIdempotencyKey() string {
 }
 
 type CreateTransactionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Transaction   *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	Replayed      bool                   `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message     string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Transaction *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// true if the response is that of an earlier request with the same key.
+	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1836,9 +1865,10 @@ func (x *CreateTransactionResponse) GetReplayed() bool {
 
 type CreateTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 500, without keys of their own; like every body, 1 MiB at most.
-	Transactions   []*CreateTransactionRequest `protobuf:"bytes,1,rep,name=transactions,proto3" json:"transactions,omitempty"`
-	IdempotencyKey string                      `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// 1 to 500 transactions, without idempotency keys. The body is limited to 1 MiB, like that of each request.
+	Transactions []*CreateTransactionRequest `protobuf:"bytes,1,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1891,9 +1921,10 @@ type CreateTransactionsResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// In the request's order.
-	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
-	Replayed      bool           `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// In the order of the request.
+	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	// true if the response is that of an earlier request with the same key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1958,27 +1989,31 @@ func (x *CreateTransactionsResponse) GetReplayed() bool {
 
 type ListTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Any of these wallets.
+	// Transactions in any of these wallets; at most 100.
 	WalletId []string `protobuf:"bytes,1,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Any of these categories.
+	// Transactions in any of these categories; at most 100.
 	CategoryId []string `protobuf:"bytes,2,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	Type       *string  `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
-	Currency   *string  `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	// Inclusive; ISO 8601 date-time or YYYY-MM-DD.
+	// expense or income.
+	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
+	// ISO 4217 code, in upper or lower case.
+	Currency *string `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// Inclusive; ISO 8601 date or date-time.
 	From *string `protobuf:"bytes,5,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// Inclusive; a bare date means the whole day.
+	// Inclusive; ISO 8601 date or date-time. A date includes the whole day.
 	To *string `protobuf:"bytes,6,opt,name=to,proto3,oneof" json:"to,omitempty"`
-	// Inclusive bounds of the signed amount.
+	// Inclusive minimum of the signed amount. Expenses are negative.
 	MinAmount *string `protobuf:"bytes,7,opt,name=min_amount,json=minAmount,proto3,oneof" json:"min_amount,omitempty"`
+	// Inclusive maximum of the signed amount. Expenses are negative.
 	MaxAmount *string `protobuf:"bytes,8,opt,name=max_amount,json=maxAmount,proto3,oneof" json:"max_amount,omitempty"`
-	// A substring of the description, in any case. Without three ASCII letters or digits in a row, no index can find it: then a
-	// page examines 10000 transactions, and may have fewer rows than the limit, or none, although has_more is true.
+	// Substring of the description, ignoring case. If it has no three consecutive ASCII letters or digits, no index
+	// supports it. Then a page examines 10000 transactions, and may contain fewer than limit, or none, although hasMore is
+	// true.
 	Q *string `protobuf:"bytes,9,opt,name=q,proto3,oneof" json:"q,omitempty"`
-	// -date (default), date, -amount, amount.
+	// -date (default; newest first), date, -amount (largest signed amount first) or amount.
 	Sort *string `protobuf:"bytes,10,opt,name=sort,proto3,oneof" json:"sort,omitempty"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Maximum number of items, at least 1; default 50. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,11,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before; only with the same filters and sort.
+	// nextCursor of the previous page, with the same filters and sort. Empty: the first page.
 	Cursor        string `protobuf:"bytes,12,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2211,11 +2246,12 @@ func (x *GetTransactionRequest) GetId() string {
 }
 
 type GetTransactionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Transaction   *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message     string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Transaction *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2281,15 +2317,22 @@ func (x *GetTransactionResponse) GetEtag() string {
 type UpdateTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Positive; alone it keeps the old sign.
-	Amount        *string `protobuf:"bytes,2,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
-	Description   *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	Date          *string `protobuf:"bytes,4,opt,name=date,proto3,oneof" json:"date,omitempty"`
-	Currency      *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	WalletId      *string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
-	CategoryId    *string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
-	Type          *string `protobuf:"bytes,8,opt,name=type,proto3,oneof" json:"type,omitempty"`
-	IfMatch       string  `protobuf:"bytes,9,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Positive, in the major unit. Without type, the sign does not change. Required with another currency.
+	Amount *string `protobuf:"bytes,2,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
+	// Up to 1000 characters.
+	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// ISO 8601 date or date-time of the years 1900 to 2200, as in CreateTransaction.
+	Date *string `protobuf:"bytes,4,opt,name=date,proto3,oneof" json:"date,omitempty"`
+	// ISO 4217 code, in upper or lower case. Amounts are not converted.
+	Currency *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// Id of one of the user's wallets.
+	WalletId *string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	// Id of one of the user's categories.
+	CategoryId *string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
+	// expense or income.
+	Type *string `protobuf:"bytes,8,opt,name=type,proto3,oneof" json:"type,omitempty"`
+	// ETag of the version that the change is based on. Empty: any version.
+	IfMatch       string `protobuf:"bytes,9,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2388,11 +2431,12 @@ func (x *UpdateTransactionRequest) GetIfMatch() string {
 }
 
 type UpdateTransactionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Transaction   *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message     string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Transaction *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2456,9 +2500,10 @@ func (x *UpdateTransactionResponse) GetEtag() string {
 }
 
 type DeleteTransactionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IfMatch       string                 `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. Empty: any version.
+	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2508,10 +2553,11 @@ func (x *DeleteTransactionRequest) GetIfMatch() string {
 }
 
 type DeleteTransactionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted transaction.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2570,18 +2616,21 @@ func (x *DeleteTransactionResponse) GetId() string {
 type CreateTransactionsFromReceiptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
-	Receipt    []byte `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
-	WalletId   string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	Receipt []byte `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
+	// Id of one of the user's wallets. Its currency applies if none is printed.
+	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Id of the category of all transactions.
 	CategoryId string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// "items": one transaction per line, refused when the lines do not add up to the total; "single": one for the
-	// total; absent: items when they add up, else single.
+	// items creates one transaction per line, and fails if the lines do not add up to the total. single creates one
+	// transaction for the total. The default is items if the lines add up, and otherwise single.
 	Mode *string `protobuf:"bytes,4,opt,name=mode,proto3,oneof" json:"mode,omitempty"`
-	// Recognise and answer, create nothing.
+	// true recognizes the receipt and creates nothing. Default false.
 	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// "create" (default) or "reject" when the user has uploaded the same file before.
-	OnDuplicate    *string `protobuf:"bytes,6,opt,name=on_duplicate,json=onDuplicate,proto3,oneof" json:"on_duplicate,omitempty"`
-	IdempotencyKey string  `protobuf:"bytes,7,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Keep a picture of the receipt, as long as the receipt; nothing is kept of text.
+	// create (default) or reject, for a file that the user has uploaded before.
+	OnDuplicate *string `protobuf:"bytes,6,opt,name=on_duplicate,json=onDuplicate,proto3,oneof" json:"on_duplicate,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	IdempotencyKey string `protobuf:"bytes,7,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// true stores images of the pages as long as the receipt. Default false. For a text file no image is stored.
 	KeepImage     bool `protobuf:"varint,8,opt,name=keep_image,json=keepImage,proto3" json:"keep_image,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2677,10 +2726,11 @@ type CreateTransactionsFromReceiptResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// In a preview: the transactions that would be created.
-	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
-	Receipt       *v11.Receipt   `protobuf:"bytes,4,opt,name=receipt,proto3" json:"receipt,omitempty"`
-	Replayed      bool           `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// With dryRun: the transactions that would be created, without ids.
+	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	Receipt      *v11.Receipt   `protobuf:"bytes,4,opt,name=receipt,proto3" json:"receipt,omitempty"`
+	// true if the response is that of an earlier request with the same key.
+	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2857,7 +2907,7 @@ func (x *GetReceiptResponse) GetReceipt() *v11.Receipt {
 type GetReceiptImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// From 1, the default.
+	// Page number from 1; default 1.
 	Page          int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2909,7 +2959,8 @@ func (x *GetReceiptImageRequest) GetPage() int32 {
 
 type GetReceiptImageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The page that the receipt's evidence lies on; pageWidth and pageHeight of a box tell by how much it was shrunk.
+	// The page to which the boxes of the receipt's evidence refer. It may be smaller than the uploaded page; compare its
+	// size with pageWidth and pageHeight of a box.
 	Image         []byte `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2954,11 +3005,12 @@ func (x *GetReceiptImageResponse) GetImage() []byte {
 
 type GetSummaryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Inclusive; ISO 8601 date-time or YYYY-MM-DD. Absent: the first day of the month of `to`.
+	// Inclusive; ISO 8601 date or date-time. Default: the first day of the month of `to`.
 	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// Inclusive; a bare date means the whole day. Absent: the end of the current month (UTC), or of that of a later `from`.
+	// Inclusive; ISO 8601 date or date-time. A date includes the whole day. Default: the end of the current month (UTC),
+	// or of the month of a later `from`.
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
-	// Only this currency.
+	// Restricts the summary to one currency; ISO 4217 code. By default it contains all.
 	Currency      *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3075,25 +3127,29 @@ func (x *GetSummaryResponse) GetSummary() *Summary {
 	return nil
 }
 
-// Summary of a user's money in a window. Income and expense are positive; net = income - expense.
+// Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 type Summary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// First day, YYYY-MM-DD.
 	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
 	// Last day, YYYY-MM-DD.
-	To     string    `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// One row per currency.
 	Totals []*Totals `protobuf:"bytes,3,rep,name=totals,proto3" json:"totals,omitempty"`
-	// At most 2000 rows: beyond that, each currency has an equal share of them for the categories with the largest expenses.
+	// One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows,
+	// for its categories with the largest expenses.
 	ByCategory []*CategoryTotals `protobuf:"bytes,4,rep,name=by_category,json=byCategory,proto3" json:"by_category,omitempty"`
-	// At most 2000 rows, those in the wallets' own currencies first. A row in another currency needs a balance or movements.
+	// One row per wallet and currency, at most 2000; rows in the wallets' own currencies take precedence. A row in another
+	// currency requires a balance or transactions in the window.
 	ByWallet []*WalletTotals `protobuf:"bytes,5,rep,name=by_wallet,json=byWallet,proto3" json:"by_wallet,omitempty"`
-	// The twelve months that end with the window's last one, oldest first; a month without movement is a zero.
+	// Twelve months, ending with the last month of the window, oldest first. A month without transactions has zeros.
 	Trend []*MonthTotals `protobuf:"bytes,6,rep,name=trend,proto3" json:"trend,omitempty"`
-	// The window of the same length just before; of whole calendar months as many months before.
+	// Totals of the previous window of the same length. If the window consists of whole calendar months, these are as many
+	// months before it.
 	Previous []*Totals `protobuf:"bytes,7,rep,name=previous,proto3" json:"previous,omitempty"`
-	// The window's five largest expenses in each currency, by currency.
+	// The five largest expenses of the window in each currency, by currency.
 	LargestExpenses []*Transaction `protobuf:"bytes,8,rep,name=largest_expenses,json=largestExpenses,proto3" json:"largest_expenses,omitempty"`
-	// The window's five newest transactions.
+	// The five newest transactions of the window.
 	RecentTransactions []*Transaction `protobuf:"bytes,9,rep,name=recent_transactions,json=recentTransactions,proto3" json:"recent_transactions,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -3192,17 +3248,22 @@ func (x *Summary) GetRecentTransactions() []*Transaction {
 	return nil
 }
 
-// Totals in one currency.
+// Totals contains the totals of a window in one currency, in the major unit.
 type Totals struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Currency string                 `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
-	Income   string                 `protobuf:"bytes,2,opt,name=income,proto3" json:"income,omitempty"`
-	Expense  string                 `protobuf:"bytes,3,opt,name=expense,proto3" json:"expense,omitempty"`
-	Net      string                 `protobuf:"bytes,4,opt,name=net,proto3" json:"net,omitempty"`
-	// Sum of the balances of the user's wallets in this currency at the end of the window; in previous, at the end of the
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Sum of the incomes.
+	Income string `protobuf:"bytes,2,opt,name=income,proto3" json:"income,omitempty"`
+	// Sum of the expenses, positive.
+	Expense string `protobuf:"bytes,3,opt,name=expense,proto3" json:"expense,omitempty"`
+	// income - expense.
+	Net string `protobuf:"bytes,4,opt,name=net,proto3" json:"net,omitempty"`
+	// Sum of the balances of the user's wallets in this currency at the end of the window. In previous: at the end of the
 	// previous window.
-	Balance          string `protobuf:"bytes,5,opt,name=balance,proto3" json:"balance,omitempty"`
-	TransactionCount int32  `protobuf:"varint,6,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
+	Balance string `protobuf:"bytes,5,opt,name=balance,proto3" json:"balance,omitempty"`
+	// Number of transactions.
+	TransactionCount int32 `protobuf:"varint,6,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -3279,15 +3340,19 @@ func (x *Totals) GetTransactionCount() int32 {
 	return 0
 }
 
-// CategoryTotals in one category and currency.
+// CategoryTotals contains the totals of one category in one currency, in the major unit.
 type CategoryTotals struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	CategoryId string                 `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	Name       string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Currency   string                 `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	Income     string                 `protobuf:"bytes,4,opt,name=income,proto3" json:"income,omitempty"`
-	Expense    string                 `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
-	// Share of the window's expense in this currency, 0..100, two decimals.
+	// Name of the category.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Sum of the incomes.
+	Income string `protobuf:"bytes,4,opt,name=income,proto3" json:"income,omitempty"`
+	// Sum of the expenses, positive.
+	Expense string `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
+	// Share of the window's total expense in this currency, 0 to 100, with two decimals.
 	Percentage    float64 `protobuf:"fixed64,6,opt,name=percentage,proto3" json:"percentage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3365,16 +3430,21 @@ func (x *CategoryTotals) GetPercentage() float64 {
 	return 0
 }
 
-// WalletTotals in one wallet and currency.
+// WalletTotals contains the totals of one wallet in one currency, in the major unit.
 type WalletTotals struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	WalletId string                 `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	Name     string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Currency string                 `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	Income   string                 `protobuf:"bytes,4,opt,name=income,proto3" json:"income,omitempty"`
-	Expense  string                 `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
-	Net      string                 `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`
-	// At the end of the window.
+	// Name of the wallet.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Sum of the incomes.
+	Income string `protobuf:"bytes,4,opt,name=income,proto3" json:"income,omitempty"`
+	// Sum of the expenses, positive.
+	Expense string `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
+	// income - expense.
+	Net string `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`
+	// Balance at the end of the window.
 	Balance       string `protobuf:"bytes,7,opt,name=balance,proto3" json:"balance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3459,14 +3529,18 @@ func (x *WalletTotals) GetBalance() string {
 	return ""
 }
 
-// MonthTotals in one month and currency.
+// MonthTotals contains the totals of one month in one currency, in the major unit.
 type MonthTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// YYYY-MM.
-	Month         string `protobuf:"bytes,1,opt,name=month,proto3" json:"month,omitempty"`
-	Currency      string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
-	Income        string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
-	Expense       string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
+	Month string `protobuf:"bytes,1,opt,name=month,proto3" json:"month,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Sum of the incomes.
+	Income string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
+	// Sum of the expenses, positive.
+	Expense string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
+	// income - expense.
 	Net           string `protobuf:"bytes,5,opt,name=net,proto3" json:"net,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3540,14 +3614,14 @@ func (x *MonthTotals) GetNet() string {
 type CheckReferencesRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Not checked when empty.
+	// Empty: no wallet is checked.
 	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Not checked when empty.
+	// Empty: no category is checked.
 	CategoryIds []string `protobuf:"bytes,3,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	// The budget that is about to use the categories; empty: nothing is reserved.
+	// The budget that is about to use the categories. Empty: nothing is reserved.
 	BudgetId string `protobuf:"bytes,4,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// A new id for each attempt to write the budget, required with budget_id. The reservation ends when it is settled, or
-	// after a day.
+	// A new id for each attempt to write the budget; required with budget_id. The reservation ends when SyncReferences
+	// settles it, or after a day.
 	Reservation   string `protobuf:"bytes,5,opt,name=reservation,proto3" json:"reservation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3656,7 +3730,7 @@ func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
 
 type SyncReferencesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Each budget once.
+	// At most 100, each budget once.
 	Budgets       []*BudgetReferences `protobuf:"bytes,1,rep,name=budgets,proto3" json:"budgets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3699,16 +3773,16 @@ func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
 	return nil
 }
 
-// BudgetReferences are the categories of a budget in one version.
+// BudgetReferences contains the categories of a budget in one version.
 type BudgetReferences struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId  string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	BudgetId string                 `protobuf:"bytes,2,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// A version older than the one that the ledger knows changes nothing.
+	// A version older than the recorded one changes nothing.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
-	// Empty when the budget is deleted.
+	// Empty if the budget is deleted.
 	CategoryIds []string `protobuf:"bytes,4,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	// Reservations whose attempt to write the budget has ended, in any way. They are released.
+	// Reservations to release, because the attempt to write the budget has ended, successfully or not.
 	SettledReservations []string `protobuf:"bytes,5,rep,name=settled_reservations,json=settledReservations,proto3" json:"settled_reservations,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -3824,11 +3898,11 @@ func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
 	return nil
 }
 
-// CurrentCategories are the categories that a budget should have.
+// CurrentCategories contains the categories that a budget should have.
 type CurrentCategories struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One per category of the budget, in its order: the same id, the id of the category that it was merged into, or empty
-	// when it no longer exists. No ids when the ledger knows a later version of the budget.
+	// One per category of the budget, in its order: the same id, the id of the category into which it was merged, or empty
+	// if it no longer exists. No ids if the ledger has recorded a later version of the budget.
 	CategoryIds   []string `protobuf:"bytes,1,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3872,8 +3946,9 @@ func (x *CurrentCategories) GetCategoryIds() []string {
 }
 
 type SumSpendingRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Windows       []*SpendingWindow      `protobuf:"bytes,1,rep,name=windows,proto3" json:"windows,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1000.
+	Windows       []*SpendingWindow `protobuf:"bytes,1,rep,name=windows,proto3" json:"windows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3915,7 +3990,7 @@ func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
 	return nil
 }
 
-// SpendingWindow is a wallet's categories between two days.
+// SpendingWindow selects the transactions of a wallet in some categories between two days.
 type SpendingWindow struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	OwnerId     string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -3996,7 +4071,7 @@ func (x *SpendingWindow) GetTo() string {
 
 type SumSpendingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One per window, in the order asked.
+	// One per window, in the order of the request.
 	Spendings     []*Spending `protobuf:"bytes,1,rep,name=spendings,proto3" json:"spendings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4039,12 +4114,12 @@ func (x *SumSpendingResponse) GetSpendings() []*Spending {
 	return nil
 }
 
-// Spending in a window.
+// Spending contains the amounts spent in a window.
 type Spending struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// False when the wallet is gone.
+	// false if the wallet was deleted.
 	Found bool `protobuf:"varint,1,opt,name=found,proto3" json:"found,omitempty"`
-	// Minus the sum of the signed amounts per currency, by currency.
+	// Expense minus income, per currency, by currency.
 	Amounts       []*SpentAmount `protobuf:"bytes,2,rep,name=amounts,proto3" json:"amounts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4094,11 +4169,12 @@ func (x *Spending) GetAmounts() []*SpentAmount {
 	return nil
 }
 
-// SpentAmount in one currency.
+// SpentAmount is the amount spent in one currency.
 type SpentAmount struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Currency string                 `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Minor units; negative when more came back than went.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// In minor units. Negative if income exceeds expense.
 	SpentMinor    int64 `protobuf:"varint,2,opt,name=spent_minor,json=spentMinor,proto3" json:"spent_minor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

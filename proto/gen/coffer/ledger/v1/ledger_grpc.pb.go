@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: coffer/ledger/v1/ledger.proto
 
-// Wallets, categories, transactions, receipts and the dashboard.
+// Package coffer.ledger.v1 is the API of the ledger: wallets, categories, transactions, receipts and the dashboard.
 
 package ledgerv1
 
@@ -50,65 +50,83 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// LedgerService keeps a person's money.
+// LedgerService manages a user's wallets, categories, transactions and receipts, and computes balances and summaries.
 //
-// Amounts are decimals in the currency's major unit, e.g. "12.30", with at most the currency's ISO 4217 decimals.
-// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that
+// Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
+// Any RPC may return VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that
 // take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a
 // cursor INVALID_CURSOR.
 type LedgerServiceClient interface {
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors:
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 	CreateWallet(ctx context.Context, in *CreateWalletRequest, opts ...grpc.CallOption) (*CreateWalletResponse, error)
-	// Newest first.
+	// Returns a page of the user's wallets, newest first.
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
-	// WALLET_NOT_FOUND: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404
+	// for an unknown wallet or another user's.
 	GetWallet(ctx context.Context, in *GetWalletRequest, opts ...grpc.CallOption) (*GetWalletResponse, error)
-	// WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
-	// WALLET_NOT_FOUND, WALLET_IN_USE.
+	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
 	DeleteWallet(ctx context.Context, in *DeleteWalletRequest, opts ...grpc.CallOption) (*DeleteWalletResponse, error)
-	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case;
+	// CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 	CreateCategory(ctx context.Context, in *CreateCategoryRequest, opts ...grpc.CallOption) (*CreateCategoryResponse, error)
-	// Newest first.
+	// Returns a page of the user's categories, newest first.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
-	// INVALID_CATEGORY_EXIST_PARAMS: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an
+	// unknown category or another user's.
 	GetCategory(ctx context.Context, in *GetCategoryRequest, opts ...grpc.CallOption) (*GetCategoryResponse, error)
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 	UpdateCategory(ctx context.Context, in *UpdateCategoryRequest, opts ...grpc.CallOption) (*UpdateCategoryResponse, error)
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
+	// instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if
+	// a transaction or a budget uses the category.
 	DeleteCategory(ctx context.Context, in *DeleteCategoryRequest, opts ...grpc.CallOption) (*DeleteCategoryResponse, error)
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
-	// INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND,
+	// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE,
+	// WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
-	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit.
+	// Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
-	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
-	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
+	// repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+	// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
-	// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the
+	// transaction belongs to another user.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
-	// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and
+	// CreateTransaction; EMPTY_UPDATE.
 	UpdateTransaction(ctx context.Context, in *UpdateTransactionRequest, opts ...grpc.CallOption) (*UpdateTransactionResponse, error)
-	// As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
+	// Errors: As GetTransaction.
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE,
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE,
-	// RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates
+	// nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+	// OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or
+	// takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject,
+	// RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
-	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
+	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
+	// receipt.
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
-	// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
-	// user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID,
+	// RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
-	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
+	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
+	// currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an
+	// invalid from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
-	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget, so
-	// that they cannot be deleted before the budget is written. A repeat with the same reservation has no further effect.
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
+	// so that they cannot be deleted before the budget is written. A repetition with the same reservation has no further
+	// effect. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 	CheckReferences(ctx context.Context, in *CheckReferencesRequest, opts ...grpc.CallOption) (*CheckReferencesResponse, error)
-	// Replaces the categories that the ledger records for budgets, at most 100, and returns their current ids.
+	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error)
-	// What was spent in each of several windows; at most 1000.
+	// Returns the amounts spent in each of up to 1000 windows.
 	SumSpending(ctx context.Context, in *SumSpendingRequest, opts ...grpc.CallOption) (*SumSpendingResponse, error)
 }
 
@@ -354,65 +372,83 @@ func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRe
 // All implementations must embed UnimplementedLedgerServiceServer
 // for forward compatibility.
 //
-// LedgerService keeps a person's money.
+// LedgerService manages a user's wallets, categories, transactions and receipts, and computes balances and summaries.
 //
-// Amounts are decimals in the currency's major unit, e.g. "12.30", with at most the currency's ISO 4217 decimals.
-// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that
+// Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
+// Any RPC may return VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that
 // take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a
 // cursor INVALID_CURSOR.
 type LedgerServiceServer interface {
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED for more than 500.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors:
+	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
 	CreateWallet(context.Context, *CreateWalletRequest) (*CreateWalletResponse, error)
-	// Newest first.
+	// Returns a page of the user's wallets, newest first.
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
-	// WALLET_NOT_FOUND: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404
+	// for an unknown wallet or another user's.
 	GetWallet(context.Context, *GetWalletRequest) (*GetWalletResponse, error)
-	// WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
-	// WALLET_NOT_FOUND, WALLET_IN_USE.
+	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
 	DeleteWallet(context.Context, *DeleteWalletRequest) (*DeleteWalletResponse, error)
-	// CATEGORY_ALREADY_EXISTS, CATEGORY_LIMIT_REACHED for more than 1000.
+	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case;
+	// CATEGORY_LIMIT_REACHED if the user has 1000 categories.
 	CreateCategory(context.Context, *CreateCategoryRequest) (*CreateCategoryResponse, error)
-	// Newest first.
+	// Returns a page of the user's categories, newest first.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
-	// INVALID_CATEGORY_EXIST_PARAMS: 400 for a malformed id, 404 for an unknown one or another user's.
+	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an
+	// unknown category or another user's.
 	GetCategory(context.Context, *GetCategoryRequest) (*GetCategoryResponse, error)
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
 	UpdateCategory(context.Context, *UpdateCategoryRequest) (*UpdateCategoryResponse, error)
-	// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
+	// instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if
+	// a transaction or a budget uses the category.
 	DeleteCategory(context.Context, *DeleteCategoryRequest) (*DeleteCategoryResponse, error)
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE,
-	// INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED for a wallet with more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND,
+	// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE,
+	// WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)
-	// Books up to 500 transactions, all or none, as for an import. To the rate limit it is 50 requests. As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit.
+	// Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
 	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
-	// The acting user's transactions, by keyset. WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY,
-	// INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
+	// repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+	// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
-	// INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the
+	// transaction belongs to another user.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)
-	// As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and
+	// CreateTransaction; EMPTY_UPDATE.
 	UpdateTransaction(context.Context, *UpdateTransactionRequest) (*UpdateTransactionResponse, error)
-	// As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
+	// Errors: As GetTransaction.
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
-	// Reads a receipt and creates its transactions, all or none. RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE,
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE,
-	// RECEIPT_CURRENCY_MISMATCH, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates
+	// nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+	// OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or
+	// takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject,
+	// RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
-	// What was read from a receipt. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another user's).
+	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
+	// receipt.
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)
-	// The picture of a receipt that was uploaded with keepImage. INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND (also for another
-	// user's), RECEIPT_IMAGE_NOT_FOUND when none was kept of the page.
+	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID,
+	// RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
-	// INVALID_TRANSACTION_DATE for a bad from or to, UNSUPPORTED_CURRENCY.
+	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
+	// currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an
+	// invalid from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
-	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget, so
-	// that they cannot be deleted before the budget is written. A repeat with the same reservation has no further effect.
-	// WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
+	// so that they cannot be deleted before the budget is written. A repetition with the same reservation has no further
+	// effect. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 	CheckReferences(context.Context, *CheckReferencesRequest) (*CheckReferencesResponse, error)
-	// Replaces the categories that the ledger records for budgets, at most 100, and returns their current ids.
+	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error)
-	// What was spent in each of several windows; at most 1000.
+	// Returns the amounts spent in each of up to 1000 windows.
 	SumSpending(context.Context, *SumSpendingRequest) (*SumSpendingResponse, error)
 	mustEmbedUnimplementedLedgerServiceServer()
 }

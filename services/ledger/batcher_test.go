@@ -32,7 +32,7 @@ func (p person) book(ctx context.Context, amountMinor int64, change ...func(*tra
 	return t, written, err
 }
 
-func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
+func TestBatcherSharesCommit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
@@ -59,7 +59,7 @@ func TestTransactionsOfManyRequestsShareACommit(t *testing.T) {
 }
 
 // Requests with keys, old, new, repeated and wrong, share groups with others.
-func TestRequestsWithKeysShareACommitAndHaveOneEffectEach(t *testing.T) {
+func TestBatcherIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -123,7 +123,7 @@ func mustCreate(t *testing.T, p person, req *ledgerv1.CreateTransactionRequest) 
 	return resp
 }
 
-func TestABadTransactionDoesNotFailItsNeighbours(t *testing.T) {
+func TestBatcherIsolatesBadTransaction(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -157,7 +157,7 @@ func TestABadTransactionDoesNotFailItsNeighbours(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-func TestARequestThatGaveUpBeforeItsTurnIsNotWritten(t *testing.T) {
+func TestBatcherDropsCanceledRequest(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
@@ -194,7 +194,7 @@ func TestCreateTransactionQueueLimit(t *testing.T) {
 }
 
 // What was acknowledged before, while and after Postgres ends connections is there once; what was not, whole or not at all.
-func TestWhatIsAcknowledgedSurvivesEndedConnections(t *testing.T) {
+func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	people := make([]person, 6)
@@ -250,7 +250,7 @@ func TestWhatIsAcknowledgedSurvivesEndedConnections(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-func TestNobodyWaitsForLongForALockThatAnothersTransactionWaitsFor(t *testing.T) {
+func TestBatcherLockTimeout(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	locked, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)

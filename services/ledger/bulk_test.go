@@ -16,7 +16,7 @@ func (p person) books(requests ...*ledgerv1.CreateTransactionRequest) *ledgerv1.
 	return &ledgerv1.CreateTransactionsRequest{Transactions: requests}
 }
 
-func TestABatchIsBookedInItsOrder(t *testing.T) {
+func TestCreateTransactionsKeepsOrder(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	var requests []*ledgerv1.CreateTransactionRequest
@@ -46,7 +46,7 @@ func TestABatchIsBookedInItsOrder(t *testing.T) {
 	require.Equal(t, "874758.00", p.balances(t, p.wallet)["EUR"])
 }
 
-func TestABatchIsBookedAsAWholeOrNotAtAll(t *testing.T) {
+func TestCreateTransactionsIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -152,7 +152,7 @@ func TestCreateTransactionsNamesAllProblems(t *testing.T) {
 	})
 }
 
-func TestAnAnswerToABadBatchIsBounded(t *testing.T) {
+func TestCreateTransactionsLimitsReportedProblems(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	e := p.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
@@ -162,7 +162,7 @@ func TestAnAnswerToABadBatchIsBounded(t *testing.T) {
 	require.Len(t, e.Fields, 5*maxBadItems)
 }
 
-func TestTheSameKeyBooksABatchOnce(t *testing.T) {
+func TestCreateTransactionsReplaysKey(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	req := p.books(p.spends("1"), p.spends("2"))
@@ -184,7 +184,7 @@ func TestTheSameKeyBooksABatchOnce(t *testing.T) {
 	})
 }
 
-func TestBatchesBeyondThoseThatMayWaitAreTurnedAway(t *testing.T) {
+func TestCreateTransactionsQueueLimit(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	leave, err := p.bulks.Enter(t.Context())

@@ -14,7 +14,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestACategoryIsCreatedAndRenamed(t *testing.T) {
+func TestUpdateCategoryRenames(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	owner := s.newID()
@@ -36,7 +36,7 @@ func TestACategoryIsCreatedAndRenamed(t *testing.T) {
 	require.True(t, proto.Equal(renamed.GetCategory(), got.GetCategory()))
 }
 
-func TestACategoryNameIsUniquePerUserInAnyCase(t *testing.T) {
+func TestCreateCategoryNameIsUniqueIgnoringCase(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	other := p.makeCategory(p.ctx, t, "Ärger")
@@ -55,7 +55,7 @@ func TestACategoryNameIsUniquePerUserInAnyCase(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestOneOfTwoSimultaneousCategoriesIsCreated(t *testing.T) {
+func TestCreateCategoryConcurrentDuplicate(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -76,7 +76,7 @@ func TestOneOfTwoSimultaneousCategoriesIsCreated(t *testing.T) {
 	require.Equal(t, 1, created)
 }
 
-func TestCategoriesAreListedNewestFirst(t *testing.T) {
+func TestListCategoriesNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -100,7 +100,7 @@ func TestCategoriesAreListedNewestFirst(t *testing.T) {
 	requireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
 }
 
-func TestACategoryIsDeletedOnlyWhenUnused(t *testing.T) {
+func TestDeleteCategoryInUse(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	tr := p.create(t, p.spends("5"))
@@ -115,7 +115,7 @@ func TestACategoryIsDeletedOnlyWhenUnused(t *testing.T) {
 	p.refuses(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", del)
 }
 
-func TestADeletedCategorysTransactionsAreReassigned(t *testing.T) {
+func TestDeleteCategoryReassignsTransactions(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	heir := p.makeCategory(p.ctx, t, "Meals")
@@ -136,7 +136,7 @@ func TestADeletedCategorysTransactionsAreReassigned(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-func TestACategoryIsReassignedOnlyToAnotherOfOnesOwn(t *testing.T) {
+func TestDeleteCategoryInvalidTarget(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -161,7 +161,7 @@ func TestACategoryIsReassignedOnlyToAnotherOfOnesOwn(t *testing.T) {
 	}
 }
 
-func TestCategoriesWhoseSumsAreTooLargeTogetherAreNotMerged(t *testing.T) {
+func TestDeleteCategoryTotalsOutOfRange(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
@@ -187,7 +187,7 @@ func TestCategoriesWhoseSumsAreTooLargeTogetherAreNotMerged(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-func TestACategoryMustBeNamedRightly(t *testing.T) {
+func TestCategoryIDErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -218,7 +218,7 @@ func TestACategoryMustBeNamedRightly(t *testing.T) {
 	}
 }
 
-func TestACategoryThatIsWrongIsRefused(t *testing.T) {
+func TestCreateCategoryErrors(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	for _, name := range []string{"", " ", strings.Repeat("x", 101), "a\x00"} {

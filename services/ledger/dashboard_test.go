@@ -32,7 +32,7 @@ func at(s string) time.Time {
 	return t
 }
 
-func TestWindowRules(t *testing.T) {
+func TestWindow(t *testing.T) {
 	t.Parallel()
 	between := func(from, end string) window { return window{from: at(from), end: at(end)} }
 	for name, c := range map[string]struct{ window, previous, head, months, tail, trend window }{
@@ -87,7 +87,7 @@ func TestWindowRules(t *testing.T) {
 	}
 }
 
-func TestSummaryQuestions(t *testing.T) {
+func TestParseSummary(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -136,7 +136,7 @@ func ask(from, to string) *ledgerv1.GetSummaryRequest {
 	return &ledgerv1.GetSummaryRequest{From: &from, To: &to}
 }
 
-func TestANewUserGetsAnEmptySummary(t *testing.T) {
+func TestGetSummaryOfNewUser(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	resp, err := s.GetSummary(actAs(t.Context(), s.newID()), &ledgerv1.GetSummaryRequest{})
@@ -145,7 +145,7 @@ func TestANewUserGetsAnEmptySummary(t *testing.T) {
 	require.True(t, proto.Equal(want, resp.GetSummary()), resp.GetSummary())
 }
 
-func TestACurrencyThatIsAskedForGetsZeros(t *testing.T) {
+func TestGetSummaryOfUnusedCurrency(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	resp, err := s.GetSummary(actAs(t.Context(), s.newID()), &ledgerv1.GetSummaryRequest{Currency: new("jpy")})
@@ -157,7 +157,7 @@ func TestACurrencyThatIsAskedForGetsZeros(t *testing.T) {
 	requireSame(t, []*ledgerv1.MonthTotals{{Month: "2025-04", Currency: "JPY", Income: "0", Expense: "0", Net: "0"}}, resp.GetSummary().GetTrend()[:1])
 }
 
-func TestAWalletWithoutMovementIsShown(t *testing.T) {
+func TestGetSummaryShowsUnusedWallet(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -213,7 +213,7 @@ func TestGetSummaryOfThePast(t *testing.T) {
 	}
 }
 
-func TestCategoriesHaveTheirShareOfTheExpenses(t *testing.T) {
+func TestGetSummaryCategoryPercentages(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -231,7 +231,7 @@ func TestCategoriesHaveTheirShareOfTheExpenses(t *testing.T) {
 	}, resp.GetSummary().GetByCategory())
 }
 
-func TestASummaryLeavesOutOtherUsers(t *testing.T) {
+func TestGetSummaryOmitsOtherUsers(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	other := actAs(t.Context(), s.newID())

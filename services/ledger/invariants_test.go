@@ -62,8 +62,8 @@ func (s *server) differences(t require.TestingT) map[uuid.UUID][]string {
 	return differences
 }
 
-// TestBalancesAndTotalsFollowEveryWrite does random writes, most of them sound, and recomputes.
-func TestBalancesAndTotalsFollowEveryWrite(t *testing.T) {
+// TestBalancesAndTotalsEqualRecomputation does random writes, most of them sound, and recomputes.
+func TestBalancesAndTotalsEqualRecomputation(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {

@@ -35,7 +35,7 @@ func (p person) listed(t require.TestingT, req *ledgerv1.ListTransactionsRequest
 	}
 }
 
-func TestTheListIsFilteredAndSorted(t *testing.T) {
+func TestListTransactionsFiltersAndSorts(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	bank, fun := p.makeWallet(p.ctx, t, "Bank", "EUR"), p.makeCategory(p.ctx, t, "Fun")
@@ -93,7 +93,7 @@ func TestTheListIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-func TestAListThatIsAskedForWronglyIsRefused(t *testing.T) {
+func TestListTransactionsErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -134,7 +134,7 @@ func TestAListThatIsAskedForWronglyIsRefused(t *testing.T) {
 	}
 }
 
-func TestACursorIsGoodForItsOwnListOnly(t *testing.T) {
+func TestListTransactionsCursorScope(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -164,9 +164,9 @@ func TestACursorIsGoodForItsOwnListOnly(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestPagesLeaveNothingOut compares the pages of random lists with a sorted slice, while rows with equal keys abound and
+// TestListTransactionsPagesAreComplete compares the pages of random lists with a sorted slice, while rows with equal keys abound and
 // new ones arrive at the head.
-func TestPagesLeaveNothingOut(t *testing.T) {
+func TestListTransactionsPagesAreComplete(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -200,7 +200,7 @@ func TestPagesLeaveNothingOut(t *testing.T) {
 	})
 }
 
-func TestAPageHoldsAtMostTwoHundred(t *testing.T) {
+func TestListTransactionsMaximumLimit(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	ts := make([]transaction, 201)

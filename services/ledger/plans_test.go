@@ -152,7 +152,7 @@ func requireCheap(t testing.TB, seen []plan, rows, pages int) {
 	require.LessOrEqual(t, touched, pages, "pages touched by %+v", seen)
 }
 
-func TestReadsOfALongHistoryStayShort(t *testing.T) {
+func TestReadPlansOfLongHistory(t *testing.T) {
 	t.Parallel()
 	p := rich(t, setup(t))
 	var plans *plans

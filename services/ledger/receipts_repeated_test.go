@@ -12,7 +12,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestTheSameFileAgainIsADuplicate(t *testing.T) {
+func TestCreateTransactionsFromReceiptDuplicateFile(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	first := p.upload(t, asItIs)
@@ -54,7 +54,7 @@ func (p shopper) race(change func(*ledgerv1.CreateTransactionsFromReceiptRequest
 	return answers, errs
 }
 
-func TestOfSimultaneousUploadsOneIsNoDuplicate(t *testing.T) {
+func TestCreateTransactionsFromReceiptConcurrentDuplicates(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	answers, errs := p.race(func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.OnDuplicate = new("reject") })
@@ -73,7 +73,7 @@ func TestOfSimultaneousUploadsOneIsNoDuplicate(t *testing.T) {
 	require.Equal(t, 4, n)
 }
 
-func TestARepeatedUploadGetsTheFirstAnswer(t *testing.T) {
+func TestCreateTransactionsFromReceiptReplaysKey(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	keyed := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
@@ -95,7 +95,7 @@ func TestARepeatedUploadGetsTheFirstAnswer(t *testing.T) {
 	p.refusesUpload(t, req, codes.InvalidArgument, "VALIDATION_ERROR")
 }
 
-func TestSimultaneousUploadsWithOneKeyAreOne(t *testing.T) {
+func TestCreateTransactionsFromReceiptConcurrentKey(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	answers, errs := p.race(func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.IdempotencyKey = "k" })

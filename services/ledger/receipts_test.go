@@ -116,7 +116,7 @@ func warnings(resp *ledgerv1.CreateTransactionsFromReceiptResponse) []string {
 	return out
 }
 
-func TestAReceiptBecomesOneTransactionPerLine(t *testing.T) {
+func TestCreateTransactionsFromReceiptPerLine(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	resp := p.upload(t, asItIs)
@@ -143,7 +143,7 @@ func TestAReceiptBecomesOneTransactionPerLine(t *testing.T) {
 	require.Equal(t, "-4.90", summary.GetSummary().GetTotals()[0].GetBalance())
 }
 
-func TestAReceiptIsCompletedByWhatIsKnownOtherwise(t *testing.T) {
+func TestCreateTransactionsFromReceiptAssumptions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		date, currency string
@@ -177,7 +177,7 @@ func TestAReceiptIsCompletedByWhatIsKnownOtherwise(t *testing.T) {
 	}
 }
 
-func TestLinesThatDoNotAddUpBecomeOneTransaction(t *testing.T) {
+func TestCreateTransactionsFromReceiptUnreconciledLines(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.receipt.Total = "4.91"
@@ -191,7 +191,7 @@ func TestLinesThatDoNotAddUpBecomeOneTransaction(t *testing.T) {
 	require.Equal(t, "mode", e.Fields[0].Name)
 }
 
-func TestModeSingleIsOneTransaction(t *testing.T) {
+func TestCreateTransactionsFromReceiptModeSingle(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.receipt.Merchant = " \x00 "
@@ -200,7 +200,7 @@ func TestModeSingleIsOneTransaction(t *testing.T) {
 	require.Empty(t, warnings(resp))
 }
 
-func TestAWarningOfTheRecogniserIsNotRepeated(t *testing.T) {
+func TestCreateTransactionsFromReceiptKeepsOneWarning(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.receipt.Total = "4.91"
@@ -208,7 +208,7 @@ func TestAWarningOfTheRecogniserIsNotRepeated(t *testing.T) {
 	require.Equal(t, []string{"LINES_NOT_RECONCILED", "PAGES_SKIPPED"}, warnings(p.upload(t, asItIs)))
 }
 
-func TestADryRunStoresNothing(t *testing.T) {
+func TestCreateTransactionsFromReceiptDryRun(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	before := p.stored(t)
@@ -230,7 +230,7 @@ func TestADryRunStoresNothing(t *testing.T) {
 	require.Equal(t, earlier, again.GetReceipt().GetWarnings()[0].GetReceiptId())
 }
 
-func TestADoomedUploadIsNotRecognised(t *testing.T) {
+func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	stranger := actAs(t.Context(), p.newID())
@@ -268,7 +268,7 @@ func TestADoomedUploadIsNotRecognised(t *testing.T) {
 	}
 }
 
-func TestAFailedRecognitionCreatesNothing(t *testing.T) {
+func TestCreateTransactionsFromReceiptFailedRecognition(t *testing.T) {
 	t.Parallel()
 	busy := apierr.Unavailable.After(2 * time.Second)
 	for name, c := range map[string]struct {
@@ -298,7 +298,7 @@ func TestAFailedRecognitionCreatesNothing(t *testing.T) {
 	}
 }
 
-func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
+func TestCreateTransactionsFromReceiptIsAtomic(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*ocrv1.Receipt)
@@ -335,7 +335,7 @@ func TestAReceiptThatCannotBeBookedCreatesNothing(t *testing.T) {
 	})
 }
 
-func TestCreateTransactionsFromReceiptNeedsACurrencyThatFitsTheTotal(t *testing.T) {
+func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		wallet, printed, total string
@@ -409,7 +409,7 @@ func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 	require.Zero(t, p.fake.calls.Load())
 }
 
-func TestLinesThatMoneyCannotHoldSpoilOnlyTheSplit(t *testing.T) {
+func TestCreateTransactionsFromReceiptInvalidLines(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*ocrv1.Receipt){
 		"too fine":          func(r *ocrv1.Receipt) { r.Lines[0].Amount = "3.001" },
@@ -433,7 +433,7 @@ func TestLinesThatMoneyCannotHoldSpoilOnlyTheSplit(t *testing.T) {
 	}
 }
 
-func TestRecognitionLeavesTimeToStore(t *testing.T) {
+func TestRecognizeLeavesTimeToStore(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
@@ -443,7 +443,7 @@ func TestRecognitionLeavesTimeToStore(t *testing.T) {
 	require.LessOrEqual(t, p.fake.left, 20*time.Second-writeReserve)
 }
 
-func TestAPictureIsKeptWhenWished(t *testing.T) {
+func TestGetReceiptImage(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.pictures = [][]byte{[]byte("page one"), []byte("page two")}
@@ -470,7 +470,7 @@ func TestAPictureIsKeptWhenWished(t *testing.T) {
 	require.Equal(t, before, p.stored(t))
 }
 
-func TestAReceiptGoesWithTheLastOfItsTransactions(t *testing.T) {
+func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.pictures = [][]byte{[]byte("page one")}
@@ -501,7 +501,7 @@ func TestAReceiptGoesWithTheLastOfItsTransactions(t *testing.T) {
 	require.Empty(t, warnings(p.upload(t, asItIs)), "what is gone has no duplicate")
 }
 
-func TestAReceiptIsItsOwnersAlone(t *testing.T) {
+func TestGetReceiptOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.pictures = [][]byte{[]byte("page one")}

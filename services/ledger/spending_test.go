@@ -15,7 +15,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestReferencesAreCheckedForTheirOwner(t *testing.T) {
+func TestCheckReferences(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -54,7 +54,7 @@ func (p person) window(from, to string) *ledgerv1.SpendingWindow {
 	return &ledgerv1.SpendingWindow{OwnerId: p.id.String(), WalletId: p.wallet.String(), CategoryIds: []string{p.category.String()}, From: from, To: to}
 }
 
-func TestASumThatIsTooLargeKeepsNobodyElseFromTheirs(t *testing.T) {
+func TestSumSpendingOutOfRange(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, rich := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -81,7 +81,7 @@ func TestASumThatIsTooLargeKeepsNobodyElseFromTheirs(t *testing.T) {
 	require.EqualValues(t, mostSpent, resp.GetSpendings()[1].GetAmounts()[0].GetSpentMinor())
 }
 
-func TestMonthsAreThoseOfUTCWhateverTheDatabasesZone(t *testing.T) {
+func TestMonthsAreUTC(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	config := s.db.Config()
@@ -104,7 +104,7 @@ func TestMonthsAreThoseOfUTCWhateverTheDatabasesZone(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-func TestSpendingIsSummedPerWindow(t *testing.T) {
+func TestSumSpending(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -133,7 +133,7 @@ func TestSpendingIsSummedPerWindow(t *testing.T) {
 	}, resp.GetSpendings())
 }
 
-func TestASpendingQuestionThatIsWrongIsRefused(t *testing.T) {
+func TestSumSpendingErrors(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	for name, c := range map[string]struct {
@@ -163,8 +163,8 @@ func TestASpendingQuestionThatIsWrongIsRefused(t *testing.T) {
 	require.Empty(t, resp.GetSpendings())
 }
 
-// TestSpendingEqualsARecomputation compares with a plain walk over random histories.
-func TestSpendingEqualsARecomputation(t *testing.T) {
+// TestSumSpendingEqualsRecomputation compares with a plain walk over random histories.
+func TestSumSpendingEqualsRecomputation(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	rapid.Check(t, func(r *rapid.T) {

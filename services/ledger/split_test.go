@@ -117,7 +117,7 @@ func anyBill(t *rapid.T) bill {
 	return b
 }
 
-func TestSplitAlwaysSumsToMinusTheTotal(t *testing.T) {
+func TestSplitSumsToMinusTotal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := anyBill(t)

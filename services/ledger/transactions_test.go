@@ -15,7 +15,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestATransactionIsCreated(t *testing.T) {
+func TestCreateTransaction(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	req := p.spends("12.3")
@@ -36,7 +36,7 @@ func TestATransactionIsCreated(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-func TestTheTypeGivesTheSign(t *testing.T) {
+func TestCreateTransactionSignFollowsType(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	for kind, want := range map[*string]string{nil: "5.00", new("income"): "5.00", new("expense"): "-5.00"} {
@@ -47,7 +47,7 @@ func TestTheTypeGivesTheSign(t *testing.T) {
 	require.Equal(t, map[string]string{"EUR": "5.00"}, p.balances(t, p.wallet))
 }
 
-func TestOtherCurrenciesAreKeptApartInAWallet(t *testing.T) {
+func TestCreateTransactionOtherCurrency(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	for amount, currency := range map[string]string{"1.25": "EUR", "700": "JPY", "0.125": "BHD"} {
@@ -59,7 +59,7 @@ func TestOtherCurrenciesAreKeptApartInAWallet(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-func TestATransactionThatIsWrongIsRefused(t *testing.T) {
+func TestCreateTransactionErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -207,7 +207,7 @@ func TestUpdateTransactionNamesAllProblems(t *testing.T) {
 	}
 }
 
-func TestInvalidTransactionDateHasTheSpecifiedMessage(t *testing.T) {
+func TestCreateTransactionInvalidDateMessage(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	req := p.spends("5")
@@ -219,7 +219,7 @@ func TestInvalidTransactionDateHasTheSpecifiedMessage(t *testing.T) {
 	require.Equal(t, apierr.Field{Name: "date", Message: "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"}, apierr.From(err).Fields[1])
 }
 
-func TestAWalletHoldsNoMoreThanItCan(t *testing.T) {
+func TestCreateTransactionBalanceOutOfRange(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	_, err := p.db.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = -100000000000000000`)
@@ -231,7 +231,7 @@ func TestAWalletHoldsNoMoreThanItCan(t *testing.T) {
 	require.Equal(t, []string{"amount"}, fieldNames(e))
 }
 
-func TestTheSameKeyCreatesOneTransaction(t *testing.T) {
+func TestCreateTransactionReplaysKey(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	req := p.spends("5")
@@ -260,7 +260,7 @@ func TestTheSameKeyCreatesOneTransaction(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-func TestATransactionMustBeNamedRightly(t *testing.T) {
+func TestTransactionIDErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -293,7 +293,7 @@ func TestATransactionMustBeNamedRightly(t *testing.T) {
 	}
 }
 
-func TestATransactionsFieldsAreUpdated(t *testing.T) {
+func TestUpdateTransactionFields(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		req  *ledgerv1.UpdateTransactionRequest
@@ -364,7 +364,7 @@ func TestATransactionsFieldsAreUpdated(t *testing.T) {
 	}
 }
 
-func TestATransactionMovesToAnotherWalletAndCategory(t *testing.T) {
+func TestUpdateTransactionWalletAndCategory(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	bank, fun := p.makeWallet(p.ctx, t, "Bank", "USD"), p.makeCategory(p.ctx, t, "Fun")
@@ -380,7 +380,7 @@ func TestATransactionMovesToAnotherWalletAndCategory(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-func TestATransactionsChangeThatIsWrongIsRefused(t *testing.T) {
+func TestUpdateTransactionErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -419,7 +419,7 @@ func TestATransactionsChangeThatIsWrongIsRefused(t *testing.T) {
 	}
 }
 
-func TestADeletedTransactionIsTakenOutOfTheBalance(t *testing.T) {
+func TestDeleteTransactionCorrectsBalance(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	p.create(t, p.spends("1"))
@@ -438,7 +438,7 @@ func TestADeletedTransactionIsTakenOutOfTheBalance(t *testing.T) {
 	p.refuses(t, codes.NotFound, "TRANSACTION_NOT_FOUND", del(""))
 }
 
-func TestSimultaneousChangesOfOneVersionHaveOneWinner(t *testing.T) {
+func TestUpdateTransactionConcurrentVersions(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	tr := p.create(t, p.spends("5"))
@@ -462,9 +462,9 @@ func TestSimultaneousChangesOfOneVersionHaveOneWinner(t *testing.T) {
 	p.requireConsistent(t)
 }
 
-// TestNothingIsLostBetweenSimultaneousWrites lets many change the same wallets and categories at once, also delete and
+// TestConcurrentWritesKeepSums lets many change the same wallets and categories at once, also delete and
 // reassign them.
-func TestNothingIsLostBetweenSimultaneousWrites(t *testing.T) {
+func TestConcurrentWritesKeepSums(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	bank := p.makeWallet(p.ctx, t, "Bank", "EUR")

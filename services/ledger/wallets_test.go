@@ -13,7 +13,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestAWalletStartsWithItsOpeningBalance(t *testing.T) {
+func TestCreateWalletOpeningBalance(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -49,7 +49,7 @@ func TestAWalletStartsWithItsOpeningBalance(t *testing.T) {
 	}
 }
 
-func TestAWalletThatIsWrongIsRefused(t *testing.T) {
+func TestCreateWalletErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -80,7 +80,7 @@ func TestAWalletThatIsWrongIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheSameKeyCreatesOneWallet(t *testing.T) {
+func TestCreateWalletReplaysKey(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -100,7 +100,7 @@ func TestTheSameKeyCreatesOneWallet(t *testing.T) {
 	require.NotEqual(t, first.GetWallet().GetId(), other.GetWallet().GetId())
 }
 
-func TestWalletsAreListedNewestFirst(t *testing.T) {
+func TestListWalletsNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := actAs(t.Context(), s.newID())
@@ -167,7 +167,7 @@ func TestListWalletsFiltersByArchived(t *testing.T) {
 	}
 }
 
-func TestAWalletIsRenamedAndArchived(t *testing.T) {
+func TestUpdateWalletRenamesAndArchives(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	resp, err := p.UpdateWallet(p.ctx, &ledgerv1.UpdateWalletRequest{Id: p.wallet.String(), Name: new(" Purse ")})
@@ -188,7 +188,7 @@ func TestAWalletIsRenamedAndArchived(t *testing.T) {
 	require.Equal(t, "-5.00", resp.GetWallet().GetBalance())
 }
 
-func TestAWalletIsDeletedOnlyWhenUnused(t *testing.T) {
+func TestDeleteWalletInUse(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	tr := p.create(t, p.spends("5"))
@@ -207,7 +207,7 @@ func TestAWalletIsDeletedOnlyWhenUnused(t *testing.T) {
 	require.Zero(t, left)
 }
 
-func TestAWalletMustBeNamedRightly(t *testing.T) {
+func TestWalletIDErrors(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
@@ -240,7 +240,7 @@ func TestAWalletMustBeNamedRightly(t *testing.T) {
 	}
 }
 
-func TestAWalletsChangeNeedsItsVersionAndAField(t *testing.T) {
+func TestUpdateWalletErrors(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
 	p.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {

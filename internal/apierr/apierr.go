@@ -1,7 +1,11 @@
-// Package apierr is the one kind of error that a caller may see: a gRPC code, a public reason and a sentence.
+// Package apierr defines the errors that a caller may see: a gRPC code, a public reason and a message.
 //
-// A service declares its values in errors.go and returns them from RPC methods; the reason is the REST code, verbatim.
-// Every other error is answered as "Internal error", with its text in the log only.
+// A service declares its values with New in errors.go and returns them, possibly wrapped, from RPC methods. The reason is the
+// code of the REST answer, verbatim. With, Under and After return copies with details. errors.Is finds a declared value among
+// such copies. Problems collects all problems of a request into one error.
+//
+// Only package rpc converts errors to gRPC statuses, and From converts them back in the caller. Every other error is answered as
+// "Internal error", and its text appears in the log only.
 package apierr
 
 import (
@@ -14,32 +18,32 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// domain marks a status as Coffer's own; without it a status is not shown to callers.
+// domain marks a status that was made from an Error. A status without it is never shown to callers.
 const domain = "coffer"
 
-// Error is an error that may reach the caller.
+// Error is an error that a caller may see. Values are shared between requests, so they must not be modified.
 type Error struct {
 	Code    codes.Code
 	Reason  string
 	Message string
-	// Fields are the problems of single request fields, by JSON name.
+	// Fields are the problems of single request fields, with the fields' JSON names.
 	Fields []Field
-	// RetryAfter tells when another try makes sense; zero: not said.
+	// RetryAfter is the time after which the client may retry; 0 means none is given.
 	RetryAfter time.Duration
 }
 
-// Field is what is wrong with one field of a request.
+// Field is the problem of one field of a request. The message says what is allowed: "must be at most 100 characters".
 type Field struct {
 	Name    string
 	Message string
 }
 
-// New returns an error value to be declared in errors.go.
+// New returns an error value, which a service declares in errors.go. The reason must also be listed in docs/errors.md.
 func New(code codes.Code, reason, message string) *Error {
 	return &Error{Code: code, Reason: reason, Message: message}
 }
 
-// Errors that any service may answer with.
+// Errors that any service may return.
 var (
 	Unauthorized       = New(codes.Unauthenticated, "UNAUTHORIZED", "Authentication is required")
 	TokenExpired       = New(codes.Unauthenticated, "TOKEN_EXPIRED", "The access token has expired")
@@ -57,7 +61,7 @@ var (
 	validation = New(codes.InvalidArgument, "VALIDATION_ERROR", "Validation failed")
 )
 
-// Validation returns a VALIDATION_ERROR that names every bad field, or nil when there is none.
+// Validation returns a VALIDATION_ERROR with the given fields, or nil if there are none.
 func Validation(fields []Field) *Error {
 	if len(fields) == 0 {
 		return nil
@@ -70,14 +74,14 @@ func Validation(fields []Field) *Error {
 // Error implements error.
 func (e *Error) Error() string { return e.Reason + ": " + e.Message }
 
-// With returns a copy that also says what is wrong with a field.
+// With returns a copy with one more field problem.
 func (e *Error) With(field, message string) *Error {
 	c := *e
 	c.Fields = append(append([]Field(nil), e.Fields...), Field{Name: field, Message: message})
 	return &c
 }
 
-// Under returns a copy whose fields are those of the part of the request that path names, as in "transactions[2]".
+// Under returns a copy whose field names are prefixed with path, such as "transactions[2]".
 func (e *Error) Under(path string) *Error {
 	c := *e
 	c.Fields = make([]Field, len(e.Fields))
@@ -87,21 +91,21 @@ func (e *Error) Under(path string) *Error {
 	return &c
 }
 
-// After returns a copy that tells when to try again.
+// After returns a copy that asks the client to retry after d.
 func (e *Error) After(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = d
 	return &c
 }
 
-// Is makes copies of one declared value equal for errors.Is.
+// Is reports whether target has the same code and reason, so that errors.Is matches copies of a declared value.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Reason == e.Reason && t.Code == e.Code
 }
 
-// GRPCStatus carries the error over gRPC. Only the rpc package's interceptor should call it: status.FromError on a
-// wrapped error would send the wrapping text too.
+// GRPCStatus returns the error as a gRPC status with details. Only interceptors of package rpc should call it: status.FromError
+// on a wrapped error would also send the wrapping text.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.Code, e.Message)
 	withInfo, err := st.WithDetails(&errdetails.ErrorInfo{Reason: e.Reason, Domain: domain})
@@ -126,8 +130,8 @@ func (e *Error) GRPCStatus() *status.Status {
 	return st
 }
 
-// From finds the public error in err: a value of this package anywhere in the chain, or a status that another service
-// made from one. It returns nil when there is none.
+// From returns the public error in err's chain: an *Error, or a status that another service made from one. It returns nil if
+// there is none.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -139,6 +143,7 @@ func From(err error) *Error {
 	return fromStatus(st.GRPCStatus())
 }
 
+// fromStatus is the inverse of GRPCStatus. It returns nil for a status of another origin.
 func fromStatus(st *status.Status) *Error {
 	e := &Error{Code: st.Code(), Message: st.Message()}
 	for _, d := range st.Details() {

@@ -21,7 +21,7 @@ func (p *Problems) Field(f *Field) {
 // Add adds a problem that has a code of its own.
 func (p *Problems) Add(e *Error) { p.specific = append(p.specific, e) }
 
-// Include adds the public error that a part of the request was refused with.
+// Include adds the public error of a part of the request.
 func (p *Problems) Include(e *Error) {
 	if e.Is(validation) {
 		p.fields = append(p.fields, e.Fields...)
@@ -35,8 +35,8 @@ func (p *Problems) Has(e *Error) bool {
 	return slices.ContainsFunc(p.specific, func(s *Error) bool { return errors.Is(s, e) })
 }
 
-// Err is nil, or one error that names every bad field: VALIDATION_ERROR when a plain field is among them, else the first
-// specific code.
+// Err returns nil if there are no problems, otherwise one error that names every bad field. Its code is VALIDATION_ERROR if
+// Field added a problem, otherwise the code of the first problem that Add added.
 func (p *Problems) Err() error {
 	if len(p.fields) == 0 && len(p.specific) == 0 {
 		return nil

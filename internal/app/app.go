@@ -127,7 +127,7 @@ func (c Command) run(ctx context.Context, args []string) error {
 func serve[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error) (err error) {
 	p, processErr := ParseEnv[process](nil)
 	config, configErr := ParseEnv[C](nil)
-	// One message names the problems of both.
+	// One message names the problems of both configurations.
 	if err := errors.Join(processErr, configErr); err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	return nil
 }
 
-// RelaxGC spends memory on less collecting, unless GOGC says how much: what lives long is a few megabytes, so that a process
-// stays small, and handles a few percent more.
+// RelaxGC lets the heap grow to three times the live data before a collection, unless GOGC is set. Only a few megabytes live
+// long, so the process stays small, and the throughput rises by a few percent.
 func RelaxGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)

@@ -21,8 +21,8 @@ func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(newSamplingHandler(contextHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})}))
 }
 
-// SetLogger makes log the process's, and has gRPC, grpc-gateway and OpenTelemetry tell their errors there too, which they
-// would else write to stderr, not as JSON. It comes before anything of theirs is used.
+// SetLogger makes log the default logger of the process. gRPC, grpc-gateway and OpenTelemetry log their errors to it instead of
+// writing plain text to stderr. Call it before these libraries are used.
 func SetLogger(log *slog.Logger) {
 	slog.SetDefault(log)
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
@@ -31,7 +31,7 @@ func SetLogger(log *slog.Logger) {
 	}
 }
 
-// grpcLogger logs gRPC's errors as warnings: the call that met one says how bad that is.
+// grpcLogger logs gRPC's errors as warnings. The failed call logs its own line with the right severity.
 type grpcLogger struct {
 	grpclog.LoggerV2
 
@@ -47,6 +47,7 @@ func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }
 // Errorf implements grpclog.LoggerV2.
 func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(format, args...)) }
 
+// contextHandler adds the request id, trace id and user id of the context to each line.
 type contextHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.

@@ -25,7 +25,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/connlimit"
 )
 
-// unread are histograms that libraries fill with each request, and no rule or dashboard asks for.
+// unread drops histograms that libraries record for each request but no rule or dashboard uses.
 var unread = []sdkmetric.View{
 	sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
 	sdkmetric.NewView(sdkmetric.Instrument{Name: "rpc.client.call.duration"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
@@ -49,7 +49,7 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		}
 		options = append(options, sdktrace.WithBatcher(exporter))
 	} else if os.Getenv("OTEL_TRACES_SAMPLER") == "" {
-		// Nobody reads the spans; ids for the logs are all that is wanted.
+		// Without an exporter only the trace ids are needed, for the log.
 		options = append(options, sdktrace.WithSampler(sdktrace.NeverSample()))
 	}
 	traces := sdktrace.NewTracerProvider(append(options, sdktrace.WithResource(res))...)
@@ -84,8 +84,8 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		flushing, stop := context.WithTimeout(ctx, 2*time.Second)
 		defer stop()
 		if err := traces.Shutdown(flushing); err != nil {
-			// A collector that is away is no failure of the service.
-			slog.WarnContext(ctx, "the last spans are lost", "error", err)
+			// An unavailable collector must not fail the service.
+			slog.WarnContext(ctx, "failed to export the last spans", "error", err)
 		}
 		return errors.Join(server.Shutdown(ctx), metrics.Shutdown(ctx))
 	}, nil

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// Issuer and Audience stand in every access token.
+	// Issuer and Audience are the values of the iss and aud claims of every access token.
 	Issuer   = "coffer"
 	Audience = "coffer"
 
@@ -36,7 +36,7 @@ type Identity struct {
 	SessionID uuid.UUID
 }
 
-// Claims of an access token. The subject is the user's id.
+// Claims are the claims of an access token. The subject is the user's id.
 type Claims struct {
 	jwt.RegisteredClaims
 	SessionID uuid.UUID `json:"sid"`
@@ -99,7 +99,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, apierr.Unauthorized
 	}
 	user, err := uuid.Parse(claims.Subject)
-	// Nobody is uuid.Nil: what belongs to nobody must not have an owner.
+	// uuid.Nil stands for "no user" and must not become an owner.
 	if err != nil || user == uuid.Nil || claims.SessionID == uuid.Nil {
 		return Identity{}, apierr.Unauthorized
 	}
@@ -156,13 +156,13 @@ func With(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, contextKey{}, id)
 }
 
-// From returns whom the context acts for; false for public and service calls.
+// From returns the identity of the user for whom ctx acts. It returns false for public calls and calls between services.
 func From(ctx context.Context) (Identity, bool) {
 	id, ok := ctx.Value(contextKey{}).(Identity)
 	return id, ok
 }
 
-// ID is the acting user. The rpc package lets no user's RPC run without one, so uuid.Nil owns nothing.
+// ID returns the id of the acting user. Package rpc runs no RPC for users without one, so a handler never sees uuid.Nil.
 func ID(ctx context.Context) uuid.UUID {
 	id, _ := From(ctx)
 	return id.UserID

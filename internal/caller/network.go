@@ -2,7 +2,8 @@ package caller
 
 import "net/netip"
 
-// Network is what one client has for itself, where requests without a user are counted: an IPv4 address, or 64 bits of IPv6.
+// Network returns the part of an address that belongs to one client: an IPv4 address, or the first 64 bits of an IPv6 address.
+// Rate limits of requests without a user count by it.
 func Network(a netip.Addr) string {
 	a = a.Unmap()
 	if a.Is4() || !a.IsValid() {

@@ -1,5 +1,8 @@
-// Package idem answers a repeated POST with its first answer: the record of an Idempotency-Key commits with the write
-// that it guards.
+// Package idem makes POST requests idempotent: a repeated request with the same Idempotency-Key gets the first response and has
+// no further effect. The record of a key commits with the write that it guards, and expires after 24 hours.
+//
+// Use InTx for a write in its own transaction, or Call.Record for a statement that inserts the record together with the write.
+// Replay answers a repeat before expensive work starts. Run Expire regularly, see pg.Sweep.
 //
 // Each service that uses it has this table in its schema:
 //
@@ -13,8 +16,8 @@
 //	);
 //	CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 //
-// The key itself is not stored: the request's MAC and the sealed response are made with it, so that neither passwords
-// nor tokens can be read from the table.
+// The key itself is not stored, only its hash. The request's MAC and the encrypted response use the key as their secret, so that
+// passwords and tokens cannot be read from the table.
 package idem
 
 import (
@@ -40,17 +43,17 @@ const maxKey = 255
 
 // Call is one request that may be repeated.
 type Call struct {
-	// Scope is whose keys these are: a user's id, or what stands for it before there is one.
+	// Scope is the namespace of the key: a user's id, or a substitute for requests without a user.
 	Scope string
-	// Key is the client's; empty: nothing is remembered.
+	// Key is the client's Idempotency-Key. If it is empty, no record is written.
 	Key string
-	// Request is compared with the first one, but for the fields that travel in headers.
+	// Request is compared with the first request of the key, without the fields that are sent in headers.
 	Request proto.Message
 }
 
-// InTx runs fn in one transaction together with the call's record. When the key was used for the same request within
-// 24 hours it fills response with the first answer instead and reports true; with another request it returns
-// apierr.IdempotencyKeyUsed. fn must fill response.
+// InTx runs fn, which must fill response, and writes the call's record in the same transaction. If the key was used for the same
+// request within 24 hours, InTx fills response with the first response instead and returns true. If it was used for another
+// request, InTx returns apierr.IdempotencyKeyUsed. A simultaneous repeat waits for the first request.
 func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Message, fn func(tx pgx.Tx) error) (replayed bool, err error) {
 	if call.Key == "" {
 		return false, pg.InTx(ctx, pool, fn)
@@ -76,12 +79,12 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Mes
 	return replayed, err
 }
 
-// Record is a call's record, for a statement that writes it along with what it guards: into the columns of the same names, and
-// only where there is no record of the same scope and key_hash that is younger than 24 hours. What it did not write, Replay
-// answers. Without a key all is nil.
+// Record is a call's record, for a statement that inserts it together with the guarded write. The statement must insert it into
+// the columns of the same names, only if there is no record of the same scope and key_hash younger than 24 hours. If it did not
+// insert, Replay returns the response. Without a key all fields are nil.
 type Record struct{ KeyHash, RequestMAC, Response []byte }
 
-// Record is that of a call which is answered with response.
+// Record returns the call's record for its response.
 func (c Call) Record(response proto.Message) (Record, error) {
 	if c.Key == "" {
 		return Record{}, nil
@@ -93,8 +96,8 @@ func (c Call) Record(response proto.Message) (Record, error) {
 	return Record{KeyHash: c.keyHash(), RequestMAC: c.requestMAC(), Response: sealed}, err
 }
 
-// Replay fills response and reports true when the call was answered before, without doing anything; for work that is
-// too dear to start in vain. InTx must still guard the write.
+// Replay reports whether the call was answered before, and fills response if so. It has no side effects. It avoids expensive work
+// for a repeated request, but InTx must still guard the write.
 func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message) (bool, error) {
 	if call.Key == "" {
 		return false, nil
@@ -109,7 +112,7 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 	return err == nil, err
 }
 
-// Expire deletes the records that have expired.
+// Expire deletes the expired records.
 func Expire(ctx context.Context, q pg.Querier) error {
 	if _, err := q.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`); err != nil {
 		return fmt.Errorf("deleting expired idempotency keys: %w", err)
@@ -129,7 +132,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// claim waits for a transaction that holds the same key, and reports whether the key is ours.
+// claim inserts the record of a key and reports whether this call did so. It waits for a transaction that has inserted the same
+// key but not committed.
 func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
 	tag, err := tx.Exec(ctx, `
 		INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac)
@@ -191,14 +195,14 @@ func (c Call) requestMAC() []byte {
 	m.Write([]byte{0})
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutHeaders(c.Request))
 	if err != nil {
-		// Only invalid UTF-8 can do this, and both the gateway and gRPC refuse that; an empty body still compares safely.
+		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that. An empty body still compares safely.
 		body = nil
 	}
 	m.Write(body)
 	return m.Sum(nil)
 }
 
-// seal is different each time, since the nonce is.
+// seal encrypts a response with the key. The result differs each time because the nonce is random.
 func (c Call) seal(response proto.Message) ([]byte, error) {
 	plain, err := proto.Marshal(response)
 	if err != nil {
@@ -209,7 +213,7 @@ func (c Call) seal(response proto.Message) ([]byte, error) {
 
 func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
-// withoutHeaders leaves out what may differ between two tries of one request: its headers.
+// withoutHeaders returns a copy without the fields that are sent in headers, which may differ between two attempts.
 func withoutHeaders(m proto.Message) proto.Message {
 	c := proto.Clone(m)
 	r := c.ProtoReflect()

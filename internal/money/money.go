@@ -1,4 +1,8 @@
-// Package money keeps amounts as 64-bit counts of a currency's minor unit, and turns decimals into them exactly.
+// Package money represents amounts as 64-bit counts of a currency's minor unit, and converts them from and to decimals exactly.
+//
+// ParseCurrency returns one of the active ISO 4217 currencies (currencies.go). Currency.Parse reads an amount from a JSON number
+// and never rounds: a number with too many decimals is an error. Currency.Format writes it back with exactly the currency's
+// decimals. No code outside of this package needs to know how many decimals a currency has, and no code uses floats for money.
 package money
 
 import (
@@ -32,30 +36,31 @@ func PositiveProblem(number string, n int64, err error) string {
 	return ""
 }
 
-// maxMajor bounds amounts so that a bigint can hold the sum of some 9 000 of them in any currency.
+// maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum of about 9,000 such amounts in
+// any currency.
 const maxMajor = 999_999_999_999
 
-// Currency is an active ISO 4217 currency. The zero value is none.
+// Currency is an active ISO 4217 currency. The zero value is not a currency.
 type Currency struct {
 	code     string
 	decimals int
 }
 
-// Code is the three upper-case letters.
+// Code returns the three upper-case letters.
 func (c Currency) Code() string { return c.code }
 
-// Decimals is how many digits the minor unit has: JPY 0, USD 2, BHD 3.
+// Decimals returns the number of digits of the minor unit: JPY 0, USD 2, BHD 3.
 func (c Currency) Decimals() int { return c.decimals }
 
-// ParseCurrency finds a currency by its code in any case, with surrounding space.
+// ParseCurrency returns the currency with a code. It ignores case and surrounding space.
 func ParseCurrency(code string) (Currency, bool) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	decimals, ok := currencies[code]
 	return Currency{code: code, decimals: decimals}, ok
 }
 
-// Parse turns a JSON number (RFC 8259, exponents too) into minor units of c, without rounding. Its errors are ErrSyntax,
-// ErrDecimals and ErrRange.
+// Parse converts a JSON number (RFC 8259, including exponents) to minor units of c, without rounding. It returns ErrSyntax,
+// ErrDecimals or ErrRange.
 func (c Currency) Parse(number string) (int64, error) {
 	digits, exponent, negative, ok := scan(number)
 	if !ok {
@@ -72,7 +77,7 @@ func (c Currency) Parse(number string) (int64, error) {
 	if exponent < -c.decimals {
 		return 0, ErrDecimals
 	}
-	// 12 digits before the point is the most that maxMajor allows; this also keeps "1e400" from allocating.
+	// maxMajor has 12 digits before the point. The check also keeps "1e400" from allocating.
 	if len(digits)+exponent > 12 {
 		return 0, ErrRange
 	}
@@ -86,13 +91,12 @@ func (c Currency) Parse(number string) (int64, error) {
 	return minor, nil
 }
 
-// ParseDecimal turns a JSON number into n / 10^decimals, with the errors and bounds of Currency.Parse; for percentages
-// and the like.
+// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals. Errors and limits are those of Currency.Parse.
 func ParseDecimal(number string, decimals int) (int64, error) {
 	return Currency{decimals: decimals}.Parse(number)
 }
 
-// max is 999 999 999 999.99, as far as the currency can express it.
+// max returns the largest amount in minor units: 999,999,999,999.99 with the currency's number of decimals.
 func (c Currency) max() int64 {
 	m := int64(maxMajor)
 	for i := range c.decimals {
@@ -104,12 +108,12 @@ func (c Currency) max() int64 {
 	return m
 }
 
-// Format writes minor units of c as a decimal with exactly the currency's digits: 1230 USD is "12.30".
+// Format returns minor units of c as a decimal with exactly the currency's decimals: 1230 USD is "12.30".
 func (c Currency) Format(minor int64) string {
 	return Decimal(minor, c.decimals)
 }
 
-// Decimal writes n / 10^decimals with all its digits.
+// Decimal returns n / 10^decimals with all decimals.
 func Decimal(n int64, decimals int) string {
 	s := strconv.FormatInt(n, 10)
 	if decimals == 0 {
@@ -125,7 +129,7 @@ func Decimal(n int64, decimals int) string {
 	return sign + s[:len(s)-decimals] + "." + s[len(s)-decimals:]
 }
 
-// scan takes a JSON number apart: its digits without the point, and the power of ten that they are multiplied by.
+// scan splits a JSON number into its digits without the point, the power of ten to multiply them by, and its sign.
 func scan(s string) (digits string, exponent int, negative, ok bool) {
 	s, negative = strings.CutPrefix(s, "-")
 	mantissa, exp, hasExp := strings.Cut(strings.ToLower(s), "e")

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Authority makes certificates where nobody else does: on one machine, and in tests. Its key is never written down.
+// Authority issues certificates on one machine and in tests, where there is no other authority. Its key exists in memory only.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 	now         func() time.Time
 }
 
-// NewAuthority returns one that is good for ten years.
+// NewAuthority returns a new authority whose certificate is valid for ten years.
 func NewAuthority(now func() time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -42,8 +42,8 @@ func NewAuthority(now func() time.Time) (*Authority, error) {
 	return &Authority{certificate: certificate, key: key, now: now}, nil
 }
 
-// Issue writes a service's certificate, its key and the authority's certificate into dir, under the names that
-// Kubernetes uses, and returns where they are. NATS's servers have a name each, besides the one that they have together.
+// Issue writes a service's certificate, its key and the authority's certificate into dir, with the file names that Kubernetes
+// uses, and returns their paths. others are further DNS names: each NATS server has its own besides the shared one.
 func (a *Authority) Issue(dir, service string, life time.Duration, others ...string) (Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,5 +1,10 @@
-// Package mtls is how services prove to each other who they are: each has a certificate with its own name as DNS name, made
-// by the installation's authority, and connections between them ask both ends for it.
+// Package mtls provides mutual TLS between services, and the identity of the calling service.
+//
+// Each service has a certificate with its own name as DNS name, issued by the installation's authority: cert-manager in
+// production, Authority on one machine and in tests. Client and Server return gRPC credentials that require a certificate of
+// the authority from both ends, and Client also checks the name. IsCaller tells an RPC which service calls it. Certificate
+// files are read again on each handshake, so that rotation needs no restart. Without files, connections are not encrypted and
+// services identify themselves with the service key (package rpc).
 package mtls
 
 import (
@@ -18,18 +23,18 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Config names PEM files: the process's certificate with its key, and the authority's. All of them empty: connections
-// are not encrypted.
+// Config names PEM files: the process's certificate, its key, and the authority's certificate. If all are empty, connections are
+// not encrypted.
 type Config struct {
 	Cert string `env:"TLS_CERT"`
 	Key  string `env:"TLS_KEY"`
 	CA   string `env:"TLS_CA"`
 }
 
-// On tells whether connections are encrypted.
+// On reports whether connections are encrypted.
 func (c Config) On() bool { return c != Config{} }
 
-// Check finds out at the start what else each handshake would fail on.
+// Check returns an error if the files are incomplete or unreadable. Call it at the start; otherwise each handshake would fail.
 func (c Config) Check() error {
 	if !c.On() {
 		return nil
@@ -41,7 +46,8 @@ func (c Config) Check() error {
 	return err
 }
 
-// Client is for connections to a service, by name. The server's certificate must have that name, whatever the address is.
+// Client returns credentials for connections to the named service. The server's certificate must have that name, regardless of
+// the address.
 func Client(c Config, service string) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
@@ -49,7 +55,7 @@ func Client(c Config, service string) credentials.TransportCredentials {
 	return newReloading(c, service)
 }
 
-// Server is for a service's listener: whoever comes without a certificate of the authority is refused in the handshake.
+// Server returns credentials for a service's listener. Clients without a certificate of the authority fail in the handshake.
 func Server(c Config) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
@@ -57,7 +63,7 @@ func Server(c Config) credentials.TransportCredentials {
 	return newReloading(c, "")
 }
 
-// IsCaller tells whether the call that ctx serves comes from one of the services.
+// IsCaller reports whether the call that ctx serves comes from one of the named services.
 func IsCaller(ctx context.Context, services []string) bool {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -75,7 +81,7 @@ func IsCaller(ctx context.Context, services []string) bool {
 	return false
 }
 
-// material is what the files hold.
+// material holds the parsed contents of the files.
 type material struct {
 	certificate tls.Certificate
 	authority   *x509.CertPool
@@ -93,7 +99,7 @@ func (c Config) load() (*material, error) {
 	return &material{certificate: certificate, authority: authority}, nil
 }
 
-// Certificate is what the files hold now, for clients of what does not speak gRPC.
+// Certificate reads the process's certificate and key, for clients that do not use gRPC.
 func (c Config) Certificate() (tls.Certificate, error) {
 	certificate, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
@@ -102,7 +108,7 @@ func (c Config) Certificate() (tls.Certificate, error) {
 	return certificate, nil
 }
 
-// Authority is whose certificates are to be trusted now.
+// Authority reads the pool with the authority's certificates.
 func (c Config) Authority() (*x509.CertPool, error) {
 	text, err := os.ReadFile(c.CA)
 	if err != nil {
@@ -115,16 +121,17 @@ func (c Config) Authority() (*x509.CertPool, error) {
 	return authority, nil
 }
 
-// reloading reads the files on each handshake, which are few, so that a rotated certificate counts from the next one on.
+// reloading reads the files on each handshake, so that a rotated certificate takes effect with the next connection. Handshakes are
+// rare.
 type reloading struct {
 	files Config
-	// server is whom a client wants to reach.
+	// server is the name that the server's certificate must have; empty on the server side.
 	server string
-	// last is what the files held when they could be read, and the same for all clones: gRPC makes one for each connection.
+	// last holds the last readable contents. All clones share it; gRPC clones the credentials for each connection.
 	last *atomic.Pointer[material]
 }
 
-// newReloading reads the files at once: the first handshake may fall into a rotation.
+// newReloading reads the files immediately, because the first handshake may happen during a rotation.
 func newReloading(files Config, server string) *reloading {
 	r := &reloading{files: files, server: server, last: &atomic.Pointer[material]{}}
 	if m, err := files.load(); err == nil {
@@ -133,7 +140,7 @@ func newReloading(files Config, server string) *reloading {
 	return r
 }
 
-// current is what the files hold, or held: a rotation may be half done.
+// current returns the contents of the files, or the last readable contents while a rotation is in progress.
 func (r *reloading) current() (*material, error) {
 	now, err := r.files.load()
 	if err == nil {
@@ -179,7 +186,7 @@ func (r *reloading) Clone() credentials.TransportCredentials {
 	return &reloading{files: r.files, server: r.server, last: r.last}
 }
 
-// OverrideServerName implements credentials.TransportCredentials, which asks for it although nothing calls it any more.
+// OverrideServerName implements credentials.TransportCredentials, which still requires it although nothing calls it.
 func (r *reloading) OverrideServerName(string) error {
 	return errors.New("a service's name is not overridden")
 }

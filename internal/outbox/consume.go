@@ -18,28 +18,31 @@ import (
 )
 
 const (
-	ackWait      = 10 * time.Second
+	// ackWait is the time after which NATS delivers an unacknowledged event again.
+	ackWait = 10 * time.Second
+	// consumeBatch is the maximum number of events that share a transaction.
 	consumeBatch = 256
-	// consumeWait is how long one question to NATS for events stands.
-	consumeWait = 30 * time.Second
+	// fetchTimeout is how long one pull request waits for an event.
+	fetchTimeout = 30 * time.Second
 )
 
-// Consumer is a service's interest in events. Its replicas share the work.
+// Consumer configures a durable JetStream consumer. All replicas that use its name share the events.
 type Consumer struct {
-	// Name is the consumer's own in the whole installation, as auth-audit.
+	// Name is unique in the installation, for example auth-audit.
 	Name string
-	// Subject of the events, as ledger.v1.transaction.created; * stands for one part. It is one, and Apply leaves out what is
-	// of no concern: to look for several, NATS goes through the subjects of all users for each event.
+	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one token. There is only one subject,
+	// and Apply ignores the events it does not need: with several filters, NATS scans the subjects of all users for each event.
 	Subject string
-	// Apply makes the events' effects in tx, all or none. An event may come more than once, also twice in one call, and with
-	// several replicas after a younger one of the same user: keys that the effects have by nature make that harmless. It must
-	// not call another service. When it fails for several events it is asked again for each alone.
+	// Apply writes the effects of the events in tx, all or none. Delivery is at-least-once: an event may be repeated, even
+	// within one call, and with several replicas it may arrive after a younger event of the same user. Apply must be idempotent,
+	// by means of the natural keys of its effects. It must not call another service. If it fails for several events, it is
+	// called again for each of them alone.
 	Apply func(ctx context.Context, tx pgx.Tx, events []Received) error
-	// Applied, if set, is called after effects were committed.
+	// Applied, if not nil, is called after the effects have been committed. It must not block.
 	Applied func()
 }
 
-// Consume has each event applied at least once, until ctx ends.
+// Consume applies each event at least once, until ctx ends. After an error, such as NATS being unavailable, it tries again.
 func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
 	stop := b.observe("coffer.events.lag", attribute.String("consumer", c.Name),
 		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) },
@@ -47,18 +50,19 @@ func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
 	defer stop()
 	for ctx.Err() == nil {
 		if err := b.consume(ctx, pool, c); err != nil && ctx.Err() == nil {
-			b.log.WarnContext(ctx, "consuming events", "consumer", c.Name, "error", err)
+			b.log.WarnContext(ctx, "failed to consume events", "consumer", c.Name, "error", err)
 		}
-		pause(ctx, relayRetry)
+		sleep(ctx, retryInterval)
 	}
 }
 
+// consume reads and applies batches of events until NATS fails.
 func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error {
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
 		Durable:       c.Name,
 		FilterSubject: c.Subject + ".*",
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		// What a killed consumer held comes again after this; an Apply that takes longer is done twice.
+		// The events of a killed replica are delivered again after this time. An Apply that takes longer is repeated.
 		AckWait:       ackWait,
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
@@ -75,12 +79,13 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 	return nil
 }
 
-// next waits for one message, and takes along what else is there: many share a commit, and none waits for company.
+// next waits for one message and returns it with the others that are available. A batch shares one commit, and no message waits
+// for a batch to fill. It returns no messages if none arrives within fetchTimeout.
 func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, consumeWait)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	first, err := consumer.Next(jetstream.FetchContext(ctx))
-	// The question ends a little before its context does.
+	// The server ends the pull request a little before ctx expires.
 	if errors.Is(err, nats.ErrTimeout) || ctx.Err() != nil && err != nil {
 		return nil, nil
 	}
@@ -98,15 +103,16 @@ func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, er
 	return messages, nil
 }
 
-// handle acknowledges what is applied; what failed comes again, later each time.
+// handle applies a batch and acknowledges its messages. If the batch fails, each message is handled alone. A message that still
+// fails is delivered again with exponential backoff.
 func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, c Consumer) {
 	var events []Received
 	var readable []jetstream.Msg
 	for _, m := range messages {
 		e, err := decode(m)
 		if err != nil {
-			// It will not become readable by waiting, and it must not stop the others.
-			b.log.ErrorContext(ctx, "dropping an event", "consumer", c.Name, "error", err)
+			// A retry would fail in the same way, and the other events must not wait for it.
+			b.log.ErrorContext(ctx, "failed to decode an event, dropping it", "consumer", c.Name, "error", err)
 			_ = m.TermWithReason("not decodable")
 			continue
 		}
@@ -125,19 +131,19 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 			c.Applied()
 		}
 	case ctx.Err() != nil:
-		// They come again.
+		// The process is stopping. NATS delivers the messages again after ackWait.
 	case len(readable) > 1:
 		for _, m := range readable {
 			b.handle(ctx, pool, []jetstream.Msg{m}, c)
 		}
 	default:
-		b.log.WarnContext(ctx, "applying an event", "consumer", c.Name, "event", events[0].ID, "subject", events[0].Subject, "error", err)
+		b.log.WarnContext(ctx, "failed to apply an event", "consumer", c.Name, "event", events[0].ID, "subject", events[0].Subject, "error", err)
 		_ = readable[0].NakWithDelay(backoff(readable[0]))
 	}
 }
 
-// apply is seen in the trace of every event; the statements, which the events share, in that of the first one, to which the
-// others link.
+// apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL statements, which the events
+// share, appear in the trace of the first event; the spans of the others link to it.
 func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
 	applying := ctx
 	for _, e := range events {
@@ -152,6 +158,8 @@ func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events 
 	return pg.InTx(applying, pool, func(tx pgx.Tx) error { return c.Apply(applying, tx, events) })
 }
 
+// backoff returns the delay before the next delivery of a message: 0.2 s after the first attempt, doubled each time, at most
+// one minute.
 func backoff(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {

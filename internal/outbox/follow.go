@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// End is the place in the stream after which comes what has not happened yet.
+// End returns the sequence number of the last event in the stream. Following from there yields only new events.
 func (b *Bus) End(ctx context.Context) (uint64, error) {
 	stream, err := b.js.Stream(ctx, streamName)
 	if err != nil {
@@ -19,8 +19,9 @@ func (b *Bus) End(ctx context.Context) (uint64, error) {
 	return stream.CachedInfo().State.LastSeq, nil
 }
 
-// Follow hands a user's events of all services to yield, in the order of the stream: those after a place in it, and then
-// as they come. It returns when ctx ends, or yield's error. While NATS is away it waits.
+// Follow calls yield for a user's events of all services, in the order of the stream: first the stored events whose sequence is
+// greater than after, then new ones as they arrive. It returns yield's error, or ctx's error when ctx ends. While NATS is
+// unavailable it waits and resumes after the last yielded event.
 func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield func(Received) error) error {
 	for {
 		var failed yieldError
@@ -31,16 +32,16 @@ func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield fu
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		b.log.WarnContext(ctx, "following events", "error", err)
-		pause(ctx, relayRetry)
+		b.log.WarnContext(ctx, "failed to follow events", "error", err)
+		sleep(ctx, retryInterval)
 	}
 }
 
-// yieldError tells the caller's errors from NATS's.
+// yieldError marks an error of the caller's yield, which ends Follow. After all other errors Follow tries again.
 type yieldError struct{ error }
 
-// forget deletes a consumer that nobody reads from any more. NATS itself would keep it for minutes.
-func (b *Bus) forget(ctx context.Context, consumer *jetstream.ConsumerInfo) {
+// deleteConsumer deletes a consumer after its last use. Otherwise NATS keeps it for minutes.
+func (b *Bus) deleteConsumer(ctx context.Context, consumer *jetstream.ConsumerInfo) {
 	if consumer == nil {
 		return
 	}
@@ -49,12 +50,13 @@ func (b *Bus) forget(ctx context.Context, consumer *jetstream.ConsumerInfo) {
 	_ = b.js.DeleteConsumer(ctx, streamName, consumer.Name)
 }
 
+// follow reads events until the first error and moves after past each event that yield has accepted.
 func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error) error {
 	end, err := b.End(ctx)
 	if err != nil {
 		return err
 	}
-	// A place beyond the end is one of a stream that was since made anew.
+	// A sequence beyond the end comes from a stream that was deleted and created again since.
 	*after = min(*after, end)
 	consumer, err := b.js.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{"*.v1.*.*." + user.String()},
@@ -70,7 +72,7 @@ func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield f
 	}
 	defer func() {
 		messages.Stop()
-		b.forget(context.WithoutCancel(ctx), consumer.CachedInfo())
+		b.deleteConsumer(context.WithoutCancel(ctx), consumer.CachedInfo())
 	}()
 	stop := context.AfterFunc(ctx, messages.Stop)
 	defer stop()
@@ -81,7 +83,7 @@ func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield f
 		}
 		e, err := decode(m)
 		if err != nil {
-			b.log.ErrorContext(ctx, "skipping an event", "error", err)
+			b.log.ErrorContext(ctx, "failed to decode an event, skipping it", "error", err)
 			continue
 		}
 		if err := yield(e); err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// lagTime bounds the questions that a scrape of the metrics asks.
-const lagTime = time.Second
+// observeTimeout limits the time that one gauge may delay a scrape of the metrics.
+const observeTimeout = time.Second
 
-// Lag is how many events of the stream a consumer has not applied yet.
+// Lag returns the number of events in the stream that a consumer has not acknowledged, delivered or not.
 func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	c, err := b.js.Consumer(ctx, streamName, consumer)
 	if err != nil {
@@ -26,31 +26,32 @@ func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // A stream of 2^63 events is out of the question.
 }
 
-// observe publishes a gauge whose value f gives, until stop is called; while there is none it is left out.
-func (b *Bus) observe(name string, of attribute.KeyValue, f func(ctx context.Context) (int64, error), options ...metric.Int64ObservableGaugeOption) (stop func()) {
+// observe registers a gauge with the attribute attr, whose value f returns, until stop is called. While f fails, the metric
+// has no value.
+func (b *Bus) observe(name string, attr attribute.KeyValue, f func(ctx context.Context) (int64, error), options ...metric.Int64ObservableGaugeOption) (stop func()) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/outbox")
 	gauge, err := meter.Int64ObservableGauge(name, options...)
 	if err != nil {
-		b.log.Error("setting up a metric", "metric", name, "error", err)
+		b.log.Error("failed to register a metric", "metric", name, "error", err)
 		return func() {}
 	}
 	registered, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
-		ctx, cancel := context.WithTimeout(ctx, lagTime)
+		ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 		defer cancel()
 		if n, err := f(ctx); err == nil {
-			o.ObserveInt64(gauge, n, metric.WithAttributes(of))
+			o.ObserveInt64(gauge, n, metric.WithAttributes(attr))
 		}
 		return nil
 	}, gauge)
 	if err != nil {
-		b.log.Error("setting up a metric", "metric", name, "error", err)
+		b.log.Error("failed to register a metric", "metric", name, "error", err)
 		return func() {}
 	}
 	return func() { _ = registered.Unregister() }
 }
 
-// waiting is how old the oldest event in the outbox is, in seconds; 0 when it is empty.
-func waiting(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
+// oldestAge returns a function that reads the age of the oldest event in the outbox in seconds, 0 if the outbox is empty.
+func oldestAge(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
 		type row struct{ Age int64 }
 		r, err := pg.One[row](ctx, pool, `

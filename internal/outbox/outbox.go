@@ -1,7 +1,15 @@
-// Package outbox publishes what happened: an event commits with the change that it tells of, and reaches JetStream at
-// least once and in order per user.
+// Package outbox implements the transactional outbox: an event commits with the change that it describes, and reaches
+// JetStream at least once and in order per user.
 //
-// Each service that uses it has this table in its schema:
+// A service adds events with Add, or writes the Rows of Encode in the statement of the change. It calls Bus.Wake when it
+// adds events and runs Bus.Relay, which publishes the rows and deletes them once NATS has stored them. Bus.Consume applies events of
+// any service, at least once. Bus.Follow reads one user's events from a position on. While NATS is unavailable, writes continue
+// and events wait in the table.
+//
+// Start reading with Relay in relay.go and Consumer in consume.go. stream.go defines the stream and the encoding of messages.
+// Package natstest starts NATS servers for tests.
+//
+// Each service that publishes events has this table in its schema:
 //
 //	CREATE TABLE outbox (
 //	    seq        bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT outbox_pkey PRIMARY KEY,
@@ -13,8 +21,8 @@
 //	    traceparent text
 //	);
 //
-// A row is written after the rows that it tells of are locked, so of two changes to one thing the earlier one has the
-// lower seq and is visible whenever the later one is. Publishing what is there in the order of seq is therefore in order.
+// A row must be inserted after the changed rows are locked. Then of two changes to one row, the earlier one has the lower seq
+// and is visible whenever the later one is, so that publishing the visible rows by seq keeps the order.
 package outbox
 
 import (
@@ -28,19 +36,19 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Event is something that happened to a user's data.
+// Event describes a change of a user's data.
 type Event struct {
-	// ID lets consumers drop a repeat; a UUIDv7.
+	// ID is a UUIDv7. JetStream and consumers use it to drop duplicates.
 	ID uuid.UUID
-	// UserID is whose data changed.
+	// UserID is the user whose data changed. It is the last token of the message's subject.
 	UserID uuid.UUID
-	// Data is a message of an events.proto, whose name is the event's.
+	// Data is a message of an events.proto. Its name determines the event's type, see Type.
 	Data proto.Message
-	// Traceparent is the request's trace context, as func Traceparent returns it; Add takes it from ctx.
+	// Traceparent is the request's trace context as returned by func Traceparent. Add ignores it and uses that of ctx.
 	Traceparent *string
 }
 
-// Rows are events as the table holds them, a slice per column, for a statement that writes them along with its change.
+// Rows holds events in the table's encoding, one slice per column. A statement can insert them together with its change.
 type Rows struct {
 	IDs, UserIDs []uuid.UUID
 	Subjects     []string
@@ -48,11 +56,11 @@ type Rows struct {
 	Traceparents []*string
 }
 
-// Encode makes rows of events.
+// Encode converts events to rows of the outbox table, in the same order.
 func Encode(events ...Event) (Rows, error) {
 	var r Rows
 	for _, e := range events {
-		// Any keeps the message's type with it, for the relay's ce-type.
+		// Any keeps the message's type URL, which the relay sends as ce-dataschema.
 		data, err := anypb.New(e.Data)
 		if err != nil {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
@@ -68,7 +76,7 @@ func Encode(events ...Event) (Rows, error) {
 	return r, nil
 }
 
-// Add writes events in the transaction of the change that they tell of, in one statement.
+// Add inserts events in order with one statement. tx must be the transaction of the change that they describe.
 func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 	if len(events) == 0 {
 		return nil

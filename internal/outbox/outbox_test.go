@@ -50,7 +50,7 @@ func setup(t *testing.T) (*pgxpool.Pool, *Bus) {
 
 const subject = "ledger.v1.wallet.deleted"
 
-// numbered is an event that tells n.
+// numbered returns an event that carries n.
 func numbered(user uuid.UUID, n int64) Event {
 	return Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Data: &ledgerv1.WalletDeleted{WalletId: strconv.FormatInt(n, 10)}}
 }
@@ -89,7 +89,7 @@ func applied(t *testing.T, pool *pgxpool.Pool, user uuid.UUID) []int64 {
 	return ns
 }
 
-func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
+func TestConsumeReceivesPublishedEvent(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,8 +118,8 @@ func TestAnEventArrivesOnceWithAllThatWasSaid(t *testing.T) {
 	running.Wait()
 }
 
-// The relay that has the lock may be another replica's than the one that has something to publish.
-func TestARelayThatRestsIsWokenByAnotherReplica(t *testing.T) {
+// TestWakeReachesRelayOfAnotherReplica: the relay that holds the lock may run in another replica than the writer.
+func TestWakeReachesRelayOfAnotherReplica(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	other, err := Connect(Config{NATSURL: bus.conn.ConnectedUrl(), NATSReplicas: 1}, "ledger", slog.Default())
@@ -134,19 +134,19 @@ func TestARelayThatRestsIsWokenByAnotherReplica(t *testing.T) {
 	user := uuid.Must(uuid.NewV7())
 	add(t, pool, user, 1)
 	<-got
-	// By then it rests for six seconds.
-	time.Sleep(settleTime + 4*time.Second)
+	// By then the poll interval has grown to more than six seconds.
+	time.Sleep(syncDelay + 4*time.Second)
 	add(t, pool, user, 2)
 	other.Wake()
 	select {
 	case e := <-got:
 		require.EqualValues(t, 2, n(e))
 	case <-time.After(time.Second):
-		require.Fail(t, "the event waits for the relay to look by itself")
+		require.Fail(t, "the event waits for the next poll")
 	}
 }
 
-func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
+func TestRelayIgnoresRolledBackEvents(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	user := uuid.Must(uuid.NewV7())
@@ -164,9 +164,10 @@ func TestAnEventOfARolledBackChangeIsNotPublished(t *testing.T) {
 	require.Equal(t, []int64{2}, applied(t, pool, user))
 }
 
-// Relays and consumers die at random points: in the middle of publishing, applying, acknowledging. In effect every event
-// must still be applied exactly once, and the stream must hold it once, in the order of its user.
-func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T) {
+// TestRelayAndConsumeExactlyOnceDespiteRestarts stops relays and consumers in the middle of publishing, applying and
+// acknowledging. Every event
+// must be applied exactly once, and the stream must hold it once, in the order of its user.
+func TestRelayAndConsumeExactlyOnceDespiteRestarts(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	const users, each = 4, 100
@@ -186,7 +187,7 @@ func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T)
 			return err
 		}
 		for _, e := range events {
-			// Twice: in company, and alone.
+			// Fail twice: in a batch, and alone.
 			tries, _ := failures.LoadOrStore(e.ID, new(atomic.Int32))
 			if e.Sequence%17 == 0 && tries.(*atomic.Int32).Add(1) <= 2 {
 				return fmt.Errorf("failing event %d", e.Sequence)
@@ -202,7 +203,7 @@ func TestWhateverDiesEachEventIsStoredInOrderAndAppliedExactlyOnce(t *testing.T)
 	for life := 1; !done() && life < 30; life++ {
 		span := time.Duration(20+37*life%150) * time.Millisecond
 		if life > 15 {
-			// Long enough for what the dead consumers held to come again.
+			// Long enough for NATS to redeliver the messages of the stopped consumers.
 			span = ackWait
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -257,7 +258,7 @@ func follow(t *testing.T, bus *Bus, user uuid.UUID, after uint64, count int) []R
 
 var errEnough = errors.New("enough")
 
-func TestAUserFollowsWhatIsHisFromAnyPlaceOn(t *testing.T) {
+func TestFollowYieldsUsersEventsFromAnySequence(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -299,7 +300,7 @@ func TestAUserFollowsWhatIsHisFromAnyPlaceOn(t *testing.T) {
 	}
 }
 
-func TestEachConsumerOfAServiceGetsAnEvent(t *testing.T) {
+func TestConsumeDeliversToEveryConsumer(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -320,7 +321,7 @@ func TestEachConsumerOfAServiceGetsAnEvent(t *testing.T) {
 	require.ElementsMatch(t, []string{"one", "other"}, []string{<-got, <-got})
 }
 
-func TestAQuietConsumerAsksOnAndMissesNothing(t *testing.T) {
+func TestNextSurvivesFetchTimeout(t *testing.T) {
 	t.Parallel()
 	_, bus := setup(t)
 	require.NoError(t, bus.EnsureStream(t.Context()))
@@ -329,7 +330,7 @@ func TestAQuietConsumerAsksOnAndMissesNothing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	messages, err := next(ctx, consumer)
-	require.NoError(t, err, "no event is no failure")
+	require.NoError(t, err, "a fetch without events is not an error")
 	require.Empty(t, messages)
 	_, err = bus.js.Publish(t.Context(), subject+"."+uuid.NewString(), nil)
 	require.NoError(t, err)
@@ -338,7 +339,7 @@ func TestAQuietConsumerAsksOnAndMissesNothing(t *testing.T) {
 	require.Len(t, messages, 1)
 }
 
-func TestTheRelayWorksOnceNATSIsThere(t *testing.T) {
+func TestRelayStartsBeforeNATS(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -359,8 +360,8 @@ func TestTheRelayWorksOnceNATSIsThere(t *testing.T) {
 	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
 }
 
-// A number that was taken early may appear late, behind others that were sent long ago.
-func TestAnEventThatAppearsLateIsNotSkipped(t *testing.T) {
+// TestRelayPublishesLateCommits commits an event with a low seq after later ones have been published.
+func TestRelayPublishesLateCommits(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -382,8 +383,8 @@ func TestAnEventThatAppearsLateIsNotSkipped(t *testing.T) {
 	require.EqualValues(t, 1, n(follow(t, bus, late, 0, 1)[0]))
 }
 
-// NATS comes back without what it had acknowledged a moment ago.
-func TestWhatNATSHadNotWrittenToDiskIsSentAgain(t *testing.T) {
+// TestRelayResendsUnsyncedEventsAfterReconnect restarts NATS without an event that it had acknowledged but not synced.
+func TestRelayResendsUnsyncedEventsAfterReconnect(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	first, stop := natstest.Start(t, "127.0.0.1:-1")
@@ -399,13 +400,13 @@ func TestWhatNATSHadNotWrittenToDiskIsSentAgain(t *testing.T) {
 	add(t, pool, user, 1)
 	follow(t, bus, user, 0, 1)
 	stop()
-	// However long it stays away.
-	time.Sleep(settleTime + 2*relayRetry)
+	// Longer than syncDelay: the event must not be deleted while NATS is down.
+	time.Sleep(syncDelay + 2*retryInterval)
 	natstest.Start(t, strings.TrimPrefix(first, "nats://"))
 	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
 }
 
-func TestWhoFollowsNoMoreLeavesNothingInNATS(t *testing.T) {
+func TestFollowDeletesItsConsumer(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
 	go bus.Relay(t.Context(), pool)

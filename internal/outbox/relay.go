@@ -21,20 +21,25 @@ import (
 )
 
 const (
+	// relayBatch is the maximum number of events published per query of the outbox.
 	relayBatch = 256
-	// relayPause is how long an event may wait; a NOTIFY would take a lock that all commits share.
-	relayPause = 100 * time.Millisecond
-	// relayRest is what the pause grows to while there are no events, and nobody nudges.
-	relayRest  = 10 * time.Second
-	relayRetry = time.Second
-	// relayTime is after when a connection that does not answer is given up, and with it the lock.
-	relayTime      = 30 * time.Second
+	// minPollInterval is how long an event may wait while there is traffic. The relay polls because a NOTIFY takes a lock that
+	// all committing transactions share.
+	minPollInterval = 100 * time.Millisecond
+	// maxPollInterval is the limit to which the interval doubles while there are no events and no wake messages.
+	maxPollInterval = 10 * time.Second
+	// retryInterval is the delay after an error.
+	retryInterval = time.Second
+	// relayTimeout limits one query-and-publish cycle. A connection that hangs is closed after it, which releases the lock.
+	relayTimeout = 30 * time.Second
+	// publishTimeout limits the wait for the acknowledgments of one batch.
 	publishTimeout = 5 * time.Second
-	// settleTime is how long an event stays in the outbox after NATS took it. NATS writes to disk every second
-	// (sync_interval); to have it do so for every message costs the database's commits, which share the disk, a fifth.
-	settleTime = 3 * time.Second
+	// syncDelay is how long an event stays in the outbox after NATS acknowledged it. NATS syncs to disk every second
+	// (sync_interval). Syncing each message costs a fifth of the database's commits per second, because they share the disk.
+	syncDelay = 3 * time.Second
 )
 
+// entry is a row of the outbox table.
 type entry struct {
 	Seq       int64
 	ID        uuid.UUID
@@ -42,15 +47,16 @@ type entry struct {
 	Subject   string
 	Data      []byte
 	CreatedAt time.Time `db:"created_at"`
-	// Traceparent is empty when the request was not traced.
+	// Traceparent is empty if the request was not traced.
 	Traceparent string
 }
 
-// Relay publishes the events of the pool's schema until ctx ends, whenever NATS and Postgres are both there. One of a
-// service's replicas does the work, the others wait for its lock.
+// Relay publishes the events of the pool's schema until ctx ends, whenever NATS and PostgreSQL are both available. Every
+// replica of a service runs it. The replica that holds an advisory lock does the work; the others try for the lock every
+// second.
 func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
-	stop := b.observe("coffer.outbox.age", attribute.String("service", b.service), waiting(pool),
-		metric.WithUnit("s"), metric.WithDescription("Age of the oldest event in the outbox; some seconds are usual."))
+	stop := b.observe("coffer.outbox.age", attribute.String("service", b.service), oldestAge(pool),
+		metric.WithUnit("s"), metric.WithDescription("Age of the oldest event in the outbox. Some seconds are normal."))
 	defer stop()
 	for ctx.Err() == nil {
 		err := b.EnsureStream(ctx)
@@ -61,97 +67,107 @@ func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 			b.log.WarnContext(ctx, "failed to relay events", "error", err)
 			b.reportUnstored(err)
 		}
-		pause(ctx, relayRetry)
+		sleep(ctx, retryInterval)
 	}
 }
 
-// relay works for as long as its connection, and so its lock, lives.
+// relay polls the outbox and publishes its events until an error. It returns nil at once if another replica holds the lock.
+// The lock belongs to the session of one connection, so that PostgreSQL releases it when the process dies.
 func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("acquiring a connection: %w", err)
 	}
-	// The session holds a lock that must not go back to the pool.
+	// The connection is closed, because a session that holds the lock must not return to the pool.
 	defer func() { _ = conn.Hijack().Close(context.WithoutCancel(ctx)) }()
-	var held bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtext('coffer outbox'), hashtext(current_schema()))`).Scan(&held)
-	if err != nil || !held {
+	var locked bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtext('coffer outbox'), hashtext(current_schema()))`).Scan(&locked)
+	if err != nil || !locked {
 		return err
 	}
-	w := window{sent: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
-	nudged := make(chan struct{}, 1)
-	sub, err := b.conn.Subscribe(nudgeSubject(b.service), func(*nats.Msg) {
+	p := progress{acknowledged: map[int64]time.Time{}, reconnects: b.conn.Stats().Reconnects}
+	woken := make(chan struct{}, 1)
+	sub, err := b.conn.Subscribe(wakeSubject(b.service), func(*nats.Msg) {
 		select {
-		case nudged <- struct{}{}:
+		case woken <- struct{}{}:
 		default:
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("listening for nudges: %w", err)
+		return fmt.Errorf("subscribing to wake messages: %w", err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	rest := relayPause
+	interval := minPollInterval
 	for ctx.Err() == nil {
-		looking, cancel := context.WithTimeout(ctx, relayTime)
-		n, err := b.relayOnce(looking, conn, &w)
+		cycle, cancel := context.WithTimeout(ctx, relayTimeout)
+		n, err := b.relayOnce(cycle, conn, &p)
 		cancel()
 		if err != nil {
 			return err
 		}
-		rest = min(2*rest, relayRest)
+		interval = min(2*interval, maxPollInterval)
 		if n > 0 {
-			rest = relayPause
+			interval = minPollInterval
 		}
 		if n == relayBatch {
 			continue
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(rest):
-		case <-nudged:
-			// Meanwhile the transaction commits.
-			rest = relayPause
-			pause(ctx, rest)
+		case <-time.After(interval):
+		case <-woken:
+			// The wake message may be sent before the transaction of its events commits. Wait for the commit.
+			interval = minPollInterval
+			sleep(ctx, interval)
 		}
 	}
 	return nil
 }
 
 // Wake makes the service's relay, in whichever replica it runs, poll the outbox soon. Call it after adding events. If the
-// message is lost, the events wait for the relay's next poll, at most 10 seconds.
+// message is lost, the events wait for the relay's next poll, at most maxPollInterval. It is cheap: it sends at most one message
+// per minPollInterval.
 func (b *Bus) Wake() {
-	now, last := time.Now().UnixNano(), b.nudged.Load()
-	if now-last >= int64(relayPause) && b.nudged.CompareAndSwap(last, now) {
-		_ = b.conn.Publish(nudgeSubject(b.service), nil)
+	now, last := time.Now().UnixNano(), b.woken.Load()
+	if now-last >= int64(minPollInterval) && b.woken.CompareAndSwap(last, now) {
+		_ = b.conn.Publish(wakeSubject(b.service), nil)
 	}
 }
 
-// nudgeSubject is none of the stream's.
-func nudgeSubject(service string) string { return "outbox." + service }
+// wakeSubject returns the core NATS subject that wakes a service's relay. The stream does not store its messages.
+func wakeSubject(service string) string { return "outbox." + service }
 
-// window is what the relay remembers of the outbox.
-type window struct {
-	// sent holds when NATS took the events that are still in the outbox.
-	sent map[int64]time.Time
-	// seen: all events up to it were sent, and no other will appear.
-	seen int64
-	// complete: no event up to it will appear that is not there by now.
-	complete int64
-	// next is what complete will be once all transactions before xid have ended.
-	next, xid int64
-	emptied   time.Time
-	// reconnects of the connection: NATS may have come back without what it had not written to disk.
+// progress is the relay's position in the outbox. Each relay starts with an empty one and publishes all rows again; JetStream
+// drops the duplicates by event id.
+//
+// Rows do not become visible in the order of seq: a row takes its number when it is inserted and becomes visible when its
+// transaction commits. The cursor must not pass a number whose row may still appear. The watermark tells how far that is safe.
+type progress struct {
+	// acknowledged holds the time at which NATS acknowledged each event that is still in the outbox.
+	acknowledged map[int64]time.Time
+	// cursor: all events up to it have been published, and no further event up to it will appear.
+	cursor int64
+	// watermark: each event up to it is visible by now or will never appear.
+	watermark int64
+	// nextWatermark becomes the watermark once all transactions before nextXID have ended.
+	nextWatermark, nextXID int64
+	// deletedAt is the time of the last deletion from the outbox.
+	deletedAt time.Time
+	// reconnects is the connection's number of reconnects when the relay began.
 	reconnects uint64
 }
 
-var errReconnected = errors.New("connected to NATS anew")
+// errReconnected makes the relay start again with an empty progress.
+var errReconnected = errors.New("reconnected to NATS, publishing the outbox again")
 
-func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int, error) {
-	// All that is in the outbox goes out again, and NATS drops what it has.
-	if b.conn.Stats().Reconnects != w.reconnects {
+// relayOnce publishes one batch of events and returns how many NATS acknowledged.
+func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (int, error) {
+	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the outbox are published again,
+	// and NATS drops those it has.
+	if b.conn.Stats().Reconnects != p.reconnects {
 		return 0, errReconnected
 	}
-	if last, err := w.look(ctx, conn); err != nil || last == 0 {
+	if last, err := p.advanceWatermark(ctx, conn); err != nil || last == 0 {
 		return 0, err
 	}
 	entries, err := pg.All[entry](ctx, conn, `
@@ -159,86 +175,86 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, w *window) (int
 		FROM outbox
 		WHERE seq > $1 AND seq <> ALL($2)
 		ORDER BY seq
-		LIMIT $3`, w.seen, w.sentAbove(w.seen), relayBatch)
+		LIMIT $3`, p.cursor, p.acknowledgedAfter(p.cursor), relayBatch)
 	if err != nil {
 		return 0, fmt.Errorf("reading the outbox: %w", err)
 	}
-	done, err := b.publish(ctx, entries)
-	for _, seq := range done {
-		w.sent[seq] = time.Now()
+	published, err := b.publish(ctx, entries)
+	for _, seq := range published {
+		p.acknowledged[seq] = time.Now()
 	}
 	if err != nil {
 		return 0, err
 	}
-	w.seen = max(w.seen, w.complete)
+	p.cursor = max(p.cursor, p.watermark)
 	if len(entries) == relayBatch {
-		w.seen = min(w.seen, entries[relayBatch-1].Seq)
+		p.cursor = min(p.cursor, entries[relayBatch-1].Seq)
 	}
-	return len(done), b.empty(ctx, conn, w)
+	return len(published), b.deleteStored(ctx, conn, p)
 }
 
-// look moves complete. Events do not appear in the order of their numbers: a number is taken when a row is written, and the
-// row appears when its transaction ends. Once all transactions that ran at some moment have ended, no number that was taken
-// by then is still to appear. It returns the last number there is, 0 for an empty outbox.
-func (w *window) look(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
+// advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty. Once all transactions that
+// ran at some moment have ended, every number taken before that moment is visible or was rolled back.
+func (p *progress) advanceWatermark(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
 	type row struct{ Last, Oldest, Newest int64 }
 	r, err := pg.One[row](ctx, conn, `
 		SELECT coalesce((SELECT max(seq) FROM outbox), 0) AS last,
 			pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
 			pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS newest`)
 	if err != nil {
-		return 0, fmt.Errorf("looking for transactions in flight: %w", err)
+		return 0, fmt.Errorf("reading the transactions in flight: %w", err)
 	}
-	if r.Oldest >= w.xid {
-		w.complete, w.next, w.xid = w.next, max(w.next, r.Last), r.Newest
+	if r.Oldest >= p.nextXID {
+		p.watermark, p.nextWatermark, p.nextXID = p.nextWatermark, max(p.nextWatermark, r.Last), r.Newest
 	}
 	return r.Last, nil
 }
 
-func (w *window) sentAbove(seq int64) []int64 {
-	above := []int64{}
-	for s := range w.sent {
+// acknowledgedAfter returns the acknowledged events beyond seq, which must not be published again.
+func (p *progress) acknowledgedAfter(seq int64) []int64 {
+	after := []int64{}
+	for s := range p.acknowledged {
 		if s > seq {
-			above = append(above, s)
+			after = append(after, s)
 		}
 	}
-	return above
+	return after
 }
 
-// empty deletes what NATS has written to disk by now, provided that it answers over the connection by which it took it: one
-// that is away may come back without what was last.
-func (b *Bus) empty(ctx context.Context, conn *pgxpool.Conn, w *window) error {
+// deleteStored deletes the events that NATS has synced to disk, at most once per retryInterval. First it checks that NATS still
+// answers on the connection on which it acknowledged them: after a restart, NATS may lack the last ones.
+func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress) error {
 	now := time.Now()
-	if now.Sub(w.emptied) < relayRetry {
+	if now.Sub(p.deletedAt) < retryInterval {
 		return nil
 	}
-	w.emptied = now
-	var settled []int64
-	for seq, at := range w.sent {
-		if now.Sub(at) >= settleTime {
-			settled = append(settled, seq)
+	p.deletedAt = now
+	var stored []int64
+	for seq, at := range p.acknowledged {
+		if now.Sub(at) >= syncDelay {
+			stored = append(stored, seq)
 		}
 	}
-	if len(settled) == 0 {
+	if len(stored) == 0 {
 		return nil
 	}
-	asking, cancel := context.WithTimeout(ctx, relayRetry)
+	flush, cancel := context.WithTimeout(ctx, retryInterval)
 	defer cancel()
-	if err := b.conn.FlushWithContext(asking); err != nil || b.conn.Stats().Reconnects != w.reconnects {
+	if err := b.conn.FlushWithContext(flush); err != nil || b.conn.Stats().Reconnects != p.reconnects {
 		return nil
 	}
-	slices.Sort(settled)
-	if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, settled); err != nil {
-		return fmt.Errorf("emptying the outbox: %w", err)
+	slices.Sort(stored)
+	if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, stored); err != nil {
+		return fmt.Errorf("deleting stored events from the outbox: %w", err)
 	}
-	for _, seq := range settled {
-		delete(w.sent, seq)
+	for _, seq := range stored {
+		delete(p.acknowledged, seq)
 	}
 	return nil
 }
 
-// publish sends the entries in order, several at a time, and returns the leading ones that JetStream has stored.
-// Those after a failed one are sent again next time; JetStream drops what it had taken.
+// publish publishes the entries in order without waiting for each acknowledgment. It returns the leading entries that NATS
+// acknowledged. The entries after a failed one are published again later, and JetStream drops the duplicates.
 func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(entries))
 	for _, e := range entries {
@@ -259,20 +275,21 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	var done []int64
+	var acknowledged []int64
 	for i, ack := range acks {
 		select {
 		case <-ack.Ok():
-			done = append(done, entries[i].Seq)
+			acknowledged = append(acknowledged, entries[i].Seq)
 		case err := <-ack.Err():
-			return done, fmt.Errorf("publishing %s: %w", entries[i].Subject, err)
+			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject, err)
 		case <-ctx.Done():
-			return done, fmt.Errorf("publishing %s: %w", entries[i].Subject, errNotAcknowledged)
+			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject, errNotAcknowledged)
 		}
 	}
-	return done, nil
+	return acknowledged, nil
 }
 
+// message encodes the event in the binary mode of the CloudEvents protocol binding for NATS.
 func (e entry) message(service string) (*nats.Msg, error) {
 	var data anypb.Any
 	if err := proto.Unmarshal(e.Data, &data); err != nil {
@@ -291,7 +308,8 @@ func (e entry) message(service string) (*nats.Msg, error) {
 	return m, nil
 }
 
-func pause(ctx context.Context, d time.Duration) {
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

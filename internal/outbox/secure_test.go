@@ -33,7 +33,7 @@ func issue(t *testing.T, a *mtls.Authority, dir, name string) mtls.Config {
 	return c
 }
 
-// secured is a server that is set up by a file, as in the cluster, because only such a one reads its certificate again.
+// secured starts a server from a configuration file, as in the cluster. Only such a server reloads its certificate.
 func secured(t *testing.T, c mtls.Config) *server.Server {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "nats.conf")
@@ -54,7 +54,7 @@ func connect(t *testing.T, url string, c mtls.Config) *Bus {
 	return bus
 }
 
-// certificateOf is that of the server which the bus is connected to.
+// certificateOf returns the serial number of the certificate of the connected server.
 func certificateOf(bus *Bus) string {
 	state, err := bus.conn.TLSConnectionState()
 	if err != nil {
@@ -63,7 +63,7 @@ func certificateOf(bus *Bus) string {
 	return state.PeerCertificates[0].SerialNumber.String()
 }
 
-func TestOnlyGenuineServicesAndTheGenuineNATSTalkToEachOther(t *testing.T) {
+func TestConnectRequiresMutualTLS(t *testing.T) {
 	t.Parallel()
 	ours, theirs := authority(t), authority(t)
 	ledger := issue(t, ours, t.TempDir(), "ledger")
@@ -88,8 +88,8 @@ func TestOnlyGenuineServicesAndTheGenuineNATSTalkToEachOther(t *testing.T) {
 	}
 }
 
-// TestARotatedCertificateCountsFromTheNextConnectionOn changes the authority too, which is a rotation at its hardest.
-func TestARotatedCertificateCountsFromTheNextConnectionOn(t *testing.T) {
+// TestConnectUsesRotatedCertificateAfterReconnect also replaces the authority, the hardest kind of rotation.
+func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	t.Parallel()
 	before, after := authority(t), authority(t)
 	serving, calling := t.TempDir(), t.TempDir()
@@ -106,7 +106,7 @@ func TestARotatedCertificateCountsFromTheNextConnectionOn(t *testing.T) {
 	require.NoError(t, s.Reload())
 	add(t, pool, user, 2)
 	follow(t, bus, user, 0, 2)
-	require.Equal(t, first, certificateOf(bus), "a connection that is open stays")
+	require.Equal(t, first, certificateOf(bus), "an open connection keeps its certificate")
 
 	issue(t, after, calling, "ledger")
 	reconnects := bus.conn.Stats().Reconnects
@@ -117,13 +117,13 @@ func TestARotatedCertificateCountsFromTheNextConnectionOn(t *testing.T) {
 	follow(t, bus, user, 0, 3)
 }
 
-// TestAPasswordThatNATSLearnsOfLaterIsTriedAgain is about a client that would give up on the second refusal.
-func TestAPasswordThatNATSLearnsOfLaterIsTriedAgain(t *testing.T) {
+// TestConnectRetriesAfterAuthorizationError covers a rotation of the password: by default the client gives up after two rejections.
+func TestConnectRetriesAfterAuthorizationError(t *testing.T) {
 	t.Parallel()
 	old := natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "old"})
 	addr := old.Addr().String()
 	bus := connect(t, "nats://coffer:new@"+addr, mtls.Config{})
-	// Longer than two tries take.
+	// Longer than two attempts take.
 	require.Never(t, bus.conn.IsClosed, time.Second, 50*time.Millisecond)
 	require.ErrorIs(t, bus.conn.LastError(), nats.ErrAuthorization)
 	old.Shutdown()

@@ -18,11 +18,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// streamName is of the stream that holds the events of all services in one sequence. A message's subject is the event's, a
+// streamName names the stream that holds the events of all services in one sequence. A message's subject is the event's type, a
 // dot, and the user's id: ledger.v1.transaction.created.0199f0c5-....
 const streamName = "COFFER"
 
-// retention is how long events can be read again.
+// retention is how long the stream keeps events. Consumers and live streams can resume within that time.
 const retention = 7 * 24 * time.Hour
 
 // CloudEvents 1.0 attributes, in the binary mode of its NATS protocol binding.
@@ -35,48 +35,51 @@ const (
 	headerSubject     = "ce-subject"
 	headerTime        = "ce-time"
 	headerContentType = "ce-datacontenttype"
-	// headerTraceparent is that of CloudEvents' extension for distributed tracing.
+	// headerTraceparent belongs to CloudEvents' extension for distributed tracing.
 	headerTraceparent = "ce-traceparent"
 )
 
 // natsUser is the user that deploy/k8s configures in NATS.
 const natsUser = "coffer"
 
-// Config says where a service's events go to and come from.
+// Config is the configuration of a service's connection to NATS, read from the environment.
 type Config struct {
 	// NATSURL is the URL of the NATS servers, with user and password unless NATSPassword is set.
 	NATSURL string `env:"NATS_URL,required,notEmpty,unset"`
 	// NATSPassword is the password of natsUser, for a URL without one.
 	NATSPassword string `env:"NATS_PASSWORD,unset"`
-	// NATSReplicas is on how many servers each event is kept; 3 in production.
+	// NATSReplicas is the number of servers that store each event: 3 in production.
 	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
-	// TLS is what the service shows other services, and shows NATS as well, which must prove to be "nats" then.
+	// TLS holds the certificate that the service presents to other services and to NATS. If it is set, the NATS server must
+	// present a certificate for the name "nats".
 	TLS mtls.Config
 }
 
-// Bus is a service's connection to the stream. It never gives up: while NATS is away events wait in the outbox, and
-// consumers for it.
+// Bus is a service's connection to the stream. It reconnects for as long as it is open. While NATS is unavailable, events
+// wait in the outbox and consumers wait for NATS. It is safe for concurrent use.
 type Bus struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	replicas int
-	// service is the event's source, as in CloudEvents, and names the connection.
+	// service is the name of the connection and, as /coffer/<service>, the CloudEvents source of its events.
 	service string
-	// nudged is when the relay was nudged last, in Unix nanoseconds.
-	nudged atomic.Int64
-	log    *slog.Logger
+	// woken is the time of the last wake message, in Unix nanoseconds. Wake sends at most one per minPollInterval.
+	woken atomic.Int64
+	log   *slog.Logger
 }
 
-// Connect returns without waiting for NATS. It fails only on a malformed URL or on certificates that cannot be read.
+// Connect returns a bus for the named service without waiting for NATS. It fails only if the URL is malformed or the
+// certificates cannot be read. The caller must Close the bus.
 func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	options := []nats.Option{
 		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(250 * time.Millisecond),
-		// A password is changed here or there first.
+		// By default the client gives up after two authorization errors. When a password is rotated, client and server change at
+		// different times.
 		nats.IgnoreAuthErrorAbort(),
-		// Nothing may sit in a buffer that is sent after a later try of the same event.
+		// No buffering: a buffered event could be sent after a later attempt of the same event, out of order.
 		nats.ReconnectBufSize(-1),
-		// What was nudged for meanwhile is lost.
-		nats.ReconnectHandler(func(conn *nats.Conn) { _ = conn.Publish(nudgeSubject(service), nil) }),
+		// Wake messages sent while the connection was down are lost.
+		nats.ReconnectHandler(func(conn *nats.Conn) { _ = conn.Publish(wakeSubject(service), nil) }),
 	}
 	if config.NATSPassword != "" {
 		options = append(options, nats.UserInfo(natsUser, config.NATSPassword))
@@ -84,15 +87,15 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	if config.TLS.On() {
 		options = append(options,
 			nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: "nats"}),
-			// Read again on each connection, so that a rotated certificate counts.
+			// The files are read again for each connection, so that a rotated certificate is used without a restart.
 			nats.ClientTLSConfig(config.TLS.Certificate, config.TLS.Authority))
 	}
 	conn, err := nats.Connect(config.NATSURL, options...)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS: %w", err)
 	}
-	// Without a timeout, events that NATS never acknowledges count as outstanding until the connection is renewed, and in the
-	// end no other can be published.
+	// Without a timeout, events that NATS never acknowledges count as outstanding until the next reconnect. Once the maximum is
+	// reached, no event can be published.
 	js, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(2*publishTimeout))
 	if err != nil {
 		conn.Close()
@@ -101,10 +104,10 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	return &Bus{conn: conn, js: js, replicas: config.NATSReplicas, service: service, log: log}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection. Events stay in the outbox until another replica relays them.
 func (b *Bus) Close() { b.conn.Close() }
 
-// EnsureStream creates the stream, or brings its settings up to date.
+// EnsureStream creates the stream if it is missing and updates its settings if they differ.
 func (b *Bus) EnsureStream(ctx context.Context) error {
 	want := jetstream.StreamConfig{
 		Name:       streamName,
@@ -125,46 +128,46 @@ func (b *Bus) EnsureStream(ctx context.Context) error {
 	return nil
 }
 
-// upToDate spares NATS an update at each start of each replica.
+// upToDate reports whether the stream has the wanted settings. It avoids an update at each start of each replica.
 func upToDate(is, want jetstream.StreamConfig) bool {
 	return slices.Equal(is.Subjects, want.Subjects) && is.MaxAge == want.MaxAge && is.Replicas == want.Replicas &&
 		is.Duplicates == want.Duplicates
 }
 
-// Received is an event as it comes out of the stream.
+// Received is an event read from the stream.
 type Received struct {
 	ID     uuid.UUID
 	UserID uuid.UUID
-	// Subject is the event's, without the user.
+	// Subject is the event's type, such as ledger.v1.transaction.created. It does not include the user's id.
 	Subject string
-	// Source is /coffer/ and the service.
+	// Source is /coffer/ followed by the name of the publishing service.
 	Source string
 	Time   time.Time
-	// Sequence is its place in the stream.
+	// Sequence is the event's position in the stream, which Follow accepts.
 	Sequence uint64
 	Data     proto.Message
 
 	traceparent string
 }
 
-// decode reads a message of the stream. The program must link the event's generated code.
+// decode decodes a message of the stream. The program must link the event's generated code.
 func decode(m jetstream.Msg) (Received, error) {
 	meta, err := m.Metadata()
 	if err != nil {
-		return Received{}, fmt.Errorf("reading an event's metadata: %w", err)
+		return Received{}, fmt.Errorf("reading the metadata of an event: %w", err)
 	}
 	h := m.Headers()
 	id, err := uuid.Parse(h.Get(headerID))
 	if err != nil {
-		return Received{}, fmt.Errorf("event %d has no id: %w", meta.Sequence.Stream, err)
+		return Received{}, fmt.Errorf("event %d has no valid id: %w", meta.Sequence.Stream, err)
 	}
 	user, err := uuid.Parse(h.Get(headerSubject))
 	if err != nil {
-		return Received{}, fmt.Errorf("event %s has no user: %w", id, err)
+		return Received{}, fmt.Errorf("event %s has no valid user id: %w", id, err)
 	}
 	at, err := time.Parse(time.RFC3339Nano, h.Get(headerTime))
 	if err != nil {
-		return Received{}, fmt.Errorf("event %s has no time: %w", id, err)
+		return Received{}, fmt.Errorf("event %s has no valid time: %w", id, err)
 	}
 	data, err := (&anypb.Any{TypeUrl: h.Get(headerSchema), Value: m.Data()}).UnmarshalNew()
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// An event carries the trace of the request that it came from, so that publishing and applying it are seen there. Requests
-// that are not sampled leave no trace, and neither do their events.
+// An event carries the trace context of the request that caused it, so that the request's trace includes publishing and
+// applying the event. Events of requests that are not sampled carry none.
 
-// Traceparent is the W3C trace context of a sampled request, else nil.
+// Traceparent returns the W3C trace context of ctx if it is sampled, otherwise nil.
 func Traceparent(ctx context.Context) *string {
 	if !trace.SpanContextFromContext(ctx).IsSampled() {
 		return nil
@@ -22,7 +22,7 @@ func Traceparent(ctx context.Context) *string {
 	return new(carrier["traceparent"])
 }
 
-// startSpan goes on with the trace of an event, if it has one.
+// startSpan starts a span in the trace of an event. Without a trace context it returns ctx and a span that does nothing.
 func startSpan(ctx context.Context, traceparent, name string, kind trace.SpanKind) (context.Context, trace.Span) {
 	if traceparent == "" {
 		return ctx, noop.Span{}

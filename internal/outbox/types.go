@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// Type is the name of the event that a message stands for, and its subject: coffer.budget.v1.BudgetThresholdReached is
-// budget.v1.budget.threshold_reached.
+// Type returns the type of the event that a message encodes, which is also its subject without the user. The type of
+// coffer.budget.v1.BudgetThresholdReached is budget.v1.budget.threshold_reached.
 func Type(message protoreflect.FullName) string {
 	if known, ok := types.Load(message); ok {
 		return known.(string)
@@ -29,10 +29,10 @@ func Type(message protoreflect.FullName) string {
 	return name
 }
 
-// types caches them by the messages' names.
+// types caches the results of Type by message name.
 var types sync.Map
 
-// Types are the names of all events whose messages the program links.
+// Types returns the sorted types of all events whose generated code the program links.
 func Types() []string {
 	var all []string
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {

@@ -8,10 +8,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// unstoredSubject is a plain NATS subject outside of the stream.
+// unstoredSubject is a core NATS subject: the stream does not store its messages.
 const unstoredSubject = "outbox.unstored"
 
-// errNotAcknowledged is returned when NATS takes events and does not say within publishTimeout that it stored them.
+// errNotAcknowledged is returned when NATS does not acknowledge an event within publishTimeout.
 var errNotAcknowledged = errors.New("NATS did not acknowledge the event")
 
 // reportUnstored announces that NATS is connected but stores no events. A server whose disk was full may reject or ignore all

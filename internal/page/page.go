@@ -1,4 +1,9 @@
-// Package page cuts lists into pages by keyset, with cursors that clients cannot read anything into or change.
+// Package page implements keyset pagination with opaque cursors.
+//
+// A list handler calls Cursors.Page to get the page size and the position after which the page starts, selects one row more
+// than the page size, and calls Cut, which removes the extra row and makes the cursor of the next page. A position is any JSON
+// value, usually the sort key of a row. A cursor is encrypted and bound to a scope: the list, its owner, filters and order. All
+// replicas of a service accept each other's cursors.
 package page
 
 import (
@@ -15,7 +20,7 @@ const (
 	maxLimit     = 200
 )
 
-// Limit is the page size for what a client asked for: 50 when absent, at most 200. Less than 1 is a field error.
+// Limit returns the page size for the requested limit: 50 if absent, at most 200. A limit below 1 is a field error.
 func Limit(asked *int32) (int, *apierr.Field) {
 	if asked == nil {
 		return defaultLimit, nil
@@ -26,15 +31,14 @@ func Limit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// Cursors seals positions in a list. Nobody can read one, for a position may tell of more than its owner's rows, and nobody
-// can make one.
+// Cursors encrypts positions in a list, so that clients can neither read nor forge them. A position may contain data of other
+// users' rows.
 type Cursors struct{ key seal.Key }
 
-// NewCursors takes a secret that all replicas of a service share.
+// NewCursors returns Cursors with a key derived from secret, which all replicas of a service share.
 func NewCursors(secret string) Cursors { return Cursors{seal.NewKey(secret, "cursor")} }
 
-// Seal returns an opaque cursor for a position. The scope is what the position is valid for: the list, its owner,
-// filters and order.
+// Seal returns an opaque cursor for a position. It can be opened with the same scope only: the list, its owner, filters and order.
 func (c Cursors) Seal(scope string, position any) (string, error) {
 	payload, err := json.Marshal(position)
 	if err != nil {
@@ -47,7 +51,7 @@ func (c Cursors) Seal(scope string, position any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Open reads a cursor that Seal made for the same scope into position; anything else is apierr.InvalidCursor.
+// Open decodes a cursor into position. It returns apierr.InvalidCursor if Seal did not make it for the same scope.
 func (c Cursors) Open(scope, cursor string, position any) error {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil {
@@ -63,8 +67,7 @@ func (c Cursors) Open(scope, cursor string, position any) error {
 	return nil
 }
 
-// Page reads what every list is asked: how many rows to answer, and behind which position, which stays as it is when there is
-// no cursor.
+// Page returns the page size of a list request and decodes its cursor into position. Without a cursor, position is unchanged.
 func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (int, error) {
 	rows, problem := Limit(limit)
 	if problem != nil {
@@ -76,7 +79,8 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 	return rows, c.Open(scope, cursor, position)
 }
 
-// Cut makes a page of limit+1 rows, and seals the position of its last row into the cursor of the next page.
+// Cut returns the page of a query that selected limit+1 rows. If there are more rows, the pagination contains the cursor of the
+// next page, made from the position of the last row.
 func Cut[T any](c Cursors, scope string, rows []T, limit int, position func(T) any) ([]T, *restv1.Pagination, error) {
 	p := &restv1.Pagination{Limit: int32(limit)}
 	if len(rows) <= limit {

@@ -9,7 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
-func TestIDsComeBackAsTheyWere(t *testing.T) {
+func TestUUIDCodecRoundTrip(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, migrations)
 	a, b := uuid.New(), uuid.New()

@@ -17,31 +17,34 @@ import (
 )
 
 const (
-	// Pods that start together take turns: each tries for the lock every second, for five minutes.
-	lockEvery = 1
-	lockTries = 300
+	// Pods that start together migrate one after the other: each tries for the lock every lockInterval seconds, lockAttempts
+	// times, which is five minutes.
+	lockInterval = 1
+	lockAttempts = 300
 
-	// givesWay is how often a migration is tried that finds its tables in use.
-	givesWay = 20
+	// maxMigrationAttempts is the number of times a migration is tried while other transactions use its tables.
+	maxMigrationAttempts = 20
 )
 
 // errInvalidURL replaces pgx's error, whose text may hold the password.
 var errInvalidURL = errors.New("the database URL is not a valid postgres:// URL")
 
+// identifier matches schema names that need no quoting in SQL.
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// Migrate brings a schema up to date and lets the role of the same name use, but not change, what is in it. The URL is
-// that of the role that owns the schemas. Several may run at once.
+// Migrate applies the pending migrations to a schema, creating it if necessary. Then it grants the role of the same name the
+// right to use the schema's tables, but not to alter them. The url connects as the role that owns the schemas. Migrate is safe
+// to run concurrently. The error never contains the URL's password.
 func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	if !identifier.MatchString(schema) {
-		return fmt.Errorf("schema %q is no plain identifier", schema)
+		return fmt.Errorf("schema %q is not a plain identifier: lower-case letters, digits and _ are allowed", schema)
 	}
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return errInvalidURL
 	}
 	config.RuntimeParams["search_path"] = schema
-	// Whoever waits for a table's lock makes everybody else wait behind him: better to give way, and to try again.
+	// A statement that waits for a table lock blocks all later statements on the table. Give up after 2 s and try again.
 	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
@@ -66,11 +69,12 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	return nil
 }
 
-// up tries again while those who use the tables are in the way: a migration is one transaction.
+// up applies the pending migrations. It retries a migration that loses a lock or a deadlock to other transactions, which is
+// safe because each migration is one transaction, or repeatable by itself.
 func up(ctx context.Context, provider *goose.Provider) error {
-	for tries := 1; ; tries++ {
+	for attempt := 1; ; attempt++ {
 		_, err := provider.Up(ctx)
-		if err == nil || tries == givesWay || !IsRetryable(err) && !IsLocked(err) {
+		if err == nil || attempt == maxMigrationAttempts || !IsRetryable(err) && !IsLocked(err) {
 			return err
 		}
 		select {
@@ -81,7 +85,7 @@ func up(ctx context.Context, provider *goose.Provider) error {
 	}
 }
 
-// CheckMigrated returns an error when the schema lacks one of the migrations, so that a service does not serve on it.
+// CheckMigrated returns an error if the schema lacks one of the migrations. A service must not serve on such a schema.
 func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
@@ -99,12 +103,13 @@ func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) er
 	return nil
 }
 
+// newProvider returns a goose provider for the migrations folder of a file system.
 func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockInterval, lockAttempts))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +120,8 @@ func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	return provider, nil
 }
 
-// createSchema takes a lock because CREATE SCHEMA IF NOT EXISTS is not safe against itself.
+// createSchema creates the schema if it does not exist. It takes a lock because concurrent CREATE SCHEMA IF NOT EXISTS
+// statements can fail with a unique violation.
 func createSchema(ctx context.Context, db *sql.DB, schema string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

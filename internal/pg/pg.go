@@ -1,5 +1,14 @@
-// Package pg is how services talk to Postgres: a traced pool, transactions that cannot be left open, and violations told
-// by SQLSTATE and constraint name.
+// Package pg connects services to PostgreSQL: connection pools, transactions, migrations, row mapping, and the classification
+// of errors.
+//
+// Open returns a traced pool whose connections use the schema in the URL's search_path. InTx runs a function in a transaction,
+// rolls back on error, panic or cancellation, and retries after a serialization failure or deadlock. One and All scan
+// rows into structs by column name. Migrate brings a schema up to date; CheckMigrated and the Await functions in await.go let
+// a process wait for that.
+//
+// Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation, IsUnavailable and the other Is
+// functions at the end of this file. Sweep deletes expired rows on a schedule. pgtest provides a schema per test, pgserver a
+// private PostgreSQL server.
 package pg
 
 import (
@@ -20,38 +29,38 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
 )
 
-// maxConns is how many connections a service's pool has unless its URL says otherwise (pool_max_conns).
+// maxConns is the size of a service's pool, unless its URL sets pool_max_conns.
 const maxConns = 16
 
-// maxStatements is how many prepared statements a connection keeps: each takes Postgres some 50 kB, and lists have more forms,
-// with every filter, order and length, than are ever in use.
+// maxStatements is the number of prepared statements that a connection caches. Each takes about 50 kB in PostgreSQL, and the
+// combinations of a list's filters, orders and lengths are far more than those in use.
 const maxStatements = 128
 
-// Querier is a pool or a transaction.
+// Querier is implemented by pools, connections and transactions.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Open connects a pool to a postgres:// URL whose search_path names the service's schema. It does not wait for the
-// server: a service starts while Postgres is away and says so through its readiness.
+// Open returns a pool for a postgres:// URL whose search_path names the service's schema. It does not wait for the server: a
+// service can start while PostgreSQL is unavailable, and reports that through its readiness.
 func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, errInvalidURL
 	}
 	if !strings.Contains(url, "pool_max_conns") {
-		// pgx takes one per core, and a writer spends its time waiting for the disk, which commits many at once as
-		// willingly as one.
+		// pgx's default is one connection per core, at least 4. A writer mostly waits for the disk, and one sync of the disk can
+		// commit many transactions, so more connections than cores increase the throughput.
 		config.MaxConns = maxConns
 	}
 	if !strings.Contains(url, "connect_timeout") {
-		// A request must learn within a second that Postgres is away.
+		// A request must fail within about a second if PostgreSQL is unavailable.
 		config.ConnConfig.ConnectTimeout = time.Second
 	}
 	config.ConnConfig.StatementCacheCapacity = maxStatements
-	// Statements are named, not logged with arguments: amounts and e-mails stay out of traces.
+	// Traces contain the statements but not their arguments, such as amounts and e-mail addresses.
 	config.ConnConfig.Tracer = otelpgx.NewTracer()
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		registerIDs(conn.TypeMap())
@@ -61,7 +70,7 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the database pool: %w", err)
 	}
-	// The pools of one process are told apart by their schemas.
+	// The schema distinguishes the metrics of several pools in one process.
 	stats := otelpgx.WithStatsAttributes(semconv.DBNamespace(config.ConnConfig.RuntimeParams["search_path"]))
 	if err := otelpgx.RecordStats(pool, stats); err != nil {
 		pool.Close()
@@ -75,8 +84,8 @@ func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
 
-// InTx runs fn in one transaction and commits it. It runs fn again after a serialization failure or deadlock, so fn must have no
-// effects outside of the transaction.
+// InTx runs fn in a transaction and commits it. If fn returns an error or panics, the transaction is rolled back. After a
+// serialization failure or deadlock, fn runs again in a new transaction, so it must have no effects outside of it.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
 	return Retry(func() error { return inTx(ctx, pool, fn) })
 }
@@ -100,13 +109,14 @@ func Retry(fn func() error) error {
 	return err
 }
 
+// inTx runs fn in a transaction, without retry.
 func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer func() {
-		// The request may be cancelled already; the connection must go back clean all the same.
+		// The connection must return to the pool without a transaction even if the request was canceled.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		_ = tx.Rollback(ctx)
@@ -120,13 +130,13 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) err
 	return nil
 }
 
-// IsViolation reports whether err is the violation of the named constraint or unique index.
+// IsViolation reports whether err is a violation of the named constraint or unique index.
 func IsViolation(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && strings.HasPrefix(e.Code, "23") && e.ConstraintName == constraint
 }
 
-// IsUnreachable reports that no connection to Postgres came about, so that nothing was done.
+// IsUnreachable reports whether no connection to PostgreSQL could be established, so that the statement was not executed.
 func IsUnreachable(err error) bool {
 	_, ok := errors.AsType[*pgconn.ConnectError](err)
 	return ok
@@ -138,7 +148,7 @@ func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
-	// A connection that ends in the middle of an answer, and what is asked of it afterwards.
+	// The connection broke during a response, or was already closed.
 	if IsUnreachable(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
 		return true
 	}
@@ -161,12 +171,13 @@ func IsRetryable(err error) bool {
 	return s == "40001" || s == "40P01"
 }
 
-// IsLocked reports that a statement has given up waiting for a lock, so that nothing of it was done.
+// IsLocked reports whether a statement exceeded its lock timeout, so that it had no effect.
 func IsLocked(err error) bool { return state(err) == "55P03" }
 
-// IsOutOfRange reports that a number came out too large for its type.
+// IsOutOfRange reports whether a computed number exceeded the range of its type.
 func IsOutOfRange(err error) bool { return state(err) == "22003" }
 
+// state returns the SQLSTATE of err, or "".
 func state(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code

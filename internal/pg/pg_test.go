@@ -26,7 +26,7 @@ var migrations = fstest.MapFS{"migrations/0001_things.sql": {Data: []byte(`-- +g
 CREATE TABLE things (id int PRIMARY KEY, n int NOT NULL CONSTRAINT things_n_positive CHECK (n > 0));
 INSERT INTO things (id, n) VALUES (1, 1), (2, 1);`)}}
 
-func TestATransactionIsWholeOrAbsent(t *testing.T) {
+func TestInTxCommitsOrRollsBack(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, migrations)
 	count := func() (n int) {
@@ -54,8 +54,8 @@ func TestATransactionIsWholeOrAbsent(t *testing.T) {
 	require.Equal(t, 3, count())
 }
 
-// TestADeadlockIsTriedAgain has two transactions take two rows in opposite order, each one row before the other goes on.
-func TestADeadlockIsTriedAgain(t *testing.T) {
+// TestInTxRetriesDeadlock makes two transactions lock two rows in opposite order.
+func TestInTxRetriesDeadlock(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, migrations)
 	var holding, both sync.WaitGroup
@@ -66,7 +66,7 @@ func TestADeadlockIsTriedAgain(t *testing.T) {
 			met := false
 			err := pg.InTx(t.Context(), db, func(tx pgx.Tx) error {
 				tries <- struct{}{}
-				// Each looks for a deadlock once, and whoever finds it is the victim: with the same patience, both might be.
+				// The transaction that detects the deadlock is the victim. With equal timeouts both might detect it.
 				if _, err := tx.Exec(t.Context(), `SET LOCAL deadlock_timeout = '`+patience+`'`); err != nil {
 					return err
 				}
@@ -98,7 +98,7 @@ func TestADeadlockIsTriedAgain(t *testing.T) {
 	require.Equal(t, 3, endless, "attempts")
 }
 
-func TestWhatWentWrongIsToldByCodeAndName(t *testing.T) {
+func TestIsViolationAndIsDataError(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, migrations)
 	_, err := db.Exec(t.Context(), `INSERT INTO things (id, n) VALUES (3, 0)`)
@@ -112,7 +112,7 @@ func TestWhatWentWrongIsToldByCodeAndName(t *testing.T) {
 	require.False(t, pg.IsViolation(err, ""))
 }
 
-func TestAConnectionThatEndsIsUnavailability(t *testing.T) {
+func TestIsUnavailableAfterConnectionEnds(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, migrations)
 	conn, err := pool.Acquire(t.Context())
@@ -155,14 +155,14 @@ func TestIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestADeadServerIsSaidToBeAwayAtOnce(t *testing.T) {
+func TestOpenReportsClosedPortAsUnavailable(t *testing.T) {
 	t.Parallel()
 	nobody, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := nobody.Addr().String()
 	require.NoError(t, nobody.Close())
 	gone, err := pg.Open(t.Context(), "postgres://u@"+addr+"/none?search_path=x")
-	require.NoError(t, err, "a service starts while Postgres is away")
+	require.NoError(t, err, "Open does not wait for the server")
 	defer gone.Close()
 	begin := time.Now()
 	_, err = gone.Exec(t.Context(), `SELECT 1`)
@@ -170,8 +170,8 @@ func TestADeadServerIsSaidToBeAwayAtOnce(t *testing.T) {
 	require.Less(t, time.Since(begin), time.Second)
 }
 
-// TestAServerThatDoesNotAnswerIsAway is one whose machine has lost its power: nothing refuses the connection.
-func TestAServerThatDoesNotAnswerIsAway(t *testing.T) {
+// TestOpenReportsSilentServerAsUnavailable covers a machine without power: no host rejects the connection.
+func TestOpenReportsSilentServerAsUnavailable(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -185,7 +185,7 @@ func TestAServerThatDoesNotAnswerIsAway(t *testing.T) {
 	require.Less(t, time.Since(begin), 2*time.Second)
 }
 
-func TestAWrongURLIsSaidSoWithoutItsPassword(t *testing.T) {
+func TestOpenAndMigrateHidePasswordOfInvalidURL(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"postgres://u:hunter2@host:port/x", "mysql://u:hunter2@host/x", "postgres://u:hunter2@host/x?sslmode=maybe"} {
 		_, err := pg.Open(t.Context(), url)
@@ -197,7 +197,7 @@ func TestAWrongURLIsSaidSoWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestManyMayMigrateAtOnceAndAServiceWaitsForNone(t *testing.T) {
+func TestMigrateConcurrently(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
 	db := openSchema(t, url, name)
@@ -214,12 +214,12 @@ func TestManyMayMigrateAtOnceAndAServiceWaitsForNone(t *testing.T) {
 	require.NoError(t, pg.CheckMigrated(t.Context(), db, migrations))
 	later := withSecond("SELECT 1;")
 	require.ErrorContains(t, pg.AwaitSchema(t.Context(), db, later, nil), "the schema is behind")
-	require.ErrorContains(t, pg.Migrate(t.Context(), url, "x; DROP TABLE things", migrations), "no plain identifier")
+	require.ErrorContains(t, pg.Migrate(t.Context(), url, "x; DROP TABLE things", migrations), "not a plain identifier")
 }
 
-// TestAMigrationGivesWayToWhoeverUsesItsTable has somebody hold a table for longer than a migration waits, and others come
-// meanwhile, who must not wait behind it for long.
-func TestAMigrationGivesWayToWhoeverUsesItsTable(t *testing.T) {
+// TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of a migration. Meanwhile other
+// statements on the table must not wait behind the migration for long.
+func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
 	require.NoError(t, pg.Migrate(t.Context(), url, name, migrations))
@@ -246,9 +246,9 @@ func TestAMigrationGivesWayToWhoeverUsesItsTable(t *testing.T) {
 	require.NoError(t, <-migrated)
 }
 
-// TestAnIndexIsMadeBesideThoseWhoWrite is the form that CONTRIBUTING.md asks for: it waits for those who were there before it,
-// for as long as it takes, and nobody for it.
-func TestAnIndexIsMadeBesideThoseWhoWrite(t *testing.T) {
+// TestMigrateCreatesIndexConcurrently uses the form that CONTRIBUTING.md asks for. It waits for earlier transactions without a
+// timeout, and blocks no writer.
+func TestMigrateCreatesIndexConcurrently(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
 	require.NoError(t, pg.Migrate(t.Context(), url, name, migrations))
@@ -286,11 +286,11 @@ func withSecond(sql string) fstest.MapFS {
 	}
 }
 
-// schemaToMigrate is the name of a schema that is not there yet, and of a role; the URL may make it.
+// schemaToMigrate creates a role and returns its name, and a URL that may create the schema of that name.
 func schemaToMigrate(t *testing.T) (url, name string) {
 	t.Helper()
 	if url = os.Getenv("TEST_DATABASE_URL"); url == "" {
-		t.Skip("needs Postgres")
+		t.Skip("needs TEST_DATABASE_URL")
 	}
 	name = "migrated_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	do := func(sql string) {
@@ -329,7 +329,7 @@ type thing struct {
 	Bytes  []byte
 }
 
-func TestRowsAreReadByTheirColumnsNames(t *testing.T) {
+func TestAllScansByColumnName(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, migrations)
 	const values = ` FROM (VALUES (1, 'one', '\x01'::bytea), (2, NULL, NULL), (3, 'three', '\x03')) AS v (n, name, bytes) ORDER BY n`
@@ -337,7 +337,7 @@ func TestRowsAreReadByTheirColumnsNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []thing{
 		{named: named{new("one")}, Number: 1, Bytes: []byte{1}}, {Number: 2}, {named: named{new("three")}, Number: 3, Bytes: []byte{3}},
-	}, all, "no row has anything of the one before")
+	}, all, "no row keeps a value of the row before")
 
 	all, err = pg.All[thing](t.Context(), db, `SELECT bytes, n, name FROM (SELECT 1 AS n, '' AS name, ''::bytea AS bytes) AS none WHERE false`)
 	require.NoError(t, err)

@@ -12,10 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// manyRows is what a list has room for from its second row on.
-const manyRows = 64
+// listCapacity is the capacity of a result from its second row on.
+const listCapacity = 64
 
-// One runs a query for a single row, by column name into T's fields; pgx.ErrNoRows when there is none.
+// One runs a query and scans its single row into T's fields by column name. It returns pgx.ErrNoRows or pgx.ErrTooManyRows
+// if the query does not return exactly one row.
 func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	var zero T
 	all, err := All[T](ctx, q, sql, args...)
@@ -30,7 +31,8 @@ func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, err
 	return all[0], nil
 }
 
-// All runs a query for any number of rows, by column name into T's fields.
+// All runs a query and scans its rows into T's fields by column name. Without rows it returns an empty slice, never nil. Each
+// field must have a column and each column a field; the db tag names the column if it differs from the field.
 func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -39,8 +41,8 @@ func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, e
 	return collect[T](rows)
 }
 
-// collect reads rows by column name into T's fields. It finds the fields once for all rows: pgx's own RowToStructByName does
-// so for each, which costs as much as reading it.
+// collect scans rows into T's fields by column name. It maps columns to fields once per query. pgx's RowToStructByName maps
+// them for each row, which takes as long as scanning it.
 func collect[T any](rows pgx.Rows) ([]T, error) {
 	defer rows.Close()
 	var row T
@@ -57,8 +59,8 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 			return nil, err
 		}
 		if len(all) == 1 {
-			// Where there is a second row, there are often fifty.
-			all = slices.Grow(all, manyRows)
+			// A result with a second row is usually a page of about fifty.
+			all = slices.Grow(all, listCapacity)
 		}
 		all = append(all, row)
 		row = *new(T)
@@ -66,38 +68,39 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 	return all, rows.Err()
 }
 
-// fields points to those of a struct that the columns are named like, and wants each to have one. A field is named by its db
-// tag, or else by itself.
-func fields(of reflect.Value, columns []pgconn.FieldDescription) ([]any, error) {
+// fields returns pointers to a struct's fields in the order of the columns. It is an error if a field has no column or a column
+// has no field.
+func fields(row reflect.Value, columns []pgconn.FieldDescription) ([]any, error) {
 	targets := make([]any, len(columns))
-	for _, field := range namesOf(of.Type()) {
+	for _, field := range namesOf(row.Type()) {
 		found := false
 		for i, c := range columns {
 			if strings.EqualFold(c.Name, field.name) {
-				targets[i], found = of.FieldByIndex(field.index).Addr().Interface(), true
+				targets[i], found = row.FieldByIndex(field.index).Addr().Interface(), true
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("no column is named like %s", field.name)
+			return nil, fmt.Errorf("the query returns no column for the field %s", field.name)
 		}
 	}
 	for i, c := range columns {
 		if targets[i] == nil {
-			return nil, fmt.Errorf("no field is named like the column %s", c.Name)
+			return nil, fmt.Errorf("the struct has no field for the column %s", c.Name)
 		}
 	}
 	return targets, nil
 }
 
-// named is a field of a struct.
+// named is a field of a struct and the name of its column.
 type named struct {
 	name  string
 	index []int
 }
 
-// names caches them by the struct's type.
+// names caches the results of namesOf by type.
 var names sync.Map
 
+// namesOf returns the fields of a struct type, including those of embedded structs.
 func namesOf(t reflect.Type) []named {
 	if known, ok := names.Load(t); ok {
 		return known.([]named)

@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// sweepEvery is how often what has expired is deleted.
-const sweepEvery = time.Hour
+// sweepInterval is the time between deletions of expired rows.
+const sweepInterval = time.Hour
 
-// Sweep calls expire, which deletes what has expired, now and every hour until ctx ends. Replicas may do so at the same time.
+// Sweep calls expire, which deletes expired rows, now and every hour until ctx ends. It logs errors and continues. All replicas
+// may run it, so expire must be safe to run concurrently.
 func Sweep(ctx context.Context, log *slog.Logger, expire func(ctx context.Context) error) {
 	for {
 		if err := expire(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "deleting what has expired", "error", err)
+			log.WarnContext(ctx, "failed to delete expired rows", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(sweepEvery):
+		case <-time.After(sweepInterval):
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-func TestWhatHasExpiredIsDeletedAtOnceAndHourlyWhateverFailsUntilTheEnd(t *testing.T) {
+func TestSweepRunsAtOnceAndHourlyDespiteErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

@@ -13,7 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// span is where a field is in a message: its value, or of many from the tag of the first to the end of the last.
+// span is the position of a field in an encoded message: of its value, or for lists and maps from the tag of the first value to
+// the end of the last.
 type span struct {
 	start, end int
 	sent       bool
@@ -21,7 +22,7 @@ type span struct {
 
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
-// usualFields is as many as most messages have.
+// usualFields is the number of fields for which spans need no allocation. Few messages have more.
 const usualFields = 16
 
 func (p *plan) append(b, message []byte) ([]byte, error) {
@@ -56,7 +57,7 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// find fills in where the fields are. Of one that is there twice, the last counts.
+// find sets the spans of the fields. If a singular field occurs more than once, the last occurrence counts.
 func (p *plan) find(message []byte, spans []span) error {
 	for tag := 0; tag < len(message); {
 		number, wireType, value, n := consume(message[tag:])
@@ -82,8 +83,8 @@ func (p *plan) find(message []byte, spans []span) error {
 	return nil
 }
 
-// consume reads the field that b begins with: its value, without a length in front, and how long the whole is, less than 0
-// where it is broken.
+// consume parses the field at the start of b. It returns its value without the length prefix, and the length n of the whole field,
+// which is negative if the field is malformed.
 func consume(b []byte) (number protowire.Number, wireType protowire.Type, value []byte, n int) {
 	number, wireType, start := protowire.ConsumeTag(b)
 	if start < 0 {
@@ -111,7 +112,7 @@ func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	return b, err
 }
 
-// each yields the values of a field that may be there many times, among others.
+// each yields the values of a list or map. Other fields may be between them.
 func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(fields) > 0 {
@@ -145,7 +146,7 @@ func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// appendMap writes a map with the keys in their order; they are strings.
+// appendMap appends a map, whose keys must be strings, sorted by key.
 func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	entry := planOf(f.field.Message())
 	values := map[string][]byte{}
@@ -170,7 +171,8 @@ func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendOne writes what value begins with, and tells how long that was. An empty one is what a field has that was not sent.
+// appendOne appends the value at the start of value and returns its length in the wire format. An empty value stands for a field
+// that is not set.
 func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
@@ -201,7 +203,7 @@ func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 	return nil, 0, fmt.Errorf("fields of the kind %s have no JSON form", f.kind)
 }
 
-// broken is the error of a number that was sent and cannot be read.
+// broken returns an error if a number is present but malformed.
 func broken(value []byte, n int) error {
 	if len(value) > 0 && n < 0 {
 		return protowire.ParseError(n)
@@ -209,7 +211,7 @@ func broken(value []byte, n int) error {
 	return nil
 }
 
-// appendAny writes the message that an Any has, of the type that its URL names.
+// appendAny appends the message in an Any, using the type that its URL names.
 func appendAny(b, url, message []byte) ([]byte, error) {
 	of, err := protoregistry.GlobalTypes.FindMessageByURL(string(url))
 	if err != nil {

@@ -1,4 +1,9 @@
-// Package restjson writes messages as the JSON that REST clients see: answers, live events and webhook bodies alike.
+// Package restjson encodes protobuf messages as the JSON that REST clients see, in responses, live events and webhook bodies.
+//
+// Append encodes a message, and AppendEncoded a message in protobuf's wire format without decoding it first. Field options in
+// the protos choose the representation (restv1). The output is deterministic. Headers and Value give access to fields that are
+// sent in HTTP headers. plan, in this file, holds the encoding of a message type and is computed once; append.go applies it and
+// text.go writes strings and numbers. An error means that a service filled a message wrongly.
 package restjson
 
 import (
@@ -13,13 +18,13 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Bugs of the service that filled the message.
+// Errors for messages that a service filled wrongly.
 var (
 	errNotANumber = errors.New("not a number")
 	errNotTheType = errors.New("not of the field's type")
 )
 
-// Append writes m as a JSON object after b, as AppendEncoded does.
+// Append appends m to b as a JSON object, like AppendEncoded.
 func Append(b []byte, m proto.Message) ([]byte, error) {
 	encoded, err := proto.Marshal(m)
 	if err != nil {
@@ -28,32 +33,31 @@ func Append(b []byte, m proto.Message) ([]byte, error) {
 	return AppendEncoded(b, m.ProtoReflect().Descriptor(), encoded)
 }
 
-// AppendEncoded writes a message that is in protobuf's wire format as a JSON object after b: fields in the order of the proto
-// file without those that travel in headers, 64-bit integers and decimals as numbers, the message in an Any as it is. The
-// output is deterministic.
+// AppendEncoded appends a message in protobuf's wire format to b as a JSON object. Fields appear in the order of the proto file,
+// without those that are sent in headers. 64-bit integers and decimals are numbers, and an Any is replaced by the message in it.
 //
-// protojson is not used because it writes int64 and our decimal strings as strings, and spaces at random. Besides, no message
-// is made of what is only to be written again, which takes a fifth of the time.
+// protojson is not used because it writes int64 and decimal strings as strings and adds random spaces. Encoding the wire format
+// directly avoids decoding a message only to encode it again, and takes a fifth of the time.
 func AppendEncoded(b []byte, d protoreflect.MessageDescriptor, encoded []byte) ([]byte, error) {
 	return planOf(d).append(b, encoded)
 }
 
-// Header is a field that travels in a header.
+// Header is a field that is sent in an HTTP header.
 type Header struct {
 	Name  string
 	Field protoreflect.FieldDescriptor
 }
 
-// Headers lists the fields of a message that travel in headers.
+// Headers returns the fields of a message that are sent in HTTP headers.
 func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).headers }
 
-// plan is how messages of one type are written.
+// plan describes the encoding of one message type.
 type plan struct {
 	fields  []plannedField
 	headers []Header
-	// byNumber has the place in fields, and -1 for numbers without a field.
+	// byNumber maps field numbers to indexes in fields, -1 for numbers without a field.
 	byNumber []int
-	// any tells that the message is the one in it.
+	// any is set for google.protobuf.Any, which is encoded as the message that it contains.
 	any bool
 }
 
@@ -61,19 +65,19 @@ type plannedField struct {
 	field  protoreflect.FieldDescriptor
 	number protowire.Number
 	kind   protoreflect.Kind
-	// wireType is how it is sent.
+	// wireType is the field's type in the wire format.
 	wireType protowire.Type
-	// many is for lists and maps; the values of a packed list follow each other without tags.
+	// many is set for lists and maps. The values of a packed list follow each other without tags.
 	many, packed bool
-	// key is the field's name with quotes and colon.
+	// key is the field's JSON name with quotes and colon.
 	key string
-	// decimal is a string that is a number in JSON.
+	// decimal is set for a string that is a number in JSON.
 	decimal bool
-	// omit leaves the field out when it is unset or, with the option omit_empty, empty.
+	// omit is set if the field is omitted when it is unset or, with the option omit_empty, empty.
 	omit bool
 }
 
-// plans caches them by the message's full name.
+// plans caches the plans by the full name of the message.
 var plans sync.Map
 
 func planOf(d protoreflect.MessageDescriptor) *plan {
@@ -115,7 +119,7 @@ func wireType(field protoreflect.FieldDescriptor) protowire.Type {
 	return protowire.VarintType
 }
 
-// Value is what a field of an encoded message has: a string, bytes, or a bool. It is empty, or false, where it was not sent.
+// Value returns the value of a string, bytes or bool field of an encoded message, or the zero value if the field is not set.
 func Value(encoded []byte, field protoreflect.FieldDescriptor) protoreflect.Value {
 	var found []byte
 	for len(encoded) > 0 {

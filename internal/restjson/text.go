@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// appendDouble writes the shortest decimal that is read back as f, without an exponent where people expect none.
+// appendDouble appends the shortest decimal that parses to f, with an exponent only for very small and very large numbers.
 func appendDouble(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(b, f, 'e', -1, 64)
@@ -18,7 +18,7 @@ func appendDouble(b []byte, f float64) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes s as a JSON string. U+2028 and U+2029 are escaped, for they end lines in older JavaScript.
+// appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in older JavaScript.
 func appendString(b, s []byte) []byte {
 	b = append(b, '"')
 	start := 0
@@ -51,13 +51,13 @@ func appendString(b, s []byte) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// plain counts bytes that s begins with and that stand for themselves, eight at a time.
+// plain returns the length of a prefix of s that needs no escaping. It checks eight bytes at a time.
 func plain(s []byte) int {
 	const each, highest = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
 		eight := binary.LittleEndian.Uint64(s[n:])
-		// The highest bit is left where a byte is beyond ASCII, below the space, a quote, or a backslash.
+		// The highest bit of a byte is set if the byte is not ASCII, is below the space, or is a quote or a backslash.
 		if (eight|(eight-each*' ')|((eight^each*'"')-each)|((eight^each*'\\')-each))&highest != 0 {
 			break
 		}
@@ -72,7 +72,7 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 }
 
-// IsNumber tells whether s is a number as RFC 8259 writes it.
+// IsNumber reports whether s is a number in the syntax of RFC 8259.
 func IsNumber[T string | []byte](s T) bool {
 	if len(s) > 0 && s[0] == '-' {
 		s = s[1:]
@@ -102,7 +102,7 @@ func IsNumber[T string | []byte](s T) bool {
 	return len(s) > 0 && digits(s) == len(s)
 }
 
-// digits counts the decimal digits that s begins with.
+// digits returns the number of decimal digits at the start of s.
 func digits[T string | []byte](s T) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

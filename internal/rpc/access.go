@@ -18,7 +18,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// authorize lets a call through when the identity that its method option asks for is there and genuine.
+// authorize is the interceptor that checks whether the caller may call the method. The options access and callers in the proto
+// say who may.
 func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
@@ -30,8 +31,8 @@ func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerI
 	return next(ctx, req)
 }
 
-// admit returns the context that acts for the caller. With certificates, the method's list of callers counts first, and
-// stands in for the service key.
+// admit checks the caller's credentials and returns ctx with the user's identity, if the method takes users. If services have
+// certificates, the peer must be in the method's list of callers, and no service key is needed.
 func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
 	encrypted, rule := s.config.TLS.On(), ruleOf(fullMethod)
 	if encrypted && !mtls.IsCaller(ctx, rule.callers) {
@@ -61,12 +62,13 @@ func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context,
 	return caller.With(ctx, id), nil
 }
 
+// hasServiceKey reports whether the call carries the installation's service key. The comparison takes constant time.
 func (s *Server) hasServiceKey(ctx context.Context) bool {
 	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
 	return len(keys) == 1 && subtle.ConstantTimeCompare([]byte(keys[0]), []byte(s.config.ServiceKey)) == 1
 }
 
-// bearer refuses more than one token: which of them would count?
+// bearer returns the token of the authorization metadata. It rejects calls with several values, because they are ambiguous.
 func bearer(ctx context.Context) (string, error) {
 	values := metadata.ValueFromIncomingContext(ctx, metadataToken)
 	if len(values) != 1 {
@@ -79,16 +81,17 @@ func bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// rule is what a method's options say of who may call it.
+// rule holds the options of a method that say who may call it.
 type rule struct {
 	access  restv1.Access
 	callers []string
 }
 
-// rules caches them by the method's full name.
+// rules caches the results of ruleOf by the method's full name.
 var rules sync.Map
 
-// ruleOf reads the method's options. An unknown method takes a user's token from the gateway, like one without options.
+// ruleOf returns the rule of a method. An unknown method, like a method without options, requires a user's token and, if
+// services have certificates, the gateway as its caller.
 func ruleOf(fullMethod string) rule {
 	if known, ok := rules.Load(fullMethod); ok {
 		return known.(rule)
@@ -106,7 +109,7 @@ func ruleOf(fullMethod string) rule {
 	return r
 }
 
-// Method finds the descriptor of "/coffer.ledger.v1.LedgerService/GetWallet", or nil.
+// Method returns the descriptor of a method such as "/coffer.ledger.v1.LedgerService/GetWallet", nil if it is unknown.
 func Method(fullMethod string) protoreflect.MethodDescriptor {
 	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)

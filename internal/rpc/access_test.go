@@ -14,7 +14,7 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-func TestEachRPCTakesTheIdentityThatItAsksForAndNoOther(t *testing.T) {
+func TestAuthorizeByMethodOptions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	user := []string{"authorization", "Bearer " + s.token}
@@ -55,7 +55,7 @@ func TestEachRPCTakesTheIdentityThatItAsksForAndNoOther(t *testing.T) {
 	}
 }
 
-func TestACallActsForWhomItsTokenNames(t *testing.T) {
+func TestAuthorizeSetsCallerOfToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var acting caller.Identity
@@ -73,9 +73,9 @@ func TestACallActsForWhomItsTokenNames(t *testing.T) {
 	require.False(t, known, "a public RPC acts for nobody, whatever comes along")
 }
 
-func TestAStreamEndsWhenItsSessionDoes(t *testing.T) {
+func TestStreamEndsWithItsSession(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *setup) { s.server.streams.verifyEvery = 10 * time.Millisecond })
+	s := start(t, func(s *setup) { s.server.streams.verifyInterval = 10 * time.Millisecond })
 	background, stop := context.WithCancel(t.Context())
 	defer stop()
 	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
@@ -89,7 +89,7 @@ func TestAStreamEndsWhenItsSessionDoes(t *testing.T) {
 	require.Eventually(t, func() bool { return s.server.streams.open.Load() == 0 }, time.Second, time.Millisecond)
 }
 
-func TestStreamsBeyondTheLimitAreTurnedAwayAndCallsAreNot(t *testing.T) {
+func TestStreamLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *setup) { s.server.streams.open.Store(maxStreams) })
 	stream, err := s.events.StreamEvents(as(t, "authorization", "Bearer "+s.token), &budgetv1.StreamEventsRequest{})
@@ -101,7 +101,7 @@ func TestStreamsBeyondTheLimitAreTurnedAwayAndCallsAreNot(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAnRPCThatNobodyServesIsNoSecretAndNoHole(t *testing.T) {
+func TestAuthorizeUnknownMethod(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.auth.Logout(as(t, "authorization", "Bearer "+s.token), &authv1.LogoutRequest{})

@@ -22,10 +22,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// Dial connects to a service at host:port, or InProcess and that. It does not wait; calls fail with SERVICE_UNAVAILABLE
-// while nothing answers. RPCs marked NO_SIDE_EFFECTS in service's package are tried again when a connection breaks. A caller
-// that is itself a service gives its key, which is sent only where no certificate says who is calling; the gateway, which
-// speaks for users only, gives none.
+// Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not wait for the service: calls
+// fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked NO_SIDE_EFFECTS in the proto package of service are retried
+// when a connection breaks. A caller that is a service passes the service key. The gateway, which acts for users only, passes
+// its GatewayKey or none. The key is sent only if services have no certificates.
 func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*Conn, error) {
 	if err := certificate.Check(); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 	c := &Conn{serviceKey: serviceKey}
 	addr, inProcess := strings.CutPrefix(addr, InProcess)
 	if inProcess && !certificate.On() {
-		c.direct = addr
+		c.localAddr = addr
 	}
 	if certificate.On() {
 		serviceKey = ""
@@ -63,7 +63,7 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 	return c, nil
 }
 
-// identify passes the request's id on, and says which installation's service is calling.
+// identify adds the request's id and the service key to the outgoing metadata.
 func identify(ctx context.Context, serviceKey string) context.Context {
 	if id := RequestID(ctx); id != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, metadataRequestID, id)
@@ -74,7 +74,8 @@ func identify(ctx context.Context, serviceKey string) context.Context {
 	return ctx
 }
 
-// downstream says what a caller sees of an error without a reason: that of a service which did not answer, or nothing.
+// downstream maps an error of a called service that has no reason to a public error. Only its gRPC code is used: the text stays
+// in the log.
 func downstream(err error) *apierr.Error {
 	switch status.Code(err) {
 	case codes.Canceled:
@@ -87,18 +88,19 @@ func downstream(err error) *apierr.Error {
 	return apierr.Internal
 }
 
-// contextOf is the name of the service that serves coffer.<name>.v1, which is also the name in its certificate.
+// contextOf returns the name of the process that serves coffer.<name>.v1. Its certificate carries the same name.
 func contextOf(service protoreflect.ServiceDescriptor) string {
 	return string(service.ParentFile().Package().Parent().Name())
 }
 
+// serviceConfig returns gRPC's JSON service config: round-robin balancing, and retries for RPCs without side effects.
 func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 	type name struct {
 		Service string `json:"service"`
 		Method  string `json:"method"`
 	}
 	var retried []name
-	// A context may have several services; they share the connection.
+	// The proto package may have several services, which share the connection.
 	protoregistry.GlobalFiles.RangeFilesByPackage(service.ParentFile().Package(), func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
@@ -112,7 +114,7 @@ func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 		return true
 	})
 	config := map[string]any{
-		// Repeats are for a connection that broke, not for a service that fails: at most one for ten calls that succeed.
+		// Retries help after a broken connection and harm an overloaded service: at most one per ten successful calls.
 		"retryThrottling":     map[string]any{"maxTokens": 20, "tokenRatio": 0.1},
 		"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}},
 	}
@@ -132,6 +134,7 @@ func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 	return string(text), nil
 }
 
+// notHealth excludes health checks from traces and metrics.
 func notHealth(info *stats.RPCTagInfo) bool {
 	return !strings.HasPrefix(info.FullMethodName, "/grpc.health.")
 }

@@ -26,7 +26,7 @@ func dial(t *testing.T, addr, key string, certificate mtls.Config) authv1.AuthSe
 	return authv1.NewAuthServiceClient(conn)
 }
 
-func TestARequestKeepsItsIdAcrossServicesWhenItIsSane(t *testing.T) {
+func TestDialForwardsRequestID(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var seen string
@@ -46,7 +46,7 @@ func TestARequestKeepsItsIdAcrossServicesWhenItIsSane(t *testing.T) {
 	require.NotContains(t, []string{"one", "two"}, seen)
 }
 
-func TestOnlyWhatHasNoSideEffectsIsTriedAgain(t *testing.T) {
+func TestDialRetriesOnlyMethodsWithoutSideEffects(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var tries atomic.Int32
@@ -64,7 +64,7 @@ func TestOnlyWhatHasNoSideEffectsIsTriedAgain(t *testing.T) {
 	require.Equal(t, int32(1), tries.Load())
 }
 
-func TestACallToAServiceThatIsAwayFailsAtOnce(t *testing.T) {
+func TestDialUnavailableServiceFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.stop()
@@ -77,8 +77,8 @@ func TestACallToAServiceThatIsAwayFailsAtOnce(t *testing.T) {
 	require.Less(t, time.Since(begin), time.Second)
 }
 
-// TestWithCertificatesTheServiceKeyStaysAtHome is about what crosses the wire, and what opens doors then.
-func TestWithCertificatesTheServiceKeyStaysAtHome(t *testing.T) {
+// TestDialDoesNotSendServiceKeyWithCertificates is about what crosses the wire, and what opens doors then.
+func TestDialDoesNotSendServiceKeyWithCertificates(t *testing.T) {
 	t.Parallel()
 	authority, err := mtls.NewAuthority(time.Now)
 	require.NoError(t, err)

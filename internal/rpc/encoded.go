@@ -10,22 +10,23 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// Encoded is a reply as it was sent, in protobuf's wire format, for a caller that only passes it on. Its bytes are reused.
+// Encoded is a reply in protobuf's wire format, for a caller that forwards it without decoding. Its buffer is reused by the next
+// call with the same Encoded.
 type Encoded []byte
 
-// InvokeEncoded makes a call and leaves its reply encoded.
+// InvokeEncoded makes a unary call and stores the encoded reply in reply.
 func InvokeEncoded(ctx context.Context, conn grpc.ClientConnInterface, method string, req any, reply *Encoded, opts ...grpc.CallOption) error {
 	return conn.Invoke(ctx, method, req, reply, append(opts, grpc.ForceCodecV2(asSent{encoding.GetCodecV2(proto.Name)}))...)
 }
 
-// asSent is protobuf's codec that decodes nothing.
+// asSent is the protobuf codec for InvokeEncoded: it encodes requests and copies replies.
 type asSent struct{ encoding.CodecV2 }
 
 // Unmarshal implements encoding.CodecV2.
 func (asSent) Unmarshal(data mem.BufferSlice, v any) error {
 	reply, ok := v.(*Encoded)
 	if !ok {
-		return fmt.Errorf("a reply of the type %T", v)
+		return fmt.Errorf("cannot store an encoded reply in %T", v)
 	}
 	*reply = (*reply)[:0]
 	for _, part := range data {

@@ -2,23 +2,25 @@ package rpc
 
 import "context"
 
-// Gate limits how many run at once, queues a few and rejects the rest, so that a flood of expensive calls neither starves the
-// machine nor piles up.
+// Gate is a concurrency limiter for expensive calls. It runs a limited number at once, queues a few more and rejects the rest,
+// so that a flood of calls neither starves the machine nor accumulates. It is safe for concurrent use; copies share their state.
 type Gate struct {
-	inside, waiting chan struct{}
-	full            error
+	running, waiting chan struct{}
+	full             error
 }
 
-// NewGate returns a gate that rejects with full.
-func NewGate(inside, waiting int, full error) Gate {
-	return Gate{inside: make(chan struct{}, max(inside, 1)), waiting: make(chan struct{}, max(waiting, 0)), full: full}
+// NewGate returns a gate for at most running (at least 1) calls at once and at most waiting queued ones. It rejects further
+// calls with the error full.
+func NewGate(running, waiting int, full error) Gate {
+	return Gate{running: make(chan struct{}, max(running, 1)), waiting: make(chan struct{}, max(waiting, 0)), full: full}
 }
 
-// Enter returns how to leave, the gate's error at once when too many are waiting, or the context's error.
+// Enter waits until the call may run and returns a function that the caller must call at its end. If the queue is full, Enter
+// returns the gate's error at once. If ctx ends first, it returns ctx's error.
 func (g Gate) Enter(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-g.inside }
+	leave = func() { <-g.running }
 	select {
-	case g.inside <- struct{}{}:
+	case g.running <- struct{}{}:
 		return leave, nil
 	default:
 	}
@@ -29,12 +31,12 @@ func (g Gate) Enter(ctx context.Context) (leave func(), err error) {
 		return nil, g.full
 	}
 	select {
-	case g.inside <- struct{}{}:
+	case g.running <- struct{}{}:
 		return leave, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// Waiting is how many wait to be let in.
+// Waiting returns the number of queued calls.
 func (g Gate) Waiting() int { return len(g.waiting) }

@@ -11,7 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
+func TestGateRejectsBeyondQueue(t *testing.T) {
 	t.Parallel()
 	g := NewGate(2, 3, apierr.Unavailable)
 	var inside []func()
@@ -44,7 +44,7 @@ func TestMoreThanTheQueueHoldsIsTurnedAwayAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhoeverStopsWaitingLeavesTheQueue(t *testing.T) {
+func TestGateCanceledCallLeavesQueue(t *testing.T) {
 	t.Parallel()
 	g := NewGate(1, 1, apierr.Unavailable)
 	leave, err := g.Enter(t.Context())

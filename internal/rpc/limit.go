@@ -12,44 +12,44 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// perCore is enough to keep a core and its share of the database busy, with large groups of creates: half as many leave a tenth
-// less under overload, and more would only wait longer.
-const perCore = 256
+// callsPerCore is enough to keep a core and its share of the database busy, with large groups of creates. Half as many reduce
+// the throughput under overload by a tenth; more only increase the latency.
+const callsPerCore = 256
 
-// Limit is how many calls may be under way at once. Those beyond are refused at once: in a queue they would wait until
-// nobody wants their answers any more, and what was done for them would be lost.
+// Limit is a concurrency limiter. It rejects calls beyond the limit at once (load shedding) instead of queuing them: clients
+// give up on queued calls, and the work for them is wasted. It is safe for concurrent use.
 type Limit struct {
-	most  int64
-	under atomic.Int64
+	limit    int64
+	inFlight atomic.Int64
 }
 
-// NewLimit returns one that fits the cores that the process may use.
-func NewLimit() *Limit { return &Limit{most: int64(runtime.GOMAXPROCS(0)) * perCore} }
+// NewLimit returns a limiter sized for the cores that the process may use (GOMAXPROCS).
+func NewLimit() *Limit { return &Limit{limit: int64(runtime.GOMAXPROCS(0)) * callsPerCore} }
 
-// Full tells whether another call would be refused now.
-func (l *Limit) Full() bool { return l.under.Load() >= l.most }
+// Full reports whether another call would be rejected now.
+func (l *Limit) Full() bool { return l.inFlight.Load() >= l.limit }
 
-// Enter lets a call begin, which must Leave, or returns false.
+// Enter reports whether a call may begin. After true, the caller must call Leave at the end of the call.
 func (l *Limit) Enter() bool {
-	if l.under.Add(1) > l.most {
-		l.under.Add(-1)
+	if l.inFlight.Add(1) > l.limit {
+		l.inFlight.Add(-1)
 		return false
 	}
 	return true
 }
 
-// Leave ends a call that has entered.
-func (l *Limit) Leave() { l.under.Add(-1) }
+// Leave ends a call for which Enter returned true.
+func (l *Limit) Leave() { l.inFlight.Add(-1) }
 
-// limited refuses calls beyond the limit, before anything is spent on them. What services ask each other belongs to
-// requests that were let in already.
-func (s *Server) limited(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+// shedLoad is the interceptor that rejects calls beyond the limit, before any other work. It never rejects calls between
+// services, because they belong to requests that have been admitted already.
+func (s *Server) shedLoad(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	rule := ruleOf(info.FullMethod)
 	if infrastructure(info.FullMethod) || rule.access == restv1.Access_ACCESS_SERVICE || len(rule.callers) > 1 {
 		return next(ctx, req)
 	}
 	if !s.limit.Enter() {
-		// A second try at once is what an overloaded service needs least.
+		// Retries would add to the overload. A negative pushback tells the client not to retry.
 		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
 		return nil, apierr.Unavailable.GRPCStatus().Err()
 	}

@@ -16,25 +16,25 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-func TestCallsBeyondTheLimitAreRefusedAtOnceAndThoseOfServicesAreNot(t *testing.T) {
+func TestShedLoadExemptsServices(t *testing.T) {
 	t.Parallel()
-	const most = 3
-	s := start(t, func(s *setup) { s.server.limit = &Limit{most: most} })
-	begun, finish := make(chan struct{}, most), make(chan struct{})
+	const limit = 3
+	s := start(t, func(s *setup) { s.server.limit = &Limit{limit: limit} })
+	begun, finish := make(chan struct{}, limit), make(chan struct{})
 	s.do = func(context.Context) error {
 		begun <- struct{}{}
 		<-finish
 		return nil
 	}
 	var waiting sync.WaitGroup
-	for range most {
+	for range limit {
 		waiting.Go(func() {
 			if _, err := s.auth.Login(context.Background(), &authv1.LoginRequest{}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	for range most {
+	for range limit {
 		<-begun
 	}
 	s.do = func(context.Context) error { return nil }
@@ -62,5 +62,5 @@ func TestCallsBeyondTheLimitAreRefusedAtOnceAndThoseOfServicesAreNot(t *testing.
 	waiting.Wait()
 	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
-	require.Zero(t, s.server.limit.under.Load())
+	require.Zero(t, s.server.limit.inFlight.Load())
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
+// maxRequestID is the maximum length of a caller's request id.
 const maxRequestID = 128
 
 type requestIDKey struct{}
@@ -16,13 +17,14 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
-// RequestID is the id of the request that ctx serves, or "".
+// RequestID returns the id of the request that ctx serves, or "".
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
 }
 
-// NewRequestID returns the id that a caller gave when it is sane, 1 to 128 printable ASCII characters, else a new one.
+// NewRequestID returns the caller's request id if it consists of 1 to 128 printable ASCII characters without spaces. Otherwise
+// it returns a new UUID.
 func NewRequestID(given string) string {
 	if given == "" || len(given) > maxRequestID {
 		return uuid.NewString()
@@ -35,6 +37,7 @@ func NewRequestID(given string) string {
 	return given
 }
 
+// withRequestID returns ctx with the request id of the incoming metadata, or a new one.
 func withRequestID(ctx context.Context) context.Context {
 	given := ""
 	if ids := metadata.ValueFromIncomingContext(ctx, metadataRequestID); len(ids) == 1 {

@@ -1,5 +1,14 @@
-// Package rpc is the gRPC server and connection as every service has them: who may call, deadlines, errors, logs, traces,
-// health, retries.
+// Package rpc provides the gRPC server and client connection of every service.
+//
+// A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging, conversion of errors, recovery from
+// panics, deadlines and authorization, in this order (see intercept in inprocess.go and stream in stream.go). An RPC method can
+// rely on a verified caller (package caller), a deadline and a request id. It returns any error: Public decides what the caller
+// may see of it. Serve also answers health checks and drains calls when the process stops.
+//
+// Dial returns a connection with tracing, retries of reads, and credentials. Within one process it can call handlers directly
+// (inprocess.go). Gate and Limit are concurrency limiters for handlers and for the gateway.
+//
+// Start reading with NewServer in server.go, then access.go for authorization.
 package rpc
 
 import (
@@ -30,47 +39,51 @@ import (
 )
 
 const (
-	// MaxMessage lets a receipt of 10 MiB through.
+	// MaxMessage is the maximum size of a message in bytes. A receipt has up to 10 MiB.
 	MaxMessage = 11 << 20
-	// maxHeader is a hundred tokens; gRPC alone would take 16 MiB.
+	// maxHeader is the maximum size of a call's metadata in bytes, about a hundred tokens. gRPC's default is 16 MiB.
 	maxHeader = 64 << 10
 
 	metadataToken     = "authorization"
 	metadataService   = "coffer-service-key"
 	metadataRequestID = "x-request-id"
 
-	// hopReserve is kept back on each hop, so that the innermost failure is the one that the client learns of.
+	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of the innermost call.
 	hopReserve = 20 * time.Millisecond
-	drainTime  = 20 * time.Second
+	// drainTime is how long a stopping server waits for calls in flight.
+	drainTime = 20 * time.Second
 	// maxIdle is how long a connection may stay open without a call.
 	maxIdle = 5 * time.Minute
-	// flowWindow is fixed: gRPC would else ping the other side with every message, to learn how large a window is worth it.
+	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC pings the peer with every message to
+	// estimate the bandwidth.
 	flowWindow = 256 << 10
 
-	// streamWorkers are goroutines whose stacks have grown already; a call beyond has one of its own, which must grow. More of
-	// them would take turns, and find nothing in the processor's caches.
+	// streamWorkers is the number of goroutines that are reused for calls, because their stacks have grown already. Further calls
+	// get a new goroutine whose stack must grow. More workers take turns, and find the processor's caches cold.
 	streamWorkers = 32
 
-	// live is the health service's name for the process alone: to restart it would not bring Postgres back.
+	// live is the name that the health service reports as SERVING while the process runs, for liveness probes. It does not depend
+	// on PostgreSQL, because a restart of the process would not repair that.
 	live = "live"
 )
 
-// Config is what every service of an installation is told.
+// Config is the configuration of every service's server, read from the environment.
 type Config struct {
-	// ServiceKey is shared by the services of one installation; RPCs with ACCESS_SERVICE ask for it.
+	// ServiceKey is a secret shared by the services of one installation. RPCs with ACCESS_SERVICE require it if TLS is off.
 	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
-	// TLS has the service prove who it is and ask the same of its callers, who must be on the RPC's list then.
+	// TLS enables mutual TLS. Callers must then present a certificate for a name in the RPC's list of callers.
 	TLS mtls.Config
-	// HealthAddr is where health is told without TLS too, to Kubernetes, which has no certificate to show; empty: nowhere.
+	// HealthAddr is an address that serves only health checks, without TLS, because Kubernetes has no client certificate. It is
+	// off if empty.
 	HealthAddr string `env:"HEALTH_ADDR"`
 	// Reflection lets grpcurl list and describe the RPCs.
 	Reflection bool `env:"REFLECTION" envDefault:"false"`
-	// MaxConnections limits the open connections, MaxConnectionsPerAddress those of one client address; 0: no limit.
+	// MaxConnections limits the open connections in total, MaxConnectionsPerAddress per client address. 0 means no limit.
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"2000"`
 	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"500"`
 }
 
-// Server is a gRPC server with Coffer's interceptors, health and, if asked for, reflection.
+// Server is a gRPC server with Coffer's interceptors, health checks and optionally reflection.
 type Server struct {
 	*grpc.Server
 	health   *health.Server
@@ -78,23 +91,24 @@ type Server struct {
 	verifier *caller.Verifier
 	streams  *streams
 	limit    *Limit
-	// longestCall is shorter in tests.
-	longestCall time.Duration
-	log         *slog.Logger
-	stats       stats.Handler
-	// methods by full name, for calls from this process.
+	// maxTimeout is shorter in tests.
+	maxTimeout time.Duration
+	log        *slog.Logger
+	stats      stats.Handler
+	// methods holds the registered unary methods by full name, for in-process calls.
 	methods map[string]registered
 	// services are the full names of the registered services, for the health service.
 	services []string
-	// direct is held by calls from this process, and by a server that stops.
-	direct sync.RWMutex
+	// inProcess is read-locked by each in-process call and write-locked by a stopping server.
+	inProcess sync.RWMutex
 }
 
-// NewServer returns a server that verifies users' tokens with verifier, which may be nil when no RPC takes users.
+// NewServer returns a server that verifies users' tokens with verifier, which may be nil if no RPC takes users. Register the
+// services, then call Serve.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
 	s := &Server{
-		config: config, verifier: verifier, limit: NewLimit(), longestCall: longestCall,
-		streams: &streams{ending: make(chan struct{}), verifyEvery: verifyEvery}, log: log, health: health.NewServer(),
+		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout,
+		streams: &streams{ending: make(chan struct{}), verifyInterval: verifyInterval}, log: log, health: health.NewServer(),
 		stats: otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth)), methods: map[string]registered{},
 	}
 	s.Server = grpc.NewServer(
@@ -107,8 +121,8 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
-		grpc.InTapHandle(s.patient),
-		// Connections are renewed so that load spreads over new replicas. Those without a call make room for others.
+		grpc.InTapHandle(s.limitDeadline),
+		// Connections are renewed so that load spreads over new replicas. Idle ones are closed to make room for others.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: maxIdle, MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(s.intercept),
@@ -123,8 +137,9 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 	return s
 }
 
-// Serve answers on lis until ctx ends, then finishes what is in flight. ready is asked every few seconds, and decides
-// what the health service says, together with the verifier: a service that cannot verify tokens would answer everything with 503.
+// Serve accepts calls on lis until ctx ends. Then it ends streams, waits up to drainTime for the calls in flight, and returns
+// nil. ready is called every few seconds. Health checks report the server as serving while ready and the verifier return no
+// error: a service that cannot verify tokens would answer every call with 503.
 func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
 	if err := s.config.TLS.Check(); err != nil {
 		return err
@@ -142,8 +157,8 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	if err != nil {
 		return err
 	}
-	here.Store(lis.Addr().String(), s)
-	defer here.Delete(lis.Addr().String())
+	localServers.Store(lis.Addr().String(), s)
+	defer localServers.Delete(lis.Addr().String())
 	failed := make(chan error, 1)
 	go func() { failed <- s.Server.Serve(lis) }()
 	select {
@@ -154,7 +169,7 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	s.health.Shutdown()
 	close(s.streams.ending)
 	drained := make(chan struct{})
-	go func() { s.direct.Lock(); s.GracefulStop(); close(drained) }()
+	go func() { s.inProcess.Lock(); s.GracefulStop(); close(drained) }()
 	select {
 	case <-drained:
 	case <-time.After(drainTime):
@@ -163,14 +178,14 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	return nil
 }
 
-// serveHealth answers questions about health, and no other, to whoever asks.
+// serveHealth serves health checks, and nothing else, on HealthAddr.
 func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
 	if s.config.HealthAddr == "" {
 		return func() {}, nil
 	}
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.HealthAddr)
 	if err != nil {
-		return nil, fmt.Errorf("listening for questions about health: %w", err)
+		return nil, fmt.Errorf("listening for health checks: %w", err)
 	}
 	server := grpc.NewServer(grpc.ConnectionTimeout(5*time.Second), grpc.MaxRecvMsgSize(1<<10), grpc.MaxConcurrentStreams(16))
 	healthpb.RegisterHealthServer(server, s.health)
@@ -178,6 +193,8 @@ func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
 	return server.Stop, nil
 }
 
+// watch updates the health status until ctx ends. It probes every 5 s while the service is ready and every 100 ms while it is
+// not.
 func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) error) {
 	for was := false; ; {
 		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -216,7 +233,7 @@ func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
 	}
 }
 
-// finish is outermost but for the limit: it logs the call and turns whatever came out into a status that may be shown.
+// finish is the interceptor that logs the call and converts its error to a public gRPC status. Only shedLoad is outside of it.
 func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
@@ -230,7 +247,7 @@ func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	return resp, nil
 }
 
-// finished logs a call or stream, and returns what the caller sees of its error.
+// finished logs the end of a call or stream and returns its public error.
 func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, start time.Time, err error) error {
 	shown := Public(err)
 	level, reason := slog.LevelInfo, "OK"
@@ -242,7 +259,7 @@ func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, 
 			level = slog.LevelError
 			attrs = append(attrs, slog.Any("error", err))
 		case shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded:
-			// Declared, and often the client's doing, like a file that is no receipt: nobody need be woken.
+			// A declared error, often caused by the client, such as a file that is not a receipt. It must not alert an operator.
 			level = slog.LevelWarn
 			attrs = append(attrs, slog.Any("error", err))
 		}
@@ -254,13 +271,14 @@ func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, 
 	return nil
 }
 
-// infrastructure are the RPCs that gRPC itself brings: health and reflection.
+// infrastructure reports whether a method belongs to gRPC itself: health and reflection.
 func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMethod, "/grpc.") }
 
-// canceled is for the log: nobody is there to be answered.
+// canceled appears in the log only, because the client is gone.
 var canceled = &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
 
-// Public is what a caller may see of an error; nil for nil. It is the one place that decides that.
+// Public returns the error that a caller may see for err, nil for nil. No other code decides that. Errors without a public form
+// become INTERNAL, and their text appears only in the log.
 func Public(err error) *apierr.Error {
 	if err == nil {
 		return nil
@@ -271,7 +289,7 @@ func Public(err error) *apierr.Error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return canceled
-	// Connecting has a time of its own, and it says that it is over as a request's time does.
+	// pgx reports an expired connect timeout as context.DeadlineExceeded too, so this case must come first.
 	case pg.IsUnreachable(err):
 		return apierr.Unavailable
 	case errors.Is(err, context.DeadlineExceeded):
@@ -282,6 +300,7 @@ func Public(err error) *apierr.Error {
 	return downstream(err)
 }
 
+// recover is the interceptor that turns a panic of a handler into an error with its stack.
 func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -291,8 +310,9 @@ func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, 
 	return next(ctx, req)
 }
 
+// deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has no time left.
 func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	// There is one: patient saw to it.
+	// limitDeadline has set one.
 	end, _ := ctx.Deadline()
 	end = end.Add(-hopReserve)
 	if time.Until(end) <= 0 {
@@ -303,7 +323,7 @@ func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
 	return next(ctx, req)
 }
 
-// acting carries the identity from authorize out to finish, for the log.
+// acting carries the caller's identity from admit, which is an inner interceptor, out to finish, which logs it.
 type acting struct {
 	caller.Identity
 	known bool

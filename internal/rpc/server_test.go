@@ -163,7 +163,7 @@ func reason(err error) string {
 	return status.Code(err).String()
 }
 
-func TestOfAnErrorACallerSeesWhatWasDeclaredAndNothingElse(t *testing.T) {
+func TestPublicHidesUndeclaredErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "row 42 of shard 7"
 	// Nobody answers there, and nobody refuses.
@@ -210,7 +210,7 @@ func TestOfAnErrorACallerSeesWhatWasDeclaredAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAPanicCostsOneCall(t *testing.T) {
+func TestRecoverFromPanic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.do = func(context.Context) error { panic("no such row 42") }
@@ -224,13 +224,13 @@ func TestAPanicCostsOneCall(t *testing.T) {
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.Equal(t, "INTERNAL", reason(err))
-	require.Equal(t, 2, strings.Count(s.log.String(), "TestAPanicCostsOneCall.func"), "the log says where: %s", s.log)
+	require.Equal(t, 2, strings.Count(s.log.String(), "TestRecoverFromPanic.func"), "the log says where: %s", s.log)
 	s.do = func(context.Context) error { return nil }
 	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
 }
 
-func TestACallHasLessTimeThanItsCallerAndNeverNone(t *testing.T) {
+func TestDeadlineIsShorterThanCallers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var left time.Duration
@@ -242,7 +242,7 @@ func TestACallHasLessTimeThanItsCallerAndNeverNone(t *testing.T) {
 	}
 	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
-	require.InDelta(t, defaultDeadline, left, float64(time.Second))
+	require.InDelta(t, defaultTimeout, left, float64(time.Second))
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -259,7 +259,7 @@ func TestACallHasLessTimeThanItsCallerAndNeverNone(t *testing.T) {
 	require.Zero(t, left, "it was not begun")
 }
 
-func TestTheLogTellsOfEachCallOnce(t *testing.T) {
+func TestFinishLogsEachCallOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ctx := as(t, "authorization", "Bearer "+s.token)
@@ -277,7 +277,7 @@ func TestTheLogTellsOfEachCallOnce(t *testing.T) {
 	require.NotContains(t, s.log.String(), s.token)
 }
 
-func TestAMessageHasALimitThatAReceiptFitsIn(t *testing.T) {
+func TestMaxMessageFitsReceipt(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{Email: strings.Repeat("x", 10<<20)})
@@ -286,7 +286,7 @@ func TestAMessageHasALimitThatAReceiptFitsIn(t *testing.T) {
 	require.Equal(t, codes.ResourceExhausted, status.Code(err))
 }
 
-func TestStoppingFinishesCallsAndEndsStreams(t *testing.T) {
+func TestServeDrainsCallsAndEndsStreams(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	begun, finish := make(chan struct{}), make(chan struct{})
@@ -322,7 +322,7 @@ func TestStoppingFinishesCallsAndEndsStreams(t *testing.T) {
 	require.NoError(t, <-s.ended)
 }
 
-func TestHealthFollowsWhatTheServiceNeedsAndLiveOnlyTheProcess(t *testing.T) {
+func TestHealthFollowsReadinessAndLiveOnlyProcess(t *testing.T) {
 	t.Parallel()
 	authority, err := mtls.NewAuthority(time.Now)
 	require.NoError(t, err)
@@ -373,7 +373,7 @@ func TestHealthFollowsWhatTheServiceNeedsAndLiveOnlyTheProcess(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-func TestAServerDoesNotStartWithoutTheCertificateThatItIsTold(t *testing.T) {
+func TestServeRequiresItsCertificate(t *testing.T) {
 	t.Parallel()
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -15,20 +15,21 @@ import (
 )
 
 const (
-	// maxStreams leaves room on a connection for calls, when one gateway has all streams.
+	// maxStreams is the maximum number of open streams of a server. It is below the connection's limit of concurrent streams, so
+	// that unary calls still fit if one gateway has opened all of them.
 	maxStreams = 4000
-	// verifyEvery is how often a stream's token is looked at again: it expires, and its session may be revoked.
-	verifyEvery = 15 * time.Second
+	// verifyInterval is the time between checks of a stream's token, which may expire and whose session may end.
+	verifyInterval = 15 * time.Second
 )
 
-// streams are the server's open ones. They last for hours, so a server that stops must end them itself.
+// streams is the state of the server's streams. Streams last for hours, so a stopping server must end them by closing ending.
 type streams struct {
-	open        atomic.Int64
-	ending      chan struct{}
-	verifyEvery time.Duration
+	open           atomic.Int64
+	ending         chan struct{}
+	verifyInterval time.Duration
 }
 
-// serverStream is one whose context the interceptor has replaced.
+// serverStream is a grpc.ServerStream with another context.
 type serverStream struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -37,8 +38,8 @@ type serverStream struct {
 // Context implements grpc.ServerStream.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
-// stream is to streams what the chain of unary interceptors is to calls: log, recovery, who may call. Its deadline is the
-// token's.
+// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A stream has no deadline of its
+// own. It ends when its token expires.
 func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if infrastructure(info.FullMethod) {
 		return next(srv, ss)
@@ -49,6 +50,7 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	return s.finished(ctx, seen, info.FullMethod, start, err)
 }
 
+// streamAs runs a stream with ctx, which carries the request id, and adds the caller to it.
 func (s *Server) streamAs(ctx context.Context, srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -74,7 +76,7 @@ func (s *Server) streamAs(ctx context.Context, srv any, ss grpc.ServerStream, in
 	return err
 }
 
-// watchStream ends a stream when the server does, or when its token does not count any more.
+// watchStream cancels a stream when the server stops or its token is no longer valid.
 func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc, fullMethod string) {
 	for {
 		select {
@@ -83,7 +85,7 @@ func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc
 		case <-s.streams.ending:
 			cancel(apierr.Unavailable)
 			return
-		case <-time.After(s.streams.verifyEvery):
+		case <-time.After(s.streams.verifyInterval):
 		}
 		if _, err := s.admit(ctx, fullMethod); err != nil {
 			cancel(err)
@@ -92,12 +94,13 @@ func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc
 	}
 }
 
+// withActing returns ctx with an empty acting, which admit fills in.
 func withActing(ctx context.Context) (context.Context, *acting) {
 	seen := &acting{}
 	return context.WithValue(ctx, actingKey{}, seen), seen
 }
 
-// acted is ctx with whom the call acted for, as far as that became known; for the log.
+// acted returns ctx with the identity that admit verified, if any, for the log.
 func (a *acting) acted(ctx context.Context) context.Context {
 	if !a.known {
 		return ctx

@@ -1,4 +1,8 @@
-// Package seal encrypts what clients or the database may hold and must not read or change.
+// Package seal encrypts and authenticates values that clients or the database hold but must not read or change: cursors, webhook
+// secrets, stored responses.
+//
+// NewKey derives a key per purpose from a secret of the service. Seal and Open use AES-256-GCM with a random nonce. The use, such
+// as a row's id, is authenticated with the text, so that a sealed value cannot be moved to another place.
 package seal
 
 import (
@@ -8,13 +12,13 @@ import (
 	"errors"
 )
 
-// ErrBroken is the error for what was not sealed with this key, or for another use.
+// ErrBroken is returned by Open for a value that was changed, or sealed with another key or for another use.
 var ErrBroken = errors.New("sealed with another key, for another use, or changed")
 
-// Key is one purpose's key, for AES-256-GCM.
+// Key is the AES-256-GCM key of one purpose.
 type Key [sha256.Size]byte
 
-// NewKey derives a key from a secret that all replicas of a service share.
+// NewKey derives the key of a purpose from a secret that all replicas of a service share.
 func NewKey(secret, purpose string) Key { return sha256.Sum256([]byte(purpose + "\x00" + secret)) }
 
 func (k Key) aead() (cipher.AEAD, error) {
@@ -25,7 +29,7 @@ func (k Key) aead() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal encrypts a text for one use, which must be named again to open it.
+// Seal encrypts text for a use. Open needs the same use.
 func (k Key) Seal(text []byte, use string) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {
@@ -34,7 +38,7 @@ func (k Key) Seal(text []byte, use string) ([]byte, error) {
 	return aead.Seal(nil, nil, text, []byte(use)), nil
 }
 
-// Open returns ErrBroken for anything but what Seal made for the same use.
+// Open decrypts a value that Seal made for the same use. For any other value it returns ErrBroken.
 func (k Key) Open(sealed []byte, use string) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {

@@ -67,7 +67,7 @@ func IsInvisible(r rune) bool {
 
 func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }
 
-// ID takes the 36 characters of a UUID in any case; uuid.Parse alone would also take braces and urn: forms.
+// ID parses the 36 characters of a UUID in any case. uuid.Parse alone also accepts forms with braces or urn:.
 func ID(s string) (uuid.UUID, bool) {
 	if len(s) != 36 {
 		return uuid.Nil, false

@@ -19,19 +19,19 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// direct is a connection that hands its calls over.
+// direct returns a connection that calls the server in-process.
 func direct(t *testing.T, s *setup, key string) *Conn {
 	t.Helper()
 	conn, err := Dial(InProcess+s.addr, authv1.File_coffer_auth_v1_auth_proto.Services().Get(0), key, mtls.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	// The server is found once it serves; one whose connection is gone can be reached in no other way.
-	require.Eventually(t, func() bool { _, ok := here.Load(s.addr); return ok }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, ok := localServers.Load(s.addr); return ok }, 10*time.Second, time.Millisecond)
 	require.NoError(t, conn.Close())
 	return conn
 }
 
-func TestACallInTheProcessIsAnsweredAsOneOverGRPC(t *testing.T) {
+func TestInvokeInProcessEqualsGRPC(t *testing.T) {
 	t.Parallel()
 	taken := apierr.New(6, "EMAIL_TAKEN", "The e-mail is taken").With("email", "is taken").After(time.Second)
 	for name, outcome := range map[string]error{
@@ -83,7 +83,7 @@ func TestACallInTheProcessIsAnsweredAsOneOverGRPC(t *testing.T) {
 
 var errPanic = errors.New("panic")
 
-func TestACallInTheProcessBringsWhatGRPCWouldAndNothingElse(t *testing.T) {
+func TestInvokeInProcessPassesNoContextValues(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	type key struct{}
@@ -116,7 +116,7 @@ func TestACallInTheProcessBringsWhatGRPCWouldAndNothingElse(t *testing.T) {
 	require.Equal(t, "CANCELED", reason(err))
 }
 
-func TestAServerThatStopsFinishesCallsOfItsProcessAndTakesNoMore(t *testing.T) {
+func TestServeDrainsInProcessCalls(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -130,7 +130,7 @@ func TestAServerThatStopsFinishesCallsOfItsProcessAndTakesNoMore(t *testing.T) {
 		require.FailNow(t, "it never began", "%v", err)
 	}
 	s.stop()
-	require.Eventually(t, func() bool { return !s.server.direct.TryRLock() || unlock(s) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return !s.server.inProcess.TryRLock() || unlock(s) }, 10*time.Second, time.Millisecond)
 	_, err := auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.Error(t, err)
 	select {
@@ -144,4 +144,4 @@ func TestAServerThatStopsFinishesCallsOfItsProcessAndTakesNoMore(t *testing.T) {
 }
 
 // unlock gives back a lock that was had, and reports false.
-func unlock(s *setup) bool { s.server.direct.RUnlock(); return false }
+func unlock(s *setup) bool { s.server.inProcess.RUnlock(); return false }

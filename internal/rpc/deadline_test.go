@@ -16,9 +16,9 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-func TestACallWhoseMessageNeverComesEnds(t *testing.T) {
+func TestLimitDeadlineEndsCallWithoutMessage(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *setup) { s.server.longestCall = 200 * time.Millisecond })
+	s := start(t, func(s *setup) { s.server.maxTimeout = 200 * time.Millisecond })
 	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -40,9 +40,9 @@ func TestACallWhoseMessageNeverComesEnds(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAStreamMayLastLongerThanAnyCall(t *testing.T) {
+func TestLimitDeadlineExemptsStreams(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *setup) { s.server.longestCall = 50 * time.Millisecond })
+	s := start(t, func(s *setup) { s.server.maxTimeout = 50 * time.Millisecond })
 	s.stream = func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,34 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc/tap"
+)
+
+const (
+	// defaultTimeout applies to calls without a deadline.
+	defaultTimeout = 30 * time.Second
+	// maxTimeout applies to calls with a later deadline. The gateway gives the upload of a receipt one minute.
+	maxTimeout = 90 * time.Second
+)
+
+// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every unary call a deadline, at
+// most maxTimeout away. An interceptor would be too late: it runs after the message has been read, so a call whose message
+// never arrives would stay open forever.
+func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Context, error) {
+	timeout := s.maxTimeout
+	switch end, ok := ctx.Deadline(); {
+	case !ok:
+		timeout = min(timeout, defaultTimeout)
+	case time.Until(end) <= timeout:
+		return ctx, nil
+	}
+	if m := Method(info.FullMethodName); m != nil && m.IsStreamingServer() {
+		return ctx, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	context.AfterFunc(ctx, cancel)
+	return ctx, nil
+}

@@ -76,7 +76,7 @@ type Stack struct {
 	failed chan error
 	// unsupervise ends the supervision. It returns when no restart is in progress.
 	unsupervise func()
-	// tidy has the functions to call after all parts have stopped, in this order.
+	// tidy has the functions to call after all parts have stopped, in reverse order.
 	tidy []func() error
 }
 

@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThePagesLinkToWhatIsThere follows the relative links of every page at the root and under docs.
+// TestThePagesLinkToWhatIsThere follows the relative links of every page at the root and under docs. Blocks of code have none.
 func TestThePagesLinkToWhatIsThere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	block := regexp.MustCompile("(?s)```.*?```")
 	broken := map[string]bool{}
 	for page, text := range pages(t) {
-		for _, match := range link.FindAllStringSubmatch(text, -1) {
+		for _, match := range link.FindAllStringSubmatch(block.ReplaceAllString(text, ""), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), match[1])); err != nil {
 				broken[page+": "+match[1]] = true
 			}
@@ -50,7 +51,7 @@ func TestThePagesNameTestsThatExist(t *testing.T) {
 	require.Empty(t, slices.Sorted(maps.Keys(missing)))
 }
 
-// pages are what is written for people, by file name.
+// pages returns the Markdown files at the root and under docs, by file name.
 func pages(t testing.TB) map[string]string {
 	t.Helper()
 	found := texts(t, filepath.Join(root, "docs"), ".md")

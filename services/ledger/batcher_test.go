@@ -19,8 +19,8 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// book queues a transaction of the person.
-func (p person) book(ctx context.Context, amountMinor int64, change ...func(*transaction)) (transaction, bool, error) {
+// submit queues a transaction of the person and waits for its outcome.
+func (p person) submit(ctx context.Context, amountMinor int64, change ...func(*transaction)) (transaction, bool, error) {
 	t := transaction{
 		ID: p.newID(), OwnerID: p.id, AmountMinor: amountMinor, Date: today, Currency: "EUR", WalletID: p.wallet, CategoryID: p.category,
 		Version: 1, CreatedAt: today, UpdatedAt: today,
@@ -58,7 +58,7 @@ func TestBatcherSharesCommit(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-// Requests with keys, old, new, repeated and wrong, share groups with others.
+// Requests with expired, new, repeated and conflicting keys share groups with other requests.
 func TestBatcherIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -108,7 +108,7 @@ func TestBatcherIdempotencyKeys(t *testing.T) {
 	s.requireConsistent(t)
 }
 
-// expiredHash is what a key is stored as.
+// expiredHash returns the stored form of a key.
 func expiredHash(t *testing.T, key string) []byte {
 	t.Helper()
 	record, err := idem.Call{Key: key, Request: &ledgerv1.CreateTransactionRequest{}}.Record(&ledgerv1.CreateTransactionResponse{})
@@ -134,26 +134,26 @@ func TestBatcherIsolatesBadTransaction(t *testing.T) {
 		"an unknown wallet":     func(tr *transaction) { tr.WalletID = uuid.New() },
 		"more than a balance":   func(tr *transaction) { tr.AmountMinor = most },
 	}
-	var booking sync.WaitGroup
-	var booked atomic.Int64
+	var running sync.WaitGroup
+	var created atomic.Int64
 	for range 20 {
 		for name, spoil := range bad {
-			booking.Go(func() {
-				_, written, err := p.book(t.Context(), 1, spoil)
+			running.Go(func() {
+				_, written, err := p.submit(t.Context(), 1, spoil)
 				require.False(t, written && err == nil, name)
 			})
-			booking.Go(func() {
-				_, written, err := p.book(t.Context(), 1)
+			running.Go(func() {
+				_, written, err := p.submit(t.Context(), 1)
 				require.NoError(t, err)
 				require.True(t, written)
-				booked.Add(1)
+				created.Add(1)
 			})
 		}
 	}
-	booking.Wait()
+	running.Wait()
 	resp, err := p.GetWallet(p.ctx, &ledgerv1.GetWalletRequest{Id: p.wallet.String()})
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf("0.%02d", booked.Load()), resp.GetWallet().GetBalance())
+	require.Equal(t, fmt.Sprintf("0.%02d", created.Load()), resp.GetWallet().GetBalance())
 	s.requireConsistent(t)
 }
 
@@ -164,10 +164,10 @@ func TestBatcherDropsCanceledRequest(t *testing.T) {
 	p.batcher = newBatcher(s.db, func() {})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	tr, _, err := p.book(gone, -5)
+	tr, _, err := p.submit(gone, -5)
 	require.ErrorIs(t, err, context.Canceled)
 	p.batcher.run(t.Context())
-	_, written, err := p.book(t.Context(), -7)
+	_, written, err := p.submit(t.Context(), -7)
 	require.NoError(t, err)
 	require.True(t, written)
 	_, err = selectTransaction(t.Context(), s.db, tr.ID)
@@ -193,7 +193,7 @@ func TestCreateTransactionQueueLimit(t *testing.T) {
 	require.Equal(t, 4096, p.batcher.length())
 }
 
-// What was acknowledged before, while and after Postgres ends connections is there once; what was not, whole or not at all.
+// Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others exist completely or not at all.
 func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -214,9 +214,9 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	var acknowledged sync.Map
 	var tried, failed atomic.Int64
 	done := make(chan struct{})
-	var booking sync.WaitGroup
+	var running sync.WaitGroup
 	for _, p := range people {
-		booking.Go(func() {
+		running.Go(func() {
 			for {
 				select {
 				case <-done:
@@ -224,7 +224,7 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 				default:
 				}
 				tried.Add(1)
-				tr, written, err := p.book(t.Context(), -1)
+				tr, written, err := p.submit(t.Context(), -1)
 				if err == nil && written {
 					acknowledged.Store(tr.ID, true)
 				} else {
@@ -240,7 +240,7 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 		require.NoError(t, err)
 	}
 	close(done)
-	booking.Wait()
+	running.Wait()
 	require.Positive(t, failed.Load())
 	acknowledged.Range(func(id, _ any) bool {
 		_, err := selectTransaction(t.Context(), s.db, id.(uuid.UUID))
@@ -290,7 +290,7 @@ func BenchmarkSubmit(b *testing.B) {
 				p := people[next.Add(1)%int64(len(people))]
 				for pb.Next() {
 					if batched {
-						_, written, err := p.book(b.Context(), -1)
+						_, written, err := p.submit(b.Context(), -1)
 						if err != nil || !written {
 							b.Error(err)
 						}

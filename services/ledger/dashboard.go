@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxWindowYears limits the months that a summary adds up.
+	// maxWindowYears is the maximum length of a window. It limits the months that a summary adds up.
 	maxWindowYears = 10
 	trendMonths    = 12
 	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of four bytes, each list
@@ -25,7 +25,7 @@ const (
 )
 
 // GetSummary returns the totals of a window, by default the current calendar month (UTC). Errors: INVALID_TRANSACTION_DATE
-// for a bad from or to, VALIDATION_ERROR for a window that ends before it begins or is longer than ten years,
+// for an invalid from or to, VALIDATION_ERROR for a window that ends before it begins or is longer than ten years,
 // UNSUPPORTED_CURRENCY, RATE_LIMITED.
 func (s *server) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
 	question, err := parseSummary(req, s.now())
@@ -56,10 +56,12 @@ func (s *server) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest
 type summaryQuestion struct {
 	owner  uuid.UUID
 	window window
-	// currency is the only one wanted; empty: all.
+	// currency restricts the summary to one currency. If it is empty, the summary contains all.
 	currency string
 }
 
+// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if from is
+// later, the month of from.
 func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuestion, error) {
 	var p apierr.Problems
 	month := monthOf(now)

@@ -12,7 +12,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// figures are the parts of a summary, read on one snapshot.
+// figures holds the rows of a summary, read on one snapshot.
 type figures struct {
 	totals     []movement
 	categories []movement
@@ -24,8 +24,8 @@ type figures struct {
 	recent     []transaction
 }
 
-// movement is the income and the expense in one currency, in minor units. ID and Name are those of a category or a wallet, and
-// Month is set in the trend.
+// movement is the income and the expense in one currency, both positive and in minor units. ID and Name identify the category or the
+// wallet in rows by category or wallet, and Month is set in the trend.
 type movement struct {
 	Currency string
 	Income   int64
@@ -54,7 +54,7 @@ type walletCurrency struct {
 	currency string
 }
 
-// proto reports false when a balance is beyond what a summary can hold.
+// proto returns the summary. It returns false if a balance exceeds an int64.
 func (f figures) proto(q summaryQuestion) (*ledgerv1.Summary, bool) {
 	f.dropUnused()
 	closing := map[string]int64{}
@@ -89,7 +89,7 @@ func (f *figures) dropUnused() {
 }
 
 // openingBalances returns the balances at the start of the window, which is the end of the previous one, by currency. It
-// reports false when one is beyond an int64.
+// returns false if one exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
 	for _, m := range f.totals {
@@ -222,6 +222,7 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 	return out
 }
 
+// ownFirst returns a sort key that orders rows in a wallet's own currency before others.
 func ownFirst(b walletBalance) int {
 	if b.Own {
 		return 0

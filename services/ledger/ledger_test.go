@@ -67,7 +67,7 @@ func (s *server) makeCategory(ctx context.Context, t require.TestingT, name stri
 	return uuid.MustParse(resp.GetCategory().GetId())
 }
 
-// spends is a request for an expense in the person's wallet and category.
+// spends returns a request for an expense in the person's wallet and category.
 func (p person) spends(amount string) *ledgerv1.CreateTransactionRequest {
 	return &ledgerv1.CreateTransactionRequest{
 		Amount: amount, Date: "2026-03-14", Currency: "EUR", WalletId: p.wallet.String(), CategoryId: p.category.String(),
@@ -92,7 +92,7 @@ func (p person) balances(t require.TestingT, wallet uuid.UUID) map[string]string
 	return balances
 }
 
-// stored is everything that the service keeps.
+// stored returns all rows of the service as text.
 func (s *server) stored(t require.TestingT) string {
 	type row struct{ All string }
 	r, err := pg.One[row](context.Background(), s.db, `
@@ -108,7 +108,7 @@ func (s *server) stored(t require.TestingT) string {
 	return r.All
 }
 
-// events are those in the outbox, oldest first.
+// events returns the events in the outbox, oldest first.
 func (s *server) events(t require.TestingT) []proto.Message {
 	type row struct {
 		Subject string
@@ -140,7 +140,7 @@ func requireReason(t require.TestingT, err error, code codes.Code, reason string
 	return *e
 }
 
-// refuses requires a reason, and that nothing was stored.
+// refuses requires that a call fails with a reason and stores nothing.
 func (s *server) refuses(t require.TestingT, code codes.Code, reason string, do func() error) apierr.Error {
 	before := s.stored(t)
 	err := do()

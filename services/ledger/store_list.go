@@ -20,11 +20,12 @@ const (
 	scanned = 10_000
 )
 
-// filtered reports whether rows must be examined that may not match.
+// filtered reports whether the list has conditions that the index of its order does not support, so that it must examine rows that may
+// not match.
 func (l transactionList) filtered() bool { return len(l.conditions().filters) > 0 }
 
-// walkTransactions reads rows by keyset: an index is entered at the start of the page, whatever the page. With filters it
-// examines the nearby rows only, which fill a page of what matches often.
+// walkTransactions reads rows by keyset: it starts at the first row of the page in an index, so that later pages cost no more. With
+// filters it only examines the nearby rows, which fill a page if many rows match.
 func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]transaction, error) {
 	c := l.conditions()
 	rows, err := pg.All[transaction](ctx, q, c.walk(l), c.args...)
@@ -72,17 +73,18 @@ func scanTransactions(ctx context.Context, db *pgxpool.Pool, l transactionList) 
 	return matching, end, nil
 }
 
-// conditions are what a list's statements ask for; only what is wanted is in them, so that the planner sees it.
+// conditions holds the WHERE conditions of a list's statements. It omits absent filters, so that the planner can choose an index.
 type conditions struct {
-	// bounds are those that an index in the list's order is entered with, and filters those asked of each of its rows.
+	// bounds limit the range of an index in the list's order. filters are evaluated for each row of that range.
 	bounds, filters []condition
 	args            []any
 }
 
-// condition is one with values that the planner knows, and with such that it does not.
+// condition is an SQL condition in two forms: known has plain parameters, whose values the planner uses. hidden has the parameters in
+// subqueries, whose values it does not know.
 type condition struct{ known, hidden string }
 
-// value is an argument, and what is made of it for all rows at once.
+// value is an argument with the SQL expression of its parameter, which is evaluated once per statement.
 type value struct {
 	of any
 	as string
@@ -134,7 +136,7 @@ func (l transactionList) conditions() *conditions {
 	return c
 }
 
-// addPlace has the list be the owner's, and begin behind the page before.
+// addPlace restricts the list to the owner, and to the rows after the previous page.
 func (c *conditions) addPlace(l transactionList) {
 	c.add(&c.bounds, "t.owner_id = %s", value{l.owner, "$%d::uuid"})
 	beyond := ">"
@@ -150,7 +152,8 @@ func (c *conditions) addPlace(l transactionList) {
 	}
 }
 
-// addIDs has one wallet, or else one category, bound a list by date: there is an index of each in that order.
+// addIDs adds the filters by wallet and category. In a list by date, a single wallet, or otherwise a single category, is a bound,
+// because there is an index for each in that order.
 func (c *conditions) addIDs(l transactionList) {
 	ofWallet, ofCategory := &c.filters, &c.filters
 	switch {
@@ -170,15 +173,15 @@ func (c *conditions) addIDs(l transactionList) {
 		case 1:
 			c.add(by.to, by.column+" = %s", value{by.ids[0], "$%d::uuid"})
 		default:
-			// Without the second cast it would be ANY of a subquery's rows.
+			// Without the second cast, ANY would compare with the rows of a subquery instead of the elements of an array.
 			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{by.ids, "$%d::uuid[]"})
 		}
 	}
 }
 
-// walk goes along the index, and no further than nearby where rows are left out. There is one plan for all values. Postgres
-// would make it again and again for those that it knows, which takes as long as reading the page; what a subquery gives it
-// does not know.
+// walk returns a statement that reads an index in the list's order, and at most nearby rows if there are filters. It uses hidden values,
+// so that PostgreSQL has one generic plan for all values. With known values it would plan each execution, which takes as long as
+// reading the page.
 func (c *conditions) walk(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	from := "transactions t WHERE " + all(c.bounds, hidden)
@@ -188,7 +191,7 @@ func (c *conditions) walk(l transactionList) string {
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", transactionColumns, from, l.order(), l.limited())
 }
 
-// scan selects the matching rows among the next scanned ones, and the last of these.
+// scan returns a statement that selects the matching rows among the next scanned rows, and the last row examined.
 func (c *conditions) scan(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	return fmt.Sprintf(`WITH examined AS MATERIALIZED (SELECT * FROM transactions t WHERE %s %s LIMIT %d)
@@ -200,14 +203,15 @@ func (c *conditions) scan(l transactionList) string {
 		transactionColumns, l.order(), scanned-1)
 }
 
-// collect finds all that match, by whatever index is best for that, and sorts them: by a key that is no index's, for else
-// Postgres might walk along one in the hope of finding enough soon.
+// collect returns a statement that finds all matching rows with the best index, and sorts them. The sort key is an expression that no
+// index has, because PostgreSQL might otherwise read an index in the list's order, expecting to find enough rows soon.
 func (c *conditions) collect(l transactionList) string {
 	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
 	order := strings.NewReplacer("t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0").Replace(l.order())
 	return fmt.Sprintf("SELECT %s FROM transactions t WHERE %s %s %s", transactionColumns, wanted, order, l.limited())
 }
 
+// all joins one form of conditions with AND.
 func all(conditions []condition, form func(condition) string) string {
 	texts := make([]string, len(conditions))
 	for i, c := range conditions {
@@ -216,9 +220,11 @@ func all(conditions []condition, form func(condition) string) string {
 	return strings.Join(texts, " AND ")
 }
 
-// limited has the number in the statement: of a parameter Postgres believes that it may be a tenth of the table.
+// limited returns the LIMIT clause. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the
+// rows.
 func (l transactionList) limited() string { return fmt.Sprintf("LIMIT %d", l.limit) }
 
+// order returns the ORDER BY clause.
 func (l transactionList) order() string {
 	key, direction := "t.date", ""
 	if l.byAmount() {

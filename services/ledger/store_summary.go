@@ -58,7 +58,7 @@ const movementsOf = `(
 		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND (@currency = '' OR currency = @currency)
 	)`
 
-// args name the bounds of a window of the question.
+// args returns the arguments of the statements for a window.
 func (q summaryQuestion) args(w window) pgx.NamedArgs {
 	head, months, tail := w.parts()
 	touched, later := w.touchedMonths(), w.laterMonths()
@@ -150,7 +150,7 @@ var balancesStatement = hidden.Replace(`
 	) AS later ON later.wallet_id = b.wallet_id AND later.currency = b.currency
 	WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`)
 
-// queueBalances reads the balances at the end of the window: those of now, less the movements since then. The movements are
+// queueBalances reads the balances at the end of the window: the current balances minus the later movements. The movements are
 // the totals of whole months and the transactions in the rest of the window's last month, so that the default window, which
 // usually has nothing after it, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuestion, into *[]walletBalance) {

@@ -12,11 +12,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// transaction is a row of transactions.
+// transaction is a row of table transactions.
 type transaction struct {
 	ID      uuid.UUID
 	OwnerID uuid.UUID `db:"owner_id"`
-	// AmountMinor is negative for an expense.
+	// AmountMinor is in minor units and negative for an expense.
 	AmountMinor int64 `db:"amount_minor"`
 	Description string
 	Date        time.Time
@@ -32,7 +32,7 @@ type transaction struct {
 const transactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
 	t.receipt_id, t.version, t.created_at, t.updated_at`
 
-// amountE4 is the amount in ten-thousandths of the major unit.
+// amountE4 returns the amount in ten-thousandths of the major unit. Lists of several currencies are filtered and sorted by it.
 func (t transaction) amountE4() int64 {
 	n := t.AmountMinor
 	for range mostDecimals - currencyOf(t.Currency).Decimals() {
@@ -41,27 +41,30 @@ func (t transaction) amountE4() int64 {
 	return n
 }
 
-// move is what a transaction does to balances and totals: sign 1 puts it in, -1 takes it out.
-type move struct {
+// posting is the effect of a transaction on balances and totals. Sign 1 adds the transaction and -1 removes it.
+type posting struct {
 	transaction
 	sign int64
 }
 
-func (t transaction) move() move     { return move{transaction: t, sign: 1} }
-func (t transaction) reversed() move { return move{transaction: t, sign: -1} }
+// posting returns the posting that adds t.
+func (t transaction) posting() posting { return posting{transaction: t, sign: 1} }
 
-// booksAs reports whether t and u do the same to balances and totals.
-func (t transaction) booksAs(u transaction) bool {
+// inverse returns the posting that removes t.
+func (t transaction) inverse() posting { return posting{transaction: t, sign: -1} }
+
+// postsLike reports whether t and u have the same effect on balances and totals, so that a change from t to u needs no postings.
+func (t transaction) postsLike(u transaction) bool {
 	return t.WalletID == u.WalletID && t.CategoryID == u.CategoryID && t.Currency == u.Currency &&
 		t.AmountMinor == u.AmountMinor && monthOf(t.Date).Equal(monthOf(u.Date))
 }
 
-// booking adds the rows of a table expression `move` to balances and totals. Rows are taken in key order, so that
-// statements that touch the same ones wait for each other instead of locking up.
-const booking = `balance AS (
+// applyPostingsSQL contains CTEs that add the rows of a CTE named posting to balances and totals. They lock rows in the order of their
+// keys, so that statements that change the same rows wait for each other instead of deadlocking.
+const applyPostingsSQL = `balance AS (
 			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
 			SELECT owner_id, wallet_id, currency, sum(sign * amount_minor)::bigint
-			FROM move
+			FROM posting
 			GROUP BY owner_id, wallet_id, currency
 			ORDER BY owner_id, wallet_id, currency
 			ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
@@ -71,7 +74,7 @@ const booking = `balance AS (
 				(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
 			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
 				sum(sign * greatest(amount_minor, 0))::bigint, sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint
-			FROM move
+			FROM posting
 			GROUP BY owner_id, month, wallet_id, category_id, currency
 			ORDER BY owner_id, month, wallet_id, category_id, currency
 			ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
@@ -83,10 +86,10 @@ const booking = `balance AS (
 // and idempotency records, in one statement, and returns their ids. events and records are parallel to ts. A transaction
 // whose key was used before is not inserted; of several with the same key, only the first one is.
 //
-// patience is the lock timeout for each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
+// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
 // then shares those of the owners (see ownerLock), each in the order of their keys. Its snapshot is older than these locks:
 // a wallet or category that was deleted meanwhile violates a foreign key.
-func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
+func insertTransactions(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, `
 		WITH own AS MATERIALIZED (
@@ -96,7 +99,7 @@ func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duratio
 				$16::bytea[], $17::bytea[], $18::bytea[]) WITH ORDINALITY
 				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
 					created_at, event_id, subject, data, traceparent, key_hash, request_mac, response, position),
-				(SELECT set_config('lock_timeout', $19, true)) AS patience
+				(SELECT set_config('lock_timeout', $19, true)) AS lock_timeout
 			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
 				AND EXISTS (SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id)
 		), claim AS (
@@ -119,10 +122,10 @@ func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duratio
 		), item AS MATERIALIZED (
 			SELECT accepted.*
 			FROM accepted, (SELECT count(*) FROM locked) AS l
-		), move AS (
+		), posting AS (
 			SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, 1 AS sign
 			FROM item
-		), `+booking+`, event AS (
+		), `+applyPostingsSQL+`, event AS (
 			INSERT INTO outbox (id, user_id, subject, data, traceparent)
 			SELECT event_id, owner_id, subject, data, traceparent
 			FROM item
@@ -133,7 +136,7 @@ func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duratio
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date, 1,
 			created_at, created_at
 		FROM item
-		RETURNING id`, insertArgs(patience, ts, events, records)...)
+		RETURNING id`, insertArgs(lockTimeout, ts, events, records)...)
 	if err != nil {
 		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
 	}
@@ -144,9 +147,9 @@ func insertTransactions(ctx context.Context, q pg.Querier, patience time.Duratio
 	return ids, nil
 }
 
-// insertArgs turns rows into columns, in the order of the statement's. It names none: to find names, pgx reads all of the
-// statement each time.
-func insertArgs(patience time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) []any {
+// insertArgs converts rows to arrays, one per column, in the order of the statement's parameters. The parameters are positional,
+// because pgx would parse the statement for each execution to find named ones.
+func insertArgs(lockTimeout time.Duration, ts []transaction, events outbox.Rows, records []idem.Record) []any {
 	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
 	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
 	currencies, descriptions := make([]string, len(ts)), make([]string, len(ts))
@@ -164,11 +167,11 @@ func insertArgs(patience time.Duration, ts []transaction, events outbox.Rows, re
 	return []any{
 		ids, owners, wallets, categories, receipts, currencies, amounts, scaled, descriptions, dates, created,
 		events.IDs, events.Subjects, events.Data, events.Traceparents, keys, macs, responses,
-		fmt.Sprintf("%dms", patience.Milliseconds()),
+		fmt.Sprintf("%dms", lockTimeout.Milliseconds()),
 	}
 }
 
-// selectTransaction returns a transaction whosever it is, or pgx.ErrNoRows.
+// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the owner.
 func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
 	t, err := pg.One[transaction](ctx, q, `SELECT `+transactionColumns+` FROM transactions t WHERE t.id = $1`, id)
 	if err != nil {
@@ -177,7 +180,7 @@ func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transac
 	return t, nil
 }
 
-// lockTransaction is selectTransaction that keeps it from being changed.
+// lockTransaction is selectTransaction with a lock that prevents changes until the transaction ends.
 func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
 	t, err := pg.One[transaction](ctx, q, `SELECT `+transactionColumns+` FROM transactions t WHERE t.id = $1 FOR UPDATE`, id)
 	if err != nil {
@@ -186,6 +189,7 @@ func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transacti
 	return t, nil
 }
 
+// updateTransaction writes the changed fields and the version of t. The caller corrects balances and totals with applyPostings.
 func updateTransaction(ctx context.Context, q pg.Querier, t transaction) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -200,6 +204,7 @@ func updateTransaction(ctx context.Context, q pg.Querier, t transaction) error {
 	return nil
 }
 
+// deleteTransaction deletes the row of t. The caller corrects balances and totals with applyPostings.
 func deleteTransaction(ctx context.Context, q pg.Querier, t transaction) error {
 	_, err := q.Exec(ctx, `DELETE FROM transactions WHERE id = $1 AND owner_id = $2`, t.ID, t.OwnerID)
 	if err != nil {
@@ -208,24 +213,25 @@ func deleteTransaction(ctx context.Context, q pg.Querier, t transaction) error {
 	return nil
 }
 
-// bookMoves adds moves to balances and totals.
-func bookMoves(ctx context.Context, q pg.Querier, moves ...move) error {
-	owners, wallets, categories := make([]uuid.UUID, len(moves)), make([]uuid.UUID, len(moves)), make([]uuid.UUID, len(moves))
-	currencies, dates := make([]string, len(moves)), make([]time.Time, len(moves))
-	amounts, signs := make([]int64, len(moves)), make([]int64, len(moves))
-	for i, m := range moves {
-		owners[i], wallets[i], categories[i] = m.OwnerID, m.WalletID, m.CategoryID
-		currencies[i], dates[i], amounts[i], signs[i] = m.Currency, m.Date, m.AmountMinor, m.sign
+// applyPostings adds postings to balances and totals with one statement. It violates wallet_balances_amount_range or
+// monthly_totals_amount_range if a sum would be out of range.
+func applyPostings(ctx context.Context, q pg.Querier, postings ...posting) error {
+	owners, wallets, categories := make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings))
+	currencies, dates := make([]string, len(postings)), make([]time.Time, len(postings))
+	amounts, signs := make([]int64, len(postings)), make([]int64, len(postings))
+	for i, p := range postings {
+		owners[i], wallets[i], categories[i] = p.OwnerID, p.WalletID, p.CategoryID
+		currencies[i], dates[i], amounts[i], signs[i] = p.Currency, p.Date, p.AmountMinor, p.sign
 	}
 	_, err := q.Exec(ctx, `
-		WITH move AS (
+		WITH posting AS (
 			SELECT *
 			FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bigint[], $7::bigint[])
-				AS m (owner_id, wallet_id, category_id, currency, date, amount_minor, sign)
-		), `+booking+`
+				AS p (owner_id, wallet_id, category_id, currency, date, amount_minor, sign)
+		), `+applyPostingsSQL+`
 		SELECT`, owners, wallets, categories, currencies, dates, amounts, signs)
 	if err != nil {
-		return fmt.Errorf("booking %d moves: %w", len(moves), err)
+		return fmt.Errorf("applying %d postings: %w", len(postings), err)
 	}
 	return nil
 }

@@ -149,8 +149,8 @@ func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID,
 	if err := updateTransaction(ctx, tx, after); err != nil {
 		return transaction{}, clientError(err)
 	}
-	if !before.booksAs(after) {
-		if err := bookMoves(ctx, tx, before.reversed(), after.move()); err != nil {
+	if !before.postsLike(after) {
+		if err := applyPostings(ctx, tx, before.inverse(), after.posting()); err != nil {
 			return transaction{}, clientError(err)
 		}
 	}
@@ -176,7 +176,7 @@ func (s *server) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTran
 		if err := deleteUnusedReceipt(ctx, tx, t); err != nil {
 			return err
 		}
-		if err := bookMoves(ctx, tx, t.reversed()); err != nil {
+		if err := applyPostings(ctx, tx, t.inverse()); err != nil {
 			return clientError(err)
 		}
 		return s.publish(ctx, tx, t.OwnerID, &ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.proto()})

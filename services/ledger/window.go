@@ -6,9 +6,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// window is a span of time: from is in it, end is not.
+// window is a half-open period: from is inclusive and end is exclusive.
 type window struct{ from, end time.Time }
 
+// problem returns what is wrong with the window of a summary, or nil.
 func (w window) problem() *apierr.Field {
 	switch {
 	case !w.from.Before(w.end):
@@ -19,10 +20,11 @@ func (w window) problem() *apierr.Field {
 	return nil
 }
 
-// lastDay is the day of the window's last moment.
+// lastDay returns a time on the last day of the window. Times have a precision of one millisecond.
 func (w window) lastDay() time.Time { return w.end.Add(-time.Millisecond) }
 
-// previous is as many calendar months just before whole ones, else the span of the same length.
+// previous returns the window before w. If w consists of whole calendar months, it has the same number of months, and otherwise the
+// same duration.
 func (w window) previous() window {
 	if w.from.Equal(monthOf(w.from)) && w.end.Equal(monthOf(w.end)) {
 		months := 12*(w.end.Year()-w.from.Year()) + int(w.end.Month()-w.from.Month())
@@ -31,14 +33,14 @@ func (w window) previous() window {
 	return window{from: w.from.Add(-w.end.Sub(w.from)), end: w.from}
 }
 
-// trend is the twelve calendar months that end with the window's last one.
+// trend returns the twelve calendar months that end with the last month of the window.
 func (w window) trend() window {
 	last := monthOf(w.lastDay())
 	return window{from: last.AddDate(0, 1-trendMonths, 0), end: last.AddDate(0, 1, 0)}
 }
 
-// parts takes a window apart: the calendar months that it holds whole, whose totals are kept, and what is left before
-// and after them, whose transactions must be added up. Empty parts have from = end.
+// parts divides a window into its whole calendar months, for which monthly totals exist, and the remaining periods before and after
+// them, whose transactions must be added up. Empty parts have from = end.
 func (w window) parts() (head, months, tail window) {
 	first, last := monthOf(w.from), monthOf(w.end)
 	if first.Before(w.from) {
@@ -50,12 +52,12 @@ func (w window) parts() (head, months, tail window) {
 	return window{from: w.from, end: first}, window{from: first, end: last}, window{from: last, end: w.end}
 }
 
-// touchedMonths are the calendar months that the window has any part of.
+// touchedMonths returns the calendar months that overlap the window.
 func (w window) touchedMonths() window {
 	return window{from: monthOf(w.from), end: monthOf(w.lastDay()).AddDate(0, 1, 0)}
 }
 
-// laterMonths is the start of the first calendar month that begins at the window's end or after it.
+// laterMonths returns the start of the first calendar month that begins at the end of the window or later.
 func (w window) laterMonths() time.Time {
 	month := monthOf(w.end)
 	if month.Before(w.end) {
@@ -64,6 +66,7 @@ func (w window) laterMonths() time.Time {
 	return month
 }
 
+// monthOf returns the start of the calendar month of t in UTC.
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)

@@ -9,9 +9,10 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// parseBill parses the amounts of a recognized receipt. It returns errOCRResponse if an amount is not a number, money.ErrDecimals if
-// the total has more decimals than the currency, and errOCRParse if the total is missing or out of range. If a line has too many
-// decimals or is out of range, the bill can still become one transaction for the total, but not one per line.
+// parseBill parses the amounts of a recognized receipt. It returns errOCRResponse if an amount is not a number,
+// money.ErrDecimals if the total has more decimals than the currency, and errOCRParse if the total is missing or out of range.
+// If a line has too many decimals or is out of range, the bill can still become one transaction for the total, but not one per
+// line.
 func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	var malformed bool
 	b := bill{merchant: describe(r.GetMerchant(), "Receipt")}

@@ -128,8 +128,8 @@ func (s *server) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategor
 	return resp, nil
 }
 
-// DeleteCategory deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into that target
-// first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes. Errors:
+// DeleteCategory deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into that
+// target first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes. Errors:
 // INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE, VERSION_MISMATCH.
 func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, target, err := parseCategoryDelete(req)
@@ -211,6 +211,7 @@ func takenName(err error) error {
 	return err
 }
 
+// parseCategoryName returns the name of a category, or a validation error. Names have 1 to 100 characters.
 func parseCategoryName(s string) (string, error) {
 	var p apierr.Problems
 	name, problem := text.Name("name", s)
@@ -238,6 +239,7 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.U
 	return id, target, nil
 }
 
+// proto returns c as the API shows it.
 func (c category) proto() *ledgerv1.Category {
 	return &ledgerv1.Category{Id: c.ID.String(), Name: c.Name, CreatedAt: formatTime(c.CreatedAt), UpdatedAt: formatTime(c.UpdatedAt)}
 }

@@ -167,7 +167,7 @@ func TestDeleteCategoryTotalsOutOfRange(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	other := s.makeCategory(p.ctx, t, "Other")
 	for _, category := range []uuid.UUID{p.category, other} {
-		// As much comes as goes, for the balance is bounded too.
+		// Incomes and expenses cancel out, because the balance has a limit, too.
 		var both []*ledgerv1.CreateTransactionRequest
 		for range 60 {
 			out := p.spends("999999999999")

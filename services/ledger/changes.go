@@ -83,12 +83,14 @@ func (c *changes) setAmount(p *apierr.Problems, s string) {
 	c.amount = &s
 }
 
+// setDescription accepts up to 1000 characters, and an empty text.
 func (c *changes) setDescription(p *apierr.Problems, s string) {
 	description, problem := text.Description("description", s)
 	p.Field(problem)
 	c.description = &description
 }
 
+// setDate accepts the formats of parseTime.
 func (c *changes) setDate(p *apierr.Problems, s string) {
 	date, _, ok := parseTime(s)
 	if !ok {
@@ -98,20 +100,24 @@ func (c *changes) setDate(p *apierr.Problems, s string) {
 	c.date = &date
 }
 
+// setCurrency accepts an ISO 4217 code in upper or lower case.
 func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	if currency := parseCurrency(p, "currency", s); currency != (money.Currency{}) {
 		c.currency = &currency
 	}
 }
 
+// setWallet accepts a UUID. ownProblems checks that the wallet belongs to the caller.
 func (c *changes) setWallet(p *apierr.Problems, s string) {
 	c.wallet = parseReference(p, "walletId", s, errInvalidWalletID)
 }
 
+// setCategory accepts a UUID. ownProblems checks that the category belongs to the caller.
 func (c *changes) setCategory(p *apierr.Problems, s string) {
 	c.category = parseReference(p, "categoryId", s, errInvalidCategoryID)
 }
 
+// setKind accepts expense and income. It keeps an invalid value, because the request fails anyway.
 func (c *changes) setKind(p *apierr.Problems, s string) {
 	if s != expense && s != income {
 		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))

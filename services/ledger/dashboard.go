@@ -60,8 +60,8 @@ type summaryQuestion struct {
 	currency string
 }
 
-// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if from is
-// later, the month of from.
+// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if
+// from is later, the month of from.
 func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuestion, error) {
 	var p apierr.Problems
 	month := monthOf(now)

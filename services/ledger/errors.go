@@ -8,8 +8,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// The public errors of the service: gRPC code, reason and default message. A reason whose code differs for malformed and unknown ids has
-// two values. tools/generate maps each reason to the HTTP statuses in the OpenAPI document.
+// The public errors of the service: gRPC code, reason and default message. A reason whose code differs for malformed and
+// unknown ids has two values. tools/generate maps each reason to the HTTP statuses in the OpenAPI document.
 var (
 	errWalletNotFound  = apierr.New(codes.NotFound, "WALLET_NOT_FOUND", "Wallet not found")
 	errInvalidWalletID = apierr.New(codes.InvalidArgument, "WALLET_NOT_FOUND", "Wallet not found")

@@ -61,6 +61,7 @@ type Config struct {
 
 // server implements LedgerService. Its methods are in the file of each resource.
 type server struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeLedgerServiceServer
 
 	db      *pgxpool.Pool

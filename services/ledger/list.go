@@ -151,8 +151,10 @@ type position struct {
 	ID       uuid.UUID
 }
 
+// byAmount reports whether the list is sorted by amount, and otherwise by date.
 func (l transactionList) byAmount() bool { return l.sort == leastAmount || l.sort == largestAmount }
 
+// descending reports whether the list begins with the newest date or the largest amount.
 func (l transactionList) descending() bool { return l.sort == newestFirst || l.sort == largestAmount }
 
 // position returns the position of a row, for page.Cut.
@@ -172,6 +174,8 @@ func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, 
 	return "transactions " + owner.String() + " " + base64.StdEncoding.EncodeToString(b), nil
 }
 
+// parseList validates the filters and the order of a request, and adds all problems to one error. The caller sets owner, after
+// and limit.
 func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	var p apierr.Problems
 	l := transactionList{
@@ -225,8 +229,8 @@ func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *ap
 	return parseIDs(p, field, ss, malformed)
 }
 
-// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit all currencies. It returns nil if
-// there is none.
+// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit all currencies. It returns
+// nil if there is none.
 func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
 	if s == nil {
 		return nil

@@ -159,7 +159,7 @@ func TestListTransactionsCursorScope(t *testing.T) {
 			requireReason(t, err, codes.InvalidArgument, "INVALID_CURSOR")
 		})
 	}
-	// The page size is no part of the list's identity.
+	// The page size is not part of a cursor's scope.
 	_, err = s.ListTransactions(p.ctx, &ledgerv1.ListTransactionsRequest{Limit: new(int32(2)), Type: new(expense), Cursor: cursor})
 	require.NoError(t, err)
 }

@@ -91,7 +91,7 @@ func TestConcurrentWrites(t *testing.T) {
 	}
 }
 
-// runPairs runs the first write with each second one, all with holdings of their own.
+// runPairs runs the first write with each second one. Each pair has separate holdings.
 func (p pausedServer) runPairs(t *testing.T, pause string, first func(holdings) error) {
 	t.Helper()
 	owners := map[uuid.UUID]string{}

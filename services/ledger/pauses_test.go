@@ -48,7 +48,7 @@ func installPauses(t *testing.T, db *pgxpool.Pool) {
 // pausedServer is a server whose writes the test can stop and watch, because its connections bear its name.
 type pausedServer struct {
 	*server
-	// replica uses the same database, and has a batcher of its own.
+	// replica uses the same database, and has a separate batcher.
 	replica *server
 	name    string
 	// deadlocks counts the statements that PostgreSQL canceled to end a deadlock.

@@ -23,7 +23,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
 )
 
-// plan is a node of what Postgres tells of a statement that it has run.
+// plan is a node of the plan of an executed statement, as EXPLAIN ANALYZE reports it.
 type plan struct {
 	Node     string  `json:"Node Type"`
 	Relation string  `json:"Relation Name"`
@@ -54,7 +54,7 @@ func (p plan) examined() (rows int) {
 	return rows
 }
 
-// plans are those of the statements that a pool ran, as they ran: with the arguments and the statement mode of the service.
+// plans holds the plans of the statements that a pool ran, with the arguments and the statement mode of the service.
 type plans struct {
 	mu   sync.Mutex
 	seen []plan
@@ -83,7 +83,7 @@ func (p *plans) take(t testing.TB) []plan {
 	return taken
 }
 
-// explained is a server like s on connections that tell of their plans.
+// explained returns a server like s whose connections record the plans of their statements.
 func explained(t testing.TB, s *server) (*server, *plans) {
 	t.Helper()
 	p := &plans{}

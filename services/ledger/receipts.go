@@ -26,8 +26,8 @@ const (
 	maxLineDescription = 1000
 	// recognizedCode is the response's code if nothing was created.
 	recognizedCode = "RECEIPT_RECOGNIZED"
-	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt can still be stored, and a slow
-	// engine results in OCR_RESPONSE_FAILED instead of a timeout.
+	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt can still be stored, and a
+	// slow engine results in OCR_RESPONSE_FAILED instead of a timeout.
 	writeReserve = time.Second
 )
 
@@ -88,7 +88,7 @@ func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRespo
 	return nil, errOCRResponse
 }
 
-// reading is a recognized receipt with its images, and the transactions to create from it, which have no ids yet.
+// reading is a recognized receipt with its images and the transactions to create from it, still without ids.
 type reading struct {
 	upload
 	receipt      *ocrv1.Receipt
@@ -96,8 +96,8 @@ type reading struct {
 	transactions []transaction
 }
 
-// readReceipt splits a recognized receipt into transactions. If the receipt has no currency, it takes the wallet's, and if it has no
-// date, today's (UTC). Each assumption adds a warning.
+// readReceipt splits a recognized receipt into transactions. If the receipt has no currency, it takes the wallet's, and if it
+// has no date, today's (UTC). Each assumption adds a warning.
 func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (reading, error) {
 	now, r := s.now(), recognized.GetReceipt()
 	currency, printed := money.ParseCurrency(r.GetCurrency())
@@ -217,7 +217,8 @@ func (s *server) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *l
 	return nil
 }
 
-// GetReceipt returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
+// GetReceipt returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
+// receipt.
 func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -237,8 +238,8 @@ func (s *server) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest
 	return resp, nil
 }
 
-// GetReceiptImage returns the stored image of a page, by default the first one. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for
-// another user's receipt, RECEIPT_IMAGE_NOT_FOUND.
+// GetReceiptImage returns the stored image of a page, by default the first one. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND,
+// also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND.
 func (s *server) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

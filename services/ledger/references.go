@@ -16,7 +16,7 @@ import (
 // is malformed.
 type references struct{ wallet, category *uuid.UUID }
 
-// references returns the references of the changes, which are nil if the request does not change them.
+// references returns the wallet and the category that the changes name, or nil for a field that they do not change.
 func (c changes) references() references { return references{c.wallet, c.category} }
 
 // CheckReferences checks that a wallet and categories belong to a user, and returns one error that names all that do not. With a

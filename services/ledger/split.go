@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// maxLines is the maximum number of lines that become a transaction each. It keeps the database transaction short. A receipt with more
-// lines becomes one transaction for the total.
+// maxLines is the maximum number of lines that become a transaction each. It keeps the database transaction short. A receipt
+// with more lines becomes one transaction for the total.
 const maxLines = 500
 
 // The values of parameter mode. An absent mode is modeAuto.
@@ -39,8 +39,8 @@ type share struct {
 	amount      int64
 }
 
-// reconciles reports whether the lines and adjustments add up to the printed total exactly. The sum cannot overflow, because package
-// money limits each amount so that an int64 holds the sum of 900, and there are at most maxLines lines.
+// reconciles reports whether the lines and adjustments add up to the printed total exactly. The sum cannot overflow, because
+// package money limits each amount so that an int64 holds the sum of 900, and there are at most maxLines lines.
 func (b bill) reconciles() bool {
 	if b.unreadable || len(b.lines) == 0 || len(b.lines) > maxLines {
 		return false
@@ -52,8 +52,8 @@ func (b bill) reconciles() bool {
 	return sum == b.total
 }
 
-// split returns the shares of a bill. Their sum is minus the printed total in each mode. It returns false if the mode is impossible:
-// modeItems with lines that do not add up, or one transaction for a total of zero.
+// split returns the shares of a bill. Their sum is minus the printed total in each mode. It returns false if the mode is
+// impossible: modeItems with lines that do not add up, or one transaction for a total of zero.
 func (b bill) split(mode string) ([]share, bool) {
 	if mode != modeSingle && b.reconciles() {
 		if shares := b.items(); len(shares) > 0 {

@@ -102,8 +102,9 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// reassignTransactions changes the category of all transactions of a category. It waits for rows that an earlier release is changing,
-// because that release does not share the owner's lock. So mergeTotals must be a later statement, whose snapshot includes them.
+// reassignTransactions changes the category of all transactions of a category. It waits for rows that an earlier release is
+// changing, because that release does not share the owner's lock. So mergeTotals must be a later statement, whose snapshot
+// includes them.
 func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -138,8 +139,8 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 	return nil
 }
 
-// deleteCategory deletes a category and its totals, which are zero without transactions. It violates categoryKey if a transaction or a budget uses
-// the category.
+// deleteCategory deletes a category and its totals, which are zero without transactions. It violates categoryKey if a
+// transaction or a budget uses the category.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)

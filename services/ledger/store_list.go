@@ -20,8 +20,8 @@ const (
 	scanned = 10_000
 )
 
-// filtered reports whether the list has conditions that the index of its order does not support, so that it must examine rows that may
-// not match.
+// filtered reports whether the list has conditions that the index of its order does not support, so that it must examine rows
+// that may not match.
 func (l transactionList) filtered() bool { return len(l.conditions().filters) > 0 }
 
 // walkTransactions reads rows by keyset: it starts at the first row of the page in an index, so that later pages cost no more. With
@@ -80,8 +80,8 @@ type conditions struct {
 	args            []any
 }
 
-// condition is an SQL condition in two forms: known has plain parameters, whose values the planner uses. hidden has the parameters in
-// subqueries, whose values it does not know.
+// condition is an SQL condition in two forms: known has plain parameters, whose values the planner uses. hidden has the
+// parameters in subqueries, whose values it does not know.
 type condition struct{ known, hidden string }
 
 // value is an argument with the SQL expression of its parameter, which is evaluated once per statement.
@@ -179,9 +179,9 @@ func (c *conditions) addIDs(l transactionList) {
 	}
 }
 
-// walk returns a statement that reads an index in the list's order, and at most nearby rows if there are filters. It uses hidden values,
-// so that PostgreSQL has one generic plan for all values. With known values it would plan each execution, which takes as long as
-// reading the page.
+// walk returns a statement that reads an index in the list's order, and at most nearby rows if there are filters. It uses
+// hidden values, so that PostgreSQL has one generic plan for all values. With known values it would plan each execution, which
+// takes as long as reading the page.
 func (c *conditions) walk(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	from := "transactions t WHERE " + all(c.bounds, hidden)
@@ -203,8 +203,8 @@ func (c *conditions) scan(l transactionList) string {
 		transactionColumns, l.order(), scanned-1)
 }
 
-// collect returns a statement that finds all matching rows with the best index, and sorts them. The sort key is an expression that no
-// index has, because PostgreSQL might otherwise read an index in the list's order, expecting to find enough rows soon.
+// collect returns a statement that finds all matching rows with the best index, and sorts them. The sort key is an expression
+// that no index has, because PostgreSQL might otherwise read an index in the list's order, expecting to find enough rows soon.
 func (c *conditions) collect(l transactionList) string {
 	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
 	order := strings.NewReplacer("t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0").Replace(l.order())
@@ -220,8 +220,8 @@ func all(conditions []condition, form func(condition) string) string {
 	return strings.Join(texts, " AND ")
 }
 
-// limited returns the LIMIT clause. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the
-// rows.
+// limited returns the LIMIT clause. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 %
+// of the rows.
 func (l transactionList) limited() string { return fmt.Sprintf("LIMIT %d", l.limit) }
 
 // order returns the ORDER BY clause.

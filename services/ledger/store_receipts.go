@@ -46,6 +46,7 @@ func selectReceiptByFile(ctx context.Context, q pg.Querier, owner uuid.UUID, has
 	return r.ID, nil
 }
 
+// insertReceipt inserts a receipt. Several receipts of one owner may have the same file.
 func insertReceipt(ctx context.Context, q pg.Querier, r receipt) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)

@@ -92,8 +92,8 @@ func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived 
 	return wallets, nil
 }
 
-// lockWalletRow prevents changes and the deletion of a wallet until the transaction ends. Transactions in it can still be created. It
-// returns pgx.ErrNoRows if the owner has no such wallet.
+// lockWalletRow prevents changes and the deletion of a wallet until the transaction ends. Transactions in it can still be
+// created. It returns pgx.ErrNoRows if the owner has no such wallet.
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	type row struct{ ID uuid.UUID }
 	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
@@ -115,8 +115,8 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// deleteWallet deletes a wallet, its balances and its totals, which are zero without transactions. It violates transactions_wallet_fkey if a
-// transaction uses the wallet.
+// deleteWallet deletes a wallet, its balances and its totals, which are zero without transactions. It violates
+// transactions_wallet_fkey if a transaction uses the wallet.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2)

@@ -68,6 +68,7 @@ func (s *server) notInserted(ctx context.Context, q pg.Querier, t transaction) e
 	return apierr.Unavailable
 }
 
+// references returns the wallet and the category of t.
 func (t transaction) references() references { return references{&t.WalletID, &t.CategoryID} }
 
 // created returns the event of a created transaction.
@@ -257,6 +258,7 @@ func (t transaction) proto() *ledgerv1.Transaction {
 	return m
 }
 
+// transactionsProto returns ts as the API shows them, in the same order.
 func transactionsProto(ts []transaction) []*ledgerv1.Transaction {
 	out := make([]*ledgerv1.Transaction, len(ts))
 	for i, t := range ts {

@@ -14,7 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
-// corruptions change what is stored of a person, without a write of the service's.
+// corruptions change a person's stored rows directly, without the service.
 var corruptions = map[string]string{
 	"balance differs":           `UPDATE wallet_balances SET amount_minor = amount_minor + 100 WHERE owner_id = $1`,
 	"balance is missing":        `DELETE FROM wallet_balances WHERE owner_id = $1`,

@@ -177,6 +177,7 @@ func unknownWallet(err error) error {
 	return err
 }
 
+// parseWallet validates the request and returns the wallet with its opening balance, still without id and owner.
 func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	var p apierr.Problems
 	name, problem := text.Name("name", req.GetName())
@@ -193,6 +194,7 @@ func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	return w, p.Err()
 }
 
+// parseWalletUpdate validates the request. name is only meaningful if the request sets it.
 func parseWalletUpdate(req *ledgerv1.UpdateWalletRequest) (id uuid.UUID, name string, err error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

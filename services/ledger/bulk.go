@@ -50,6 +50,7 @@ func (s *server) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTra
 	if !valid {
 		return nil, bulkProblems(ctx, s.db, owner, parsed)
 	}
+	// The idempotency record covers the whole request.
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsResponse{Transactions: transactionsProto(ts)}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {

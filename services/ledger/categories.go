@@ -148,6 +148,7 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 		if _, err := matchVersion(locked, id, req.GetIfMatch()); err != nil {
 			return err
 		}
+		// A merge publishes this event only, and none for each transaction.
 		event := &ledgerv1.CategoryDeleted{OwnerId: owner.String(), CategoryId: id.String()}
 		if req.ReassignTo != nil {
 			if _, ok := locked[target]; !ok {
@@ -161,6 +162,7 @@ func (s *server) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategor
 			}
 			event.ReassignedTo = new(target.String())
 		}
+		// An expired reservation must not prevent the deletion, even if the hourly cleanup has not removed it yet.
 		if err := deleteExpiredReservations(ctx, tx, owner, id, s.now()); err != nil {
 			return err
 		}

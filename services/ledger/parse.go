@@ -67,6 +67,7 @@ func parseTime(s string) (t time.Time, bare, ok bool) {
 	if part[8] != "" {
 		zone = part[8] + ":" + cmp.Or(part[9], "00")
 	}
+	// The parts are joined to RFC 3339, so that package time validates days and hours.
 	t, err := time.Parse(time.RFC3339, part[1]+"-"+part[2]+"-"+part[3]+
 		"T"+cmp.Or(part[4], "00")+":"+cmp.Or(part[5], "00")+":"+cmp.Or(part[6], "00")+"."+cmp.Or(part[7], "0")+zone)
 	t = t.UTC().Truncate(time.Millisecond)

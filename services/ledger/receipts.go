@@ -39,6 +39,7 @@ const (
 func (s *server) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
+	// A repetition of a request is answered before the expensive recognition.
 	if !req.GetDryRun() {
 		if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 			resp.Replayed = replayed
@@ -78,6 +79,7 @@ func (s *server) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRespo
 	if err == nil && resp.GetReceipt() != nil {
 		return resp, nil
 	}
+	// The client has disconnected, which is not a failure of the ocr service.
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}
@@ -124,6 +126,7 @@ func (s *server) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (rea
 	if !ok {
 		return reading{}, splitError(b, u.mode)
 	}
+	// The split is one transaction for the total in this case.
 	if len(r.GetLines()) > 0 && !b.reconciles() {
 		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
 	}

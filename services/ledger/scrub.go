@@ -74,6 +74,7 @@ func (s *scrubber) step(ctx context.Context, limit time.Duration) error {
 	for first := true; first || budget.Err() == nil; first = false {
 		owner, err := selectOwnerAfter(ctx, s.db, s.last)
 		if errors.Is(err, pgx.ErrNoRows) {
+			// The pass is complete, so differences of the previous pass that were repaired no longer count.
 			s.differing.Store(s.found)
 			s.last, s.found = uuid.Nil, 0
 			return nil

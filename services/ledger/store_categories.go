@@ -13,14 +13,17 @@ import (
 
 // category is a row of categories.
 type category struct {
-	ID        uuid.UUID
-	OwnerID   uuid.UUID `db:"owner_id"`
-	Name      string
+	ID      uuid.UUID
+	OwnerID uuid.UUID `db:"owner_id"`
+	// Name is unique per owner, ignoring case.
+	Name string
+	// Version starts at 1 and increases with each change. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
+// categoryColumns are the columns of a category.
 const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
 
 // countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that

@@ -90,6 +90,7 @@ type value struct {
 	as string
 }
 
+// add appends a condition to a list of conditions, and its values to the arguments. format has one %s per value.
 func (c *conditions) add(to *[]condition, format string, values ...value) {
 	known, hidden := make([]any, len(values)), make([]any, len(values))
 	for i, v := range values {
@@ -100,6 +101,8 @@ func (c *conditions) add(to *[]condition, format string, values ...value) {
 	*to = append(*to, condition{fmt.Sprintf(format, known...), fmt.Sprintf(format, hidden...)})
 }
 
+// conditions returns the conditions of the list. In the order by date, conditions on the date are bounds and those on the amount are
+// filters; in the order by amount it is the other way round.
 func (l transactionList) conditions() *conditions {
 	c := &conditions{}
 	ofDate, ofAmount := &c.bounds, &c.filters

@@ -196,6 +196,7 @@ func queueRecent(batch *pgx.Batch, q summaryQuestion, into *[]transaction) {
 	batch.Queue(recentStatement, q.args(q.window)).Query(collect(into))
 }
 
+// collect returns a function that reads the rows of a queued statement into a slice.
 func collect[T any](into *[]T) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var err error

@@ -21,14 +21,17 @@ type transaction struct {
 	Description string
 	Date        time.Time
 	Currency    string
-	WalletID    uuid.UUID  `db:"wallet_id"`
-	CategoryID  uuid.UUID  `db:"category_id"`
-	ReceiptID   *uuid.UUID `db:"receipt_id"`
-	Version     int64
-	CreatedAt   time.Time `db:"created_at"`
-	UpdatedAt   time.Time `db:"updated_at"`
+	WalletID    uuid.UUID `db:"wallet_id"`
+	CategoryID  uuid.UUID `db:"category_id"`
+	// ReceiptID is nil unless the transaction was created from a receipt.
+	ReceiptID *uuid.UUID `db:"receipt_id"`
+	// Version starts at 1 and increases with each change. The ETag contains it.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 }
 
+// transactionColumns are the columns of a transaction t, in a form that pg.One and pg.All map to the struct.
 const transactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
 	t.receipt_id, t.version, t.created_at, t.updated_at`
 
@@ -85,6 +88,15 @@ const applyPostingsSQL = `balance AS (
 // insertTransactions inserts the transactions whose wallet and category belong to their owner, with balances, totals, events
 // and idempotency records, in one statement, and returns their ids. events and records are parallel to ts. A transaction
 // whose key was used before is not inserted; of several with the same key, only the first one is.
+//
+// The CTEs run in this order, because each reads the previous one:
+//
+//   - own: the rows whose wallet and category belong to their owner
+//   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique index decides between requests
+//   - accepted: the rows without a key, and those whose record was inserted
+//   - locked: shares the owners' locks
+//   - item: the accepted rows, after the locks
+//   - posting, balance, total, event: the effects of the items
 //
 // lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
 // then shares those of the owners (see ownerLock), each in the order of their keys. Its snapshot is older than these locks:

@@ -13,15 +13,17 @@ import (
 
 // wallet is a row of wallets with its balances.
 type wallet struct {
-	ID           uuid.UUID
-	OwnerID      uuid.UUID `db:"owner_id"`
-	Name         string
-	Currency     string
+	ID       uuid.UUID
+	OwnerID  uuid.UUID `db:"owner_id"`
+	Name     string
+	Currency string
+	// InitialMinor is the opening balance in minor units of Currency.
 	InitialMinor int64 `db:"initial_minor"`
 	Archived     bool
-	Version      int64
-	CreatedAt    time.Time `db:"created_at"`
-	UpdatedAt    time.Time `db:"updated_at"`
+	// Version starts at 1 and increases with each change of name or archived, but not with the balance.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 	// Currencies holds the wallet's own currency first, and then those with a balance other than zero. Amounts holds their balances
 	// in minor units.
 	Currencies []string

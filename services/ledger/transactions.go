@@ -32,6 +32,7 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
 	t := c.apply(&p, transaction{})
 	if p.Err() != nil {
+		// A response names unknown wallets and categories beside the other problems, so that one correction suffices.
 		return nil, ownProblems(ctx, s.db, p, owner, c.references())
 	}
 	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.newID(), owner, 1, s.now()
@@ -49,6 +50,7 @@ func (s *server) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTran
 	if written {
 		return resp, nil
 	}
+	// The transaction was not inserted: either the key was used before, or a reference is not the owner's.
 	if resp.Replayed, err = idem.Replay(ctx, s.db, call, resp); err != nil {
 		return nil, err
 	}
@@ -150,6 +152,7 @@ func (s *server) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID,
 	if err := updateTransaction(ctx, tx, after); err != nil {
 		return transaction{}, clientError(err)
 	}
+	// Most changes of a description or a day need no postings.
 	if !before.postsLike(after) {
 		if err := applyPostings(ctx, tx, before.inverse(), after.posting()); err != nil {
 			return transaction{}, clientError(err)

@@ -29,22 +29,23 @@ func TestThePagesLinkToWhatIsThere(t *testing.T) {
 	require.Empty(t, slices.Sorted(maps.Keys(broken)))
 }
 
-// TestThePagesNameTestsThatExist keeps promises from outliving the tests that hold them.
+// TestThePagesNameTestsThatExist keeps promises from outliving the tests that hold them. A page names a test, or a subtest as
+// `TestCreateWallet/starts_with_its_opening_balance`.
 func TestThePagesNameTestsThatExist(t *testing.T) {
 	t.Parallel()
-	defined := map[string]bool{}
-	definition := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	defined := map[string]bool{"": true}
+	definition := regexp.MustCompile(`(?m)^func (Test\w+)\(|\bt\.Run\("([^"]+)"`)
 	for _, text := range texts(t, root, "_test.go") {
 		for _, match := range definition.FindAllStringSubmatch(text, -1) {
-			defined[match[1]] = true
+			defined[match[1]+strings.ReplaceAll(match[2], " ", "_")] = true
 		}
 	}
 	missing := map[string]bool{}
-	named := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	named := regexp.MustCompile("`(Test[A-Z]\\w+)(?:/([^`]+))?`")
 	for page, text := range pages(t) {
 		for _, match := range named.FindAllStringSubmatch(text, -1) {
-			if !defined[match[1]] {
-				missing[page+": "+match[1]] = true
+			if !defined[match[1]] || !defined[match[2]] {
+				missing[page+": "+match[0]] = true
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (b *bundle) audit(ctx context.Context, t *testing.T) []*authv1.AuditEntry {
 	return resp.GetEntries()
 }
 
-// types are those of entries, oldest first, each with how it came out unless that was well.
+// types returns the types of entries, oldest first, each with its outcome unless that is success.
 func types(entries []*authv1.AuditEntry) []string {
 	var out []string
 	for i := len(entries) - 1; i >= 0; i-- {
@@ -39,113 +39,125 @@ func types(entries []*authv1.AuditEntry) []string {
 	return out
 }
 
-func TestTheTrailTellsWhatHappenedToAnAccountAndFromWhere(t *testing.T) {
+func TestListAudit(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	ctx, _ := b.member(t, "ada@example.com")
-	other := b.login(t, "ada@example.com")
-	require.ErrorIs(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com", "wrong password"), errInvalidCredentials)
-	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
-	require.NoError(t, err)
-	_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com"), CurrentPassword: goodPassword})
-	require.NoError(t, err)
-	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: "wrong password", NewPassword: "another good one"})
-	require.ErrorIs(t, err, errInvalidCredentials)
-	_, err = b.refresh(t.Context(), other.GetRefreshToken())
-	require.NoError(t, err)
-	for range 2 {
-		_, err = b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: other.GetRefreshToken(), UserAgent: "thief/1.0"})
-		require.ErrorIs(t, err, errInvalidRefreshToken)
-	}
-	third := b.login(t, "lovelace@example.com")
-	thirdID, err := b.verify(t, third.GetAccessToken())
-	require.NoError(t, err)
-	_, err = b.RevokeSession(ctx, &authv1.RevokeSessionRequest{Id: thirdID.SessionID.String()})
-	require.NoError(t, err)
-	b.login(t, "lovelace@example.com")
-	b.login(t, "lovelace@example.com")
-	_, err = b.ChangePassword(from(ctx, "203.0.113.9"), &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another good one", UserAgent: "app/2"})
-	require.NoError(t, err)
-	entries := b.audit(ctx, t)
-	require.Equal(t, []string{
-		"registered", "login_succeeded", "login_succeeded", "login_failed failed", "profile_changed", "email_changed",
-		"password_change_failed failed", "refresh_token_reused failed", "login_succeeded", "session_ended",
-		"login_succeeded", "login_succeeded", "password_changed", "session_ended",
-	}, types(entries))
-	require.Equal(t, int32(2), entries[0].GetCount(), "both of the other sessions that were left")
-	require.Equal(t, "203.0.113.9", entries[1].GetAddress())
-	require.Equal(t, "app/2", entries[1].GetUserAgent())
-	require.Equal(t, "2026-03-15T12:00:00.000Z", entries[1].GetAt())
-	require.Equal(t, thirdID.SessionID.String(), entries[4].GetSessionId())
-	require.Equal(t, "thief/1.0", entries[6].GetUserAgent())
-	require.Equal(t, "203.0.113.7", entries[10].GetAddress())
-	require.Empty(t, entries[10].GetSessionId())
+	t.Run("shows each event of the account and its address", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		other := b.login(t, "ada@example.com")
+		require.ErrorIs(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com", "wrong password"), errInvalidCredentials)
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
+		require.NoError(t, err)
+		_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com"), CurrentPassword: goodPassword})
+		require.NoError(t, err)
+		_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: "wrong password", NewPassword: "another good one"})
+		require.ErrorIs(t, err, errInvalidCredentials)
+		_, err = b.refresh(t.Context(), other.GetRefreshToken())
+		require.NoError(t, err)
+		for range 2 {
+			_, err = b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: other.GetRefreshToken(), UserAgent: "thief/1.0"})
+			require.ErrorIs(t, err, errInvalidRefreshToken)
+		}
+		third := b.login(t, "lovelace@example.com")
+		thirdID, err := b.verify(t, third.GetAccessToken())
+		require.NoError(t, err)
+		_, err = b.RevokeSession(ctx, &authv1.RevokeSessionRequest{Id: thirdID.SessionID.String()})
+		require.NoError(t, err)
+		b.login(t, "lovelace@example.com")
+		b.login(t, "lovelace@example.com")
+		_, err = b.ChangePassword(from(ctx, "203.0.113.9"), &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another good one", UserAgent: "app/2"})
+		require.NoError(t, err)
+		entries := b.audit(ctx, t)
+		require.Equal(t, []string{
+			"registered", "login_succeeded", "login_succeeded", "login_failed failed", "profile_changed", "email_changed",
+			"password_change_failed failed", "refresh_token_reused failed", "login_succeeded", "session_ended",
+			"login_succeeded", "login_succeeded", "password_changed", "session_ended",
+		}, types(entries))
+		require.Equal(t, int32(2), entries[0].GetCount(), "both of the other sessions that were left")
+		require.Equal(t, "203.0.113.9", entries[1].GetAddress())
+		require.Equal(t, "app/2", entries[1].GetUserAgent())
+		require.Equal(t, "2026-03-15T12:00:00.000Z", entries[1].GetAt())
+		require.Equal(t, thirdID.SessionID.String(), entries[4].GetSessionId())
+		require.Equal(t, "thief/1.0", entries[6].GetUserAgent())
+		require.Equal(t, "203.0.113.7", entries[10].GetAddress())
+		require.Empty(t, entries[10].GetSessionId())
 
-	_, err = b.Logout(ctx, &authv1.LogoutRequest{})
-	require.NoError(t, err)
-	_, err = b.ListAudit(ctx, &authv1.ListAuditRequest{})
-	requireReason(t, codes.Unauthenticated, "UNAUTHORIZED", err)
-}
-
-func TestATrailIsItsUsersAloneAndPaged(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ada, _ := b.member(t, "ada@example.com")
-	bob, _ := b.member(t, "bob@example.com")
-	require.Equal(t, []string{"registered", "login_succeeded"}, types(b.audit(bob, t)))
-	first, err := b.ListAudit(ada, &authv1.ListAuditRequest{Limit: new(int32(1))})
-	require.NoError(t, err)
-	require.True(t, first.GetPagination().GetHasMore())
-	require.Equal(t, []string{"login_succeeded"}, types(first.GetEntries()))
-	rest, err := b.ListAudit(ada, &authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
-	require.NoError(t, err)
-	require.Equal(t, []string{"registered"}, types(rest.GetEntries()))
-	require.False(t, rest.GetPagination().GetHasMore())
-	_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
-	requireReason(t, codes.InvalidArgument, "INVALID_CURSOR", err)
-	_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Limit: new(int32(0))})
-	require.Equal(t, []string{"limit"}, fieldNames(requireReason(t, codes.InvalidArgument, "VALIDATION_ERROR", err)))
-}
-
-func TestWhoeverGuessesCannotFillTheTrail(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, _ := b.member(t, "ada@example.com")
-	fail := func(address string) {
-		entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address, agent: "guesser"})
-		require.NoError(t, b.fail(t.Context(), loginAttempt("ada@example.com", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
-	}
-	for range 5 {
+		_, err = b.Logout(ctx, &authv1.LogoutRequest{})
+		require.NoError(t, err)
+		_, err = b.ListAudit(ctx, &authv1.ListAuditRequest{})
+		requireReason(t, codes.Unauthenticated, "UNAUTHORIZED", err)
+	})
+	t.Run("pages through the entries of the acting user only", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ada, _ := b.member(t, "ada@example.com")
+		bob, _ := b.member(t, "bob@example.com")
+		require.Equal(t, []string{"registered", "login_succeeded"}, types(b.audit(bob, t)))
+		first, err := b.ListAudit(ada, &authv1.ListAuditRequest{Limit: new(int32(1))})
+		require.NoError(t, err)
+		require.True(t, first.GetPagination().GetHasMore())
+		require.Equal(t, []string{"login_succeeded"}, types(first.GetEntries()))
+		rest, err := b.ListAudit(ada, &authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
+		require.NoError(t, err)
+		require.Equal(t, []string{"registered"}, types(rest.GetEntries()))
+		require.False(t, rest.GetPagination().GetHasMore())
+		_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
+		requireReason(t, codes.InvalidArgument, "INVALID_CURSOR", err)
+		_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Limit: new(int32(0))})
+		require.Equal(t, []string{"limit"}, fieldNames(requireReason(t, codes.InvalidArgument, "VALIDATION_ERROR", err)))
+	})
+	t.Run("counts repeated failures in a limited number of entries", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		fail := func(address string) {
+			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address, agent: "guesser"})
+			require.NoError(t, b.fail(t.Context(), loginAttempt("ada@example.com", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
+		}
+		for range 5 {
+			fail("203.0.113.1")
+		}
+		b.clock.advance(time.Minute)
 		fail("203.0.113.1")
-	}
-	b.clock.advance(time.Minute)
-	fail("203.0.113.1")
-	entries := b.audit(ctx, t)
-	require.Len(t, entries, 3)
-	require.Equal(t, int32(6), entries[0].GetCount())
-	require.Equal(t, "2026-03-15T12:01:00.000Z", entries[0].GetLastAt())
-	for i := range 3 * auditAddresses {
-		fail(fmt.Sprintf("198.51.100.%d", i))
-	}
-	entries = b.audit(ctx, t)
-	require.Len(t, entries, 2+auditAddresses+1)
-	require.Equal(t, int32(2*auditAddresses+1), entries[0].GetCount(), "the addresses that there was no room for")
-	require.Empty(t, entries[0].GetAddress())
-	b.clock.advance(auditHour)
-	fail("203.0.113.1")
-	require.Len(t, b.audit(ctx, t), 2+auditAddresses+2, "another hour counts anew")
+		entries := b.audit(ctx, t)
+		require.Len(t, entries, 3)
+		require.Equal(t, int32(6), entries[0].GetCount())
+		require.Equal(t, "2026-03-15T12:01:00.000Z", entries[0].GetLastAt())
+		for i := range 3 * auditAddresses {
+			fail(fmt.Sprintf("198.51.100.%d", i))
+		}
+		entries = b.audit(ctx, t)
+		require.Len(t, entries, 2+auditAddresses+1)
+		require.Equal(t, int32(2*auditAddresses+1), entries[0].GetCount(), "the addresses that there was no room for")
+		require.Empty(t, entries[0].GetAddress())
+		b.clock.advance(auditHour)
+		fail("203.0.113.1")
+		require.Len(t, b.audit(ctx, t), 2+auditAddresses+2, "another hour counts anew")
+	})
+	t.Run("stores no entry without an account", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		require.ErrorIs(t, b.attempt(t.Context(), "nobody@example.com", "wrong password"), errInvalidCredentials)
+		var rows int
+		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
+		require.Zero(t, rows)
+	})
+	t.Run("returns entries for a year", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		b.clock.advance(auditKept - time.Hour)
+		b.member(t, "bob@example.com")
+		b.clock.advance(2 * time.Hour)
+		require.NoError(t, b.expire(t.Context()))
+		var rows int
+		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
+		require.Equal(t, 2, rows)
+	})
 }
 
-func TestNothingIsWrittenOfAnAccountThatDoesNotExist(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	require.ErrorIs(t, b.attempt(t.Context(), "nobody@example.com", "wrong password"), errInvalidCredentials)
-	var rows int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
-	require.Zero(t, rows)
-}
-
-func TestSharingStandsInTheTrailsOfThoseWhomItConcernsOnce(t *testing.T) {
+func TestNoteSharing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner := uuid.MustParse(b.register(t, "ada@example.com").GetId())
@@ -173,17 +185,4 @@ func TestSharingStandsInTheTrailsOfThoseWhomItConcernsOnce(t *testing.T) {
 	require.Equal(t, "accepted", entries[1].GetSharing().GetStatus())
 	require.Equal(t, "editor", entries[2].GetSharing().GetRole())
 	require.Equal(t, budget, entries[2].GetSharing().GetBudgetId())
-}
-
-func TestATrailIsKeptForAYear(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	b.clock.advance(auditKept - time.Hour)
-	b.member(t, "bob@example.com")
-	b.clock.advance(2 * time.Hour)
-	require.NoError(t, b.expire(t.Context()))
-	var rows int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
-	require.Equal(t, 2, rows)
 }

@@ -28,7 +28,7 @@ var testConfig = Config{
 	Config: rpc.Config{ServiceKey: "test"}, AccessTTL: time.Hour, RefreshTTL: 720 * time.Hour, KeyRotation: 720 * time.Hour,
 }
 
-// clock stands still until it is told to move.
+// clock returns the same time until advance is called.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -61,7 +61,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// replica is another process of the same installation.
+// replica returns another process of the same installation, on the same database.
 func (b *bundle) replica(t *testing.T, config Config) *bundle {
 	t.Helper()
 	s, err := newServer(b.db, config, func() {}, b.clock.now, slog.New(slog.DiscardHandler))
@@ -87,7 +87,7 @@ func (b *bundle) refresh(ctx context.Context, token string) (*authv1.RefreshResp
 	return b.Refresh(ctx, &authv1.RefreshRequest{RefreshToken: token})
 }
 
-// as is the context that a request with this access token would run in.
+// as returns the context of a request with this access token.
 func (b *bundle) as(t *testing.T, access string) context.Context {
 	t.Helper()
 	id, err := b.verify(t, access)
@@ -95,7 +95,7 @@ func (b *bundle) as(t *testing.T, access string) context.Context {
 	return caller.With(t.Context(), id)
 }
 
-// verify judges a token like a service that has just loaded what it trusts.
+// verify verifies a token like a service that has just loaded the keys and ended sessions.
 func (b *bundle) verify(t *testing.T, access string) (caller.Identity, error) {
 	t.Helper()
 	v, err := caller.NewVerifier(b.trust(), b.clock.now, slog.New(slog.DiscardHandler))
@@ -116,7 +116,7 @@ func from(ctx context.Context, address string) context.Context {
 	return metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", address, "coffer-service-key", rpc.GatewayKey(testConfig.ServiceKey)))
 }
 
-// state is everything that the service has stored, but for failed sign-ins.
+// state returns all stored rows as text, except failed attempts and audit entries.
 func (b *bundle) state(t *testing.T) string {
 	t.Helper()
 	var s string
@@ -176,7 +176,7 @@ func (e told) message(t *testing.T) proto.Message {
 	return m
 }
 
-func TestAConfigurationThatCannotWorkIsRefusedWithEveryReason(t *testing.T) {
+func TestConfigCheck(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, testConfig.check())
 	err := Config{AccessTTL: 0, RefreshTTL: -1, KeyRotation: time.Minute}.check()
@@ -185,7 +185,7 @@ func TestAConfigurationThatCannotWorkIsRefusedWithEveryReason(t *testing.T) {
 	require.ErrorContains(t, err, "KEY_ROTATION")
 }
 
-func TestTheSweepDeletesWhatHasExpiredAndNothingElse(t *testing.T) {
+func TestExpire(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.register(t, "ada@example.com")

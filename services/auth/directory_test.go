@@ -12,7 +12,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-func TestAServiceFindsAUserByEmail(t *testing.T) {
+func TestFindUserByEmail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	u := b.register(t, "ada@example.com")
@@ -34,7 +34,7 @@ func TestAServiceFindsAUserByEmail(t *testing.T) {
 	}
 }
 
-func TestAServiceGetsTheUsersThatThereAre(t *testing.T) {
+func TestGetUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ada, bob := b.register(t, "ada@example.com"), b.register(t, "bob@example.com")

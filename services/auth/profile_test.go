@@ -13,58 +13,6 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-func TestAUserSeesAndChangesWhoTheyAre(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, l := b.member(t, "ada@example.com")
-	me, err := b.GetMe(ctx, &authv1.GetMeRequest{})
-	require.NoError(t, err)
-	require.True(t, proto.Equal(l.GetUser(), me.GetUser()))
-
-	renamed, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new(" Ada L. ")})
-	require.NoError(t, err)
-	require.Equal(t, "Ada L.", renamed.GetUser().GetName())
-	require.Equal(t, "ada@example.com", renamed.GetUser().GetEmail())
-	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Eve"), IfMatch: me.GetEtag()})
-		return err
-	})
-
-	moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag(), CurrentPassword: goodPassword})
-	require.NoError(t, err)
-	require.Equal(t, "Ada L.", moved.GetUser().GetName())
-	require.Equal(t, "lovelace@example.com", moved.GetUser().GetEmail())
-	me, err = b.GetMe(ctx, &authv1.GetMeRequest{})
-	require.NoError(t, err)
-	require.True(t, proto.Equal(moved.GetUser(), me.GetUser()))
-
-	events := b.events(t)
-	require.Len(t, events, 3)
-	require.Equal(t, "auth.v1.user.updated", events[2].Subject)
-	require.True(t, proto.Equal(&authv1.UserUpdated{User: me.GetUser()}, events[2].message(t)))
-
-	b.login(t, "lovelace@example.com")
-	_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
-	require.ErrorIs(t, err, errInvalidCredentials)
-	b.register(t, "ada@example.com")
-}
-
-func TestAnUpdateThatIsNoneOrBadIsRefused(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, _ := b.member(t, "ada@example.com")
-	b.register(t, "bob@example.com")
-	update := func(req *authv1.UpdateMeRequest) func() error {
-		return func() error { _, err := b.UpdateMe(ctx, req); return err }
-	}
-	b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", update(&authv1.UpdateMeRequest{}))
-	e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", update(&authv1.UpdateMeRequest{Name: new(""), Email: new("x")}))
-	require.Equal(t, []string{"name", "email"}, fieldNames(e))
-	b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", update(&authv1.UpdateMeRequest{Name: new("Eve"), Email: new("BOB@example.com"), CurrentPassword: goodPassword}))
-	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("ada@example.com")})
-	require.NoError(t, err, "one's own e-mail is not taken")
-}
-
 func TestUpdateMe(t *testing.T) {
 	t.Parallel()
 	t.Run("requires the current password for a new e-mail", func(t *testing.T) {
@@ -109,63 +57,115 @@ func TestUpdateMe(t *testing.T) {
 			return err
 		})
 	})
-}
-
-func TestAPasswordChangeEndsEveryOtherSession(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, mine := b.member(t, "ada@example.com")
-	other := b.login(t, "ada@example.com")
-	_, bobs := b.member(t, "bob@example.com")
-	_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
-	require.NoError(t, err)
-
-	_, err = b.verify(t, other.GetAccessToken())
-	require.ErrorIs(t, err, apierr.Unauthorized)
-	_, err = b.refresh(t.Context(), other.GetRefreshToken())
-	require.ErrorIs(t, err, errInvalidRefreshToken)
-	for _, token := range []string{mine.GetAccessToken(), bobs.GetAccessToken()} {
-		_, err = b.verify(t, token)
+	t.Run("changes the name and the e-mail", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, l := b.member(t, "ada@example.com")
+		me, err := b.GetMe(ctx, &authv1.GetMeRequest{})
 		require.NoError(t, err)
-	}
-	_, err = b.refresh(t.Context(), mine.GetRefreshToken())
-	require.NoError(t, err)
-	_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
-	require.ErrorIs(t, err, errInvalidCredentials)
-	_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "another password"})
-	require.NoError(t, err)
-}
+		require.True(t, proto.Equal(l.GetUser(), me.GetUser()))
 
-func TestAPasswordChangeNeedsTheCurrentOneAndAGoodNewOne(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, _ := b.member(t, "ada.lovelace@example.com")
-	change := func(current, wanted string) func() error {
-		return func() error {
-			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: current, NewPassword: wanted})
+		renamed, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new(" Ada L. ")})
+		require.NoError(t, err)
+		require.Equal(t, "Ada L.", renamed.GetUser().GetName())
+		require.Equal(t, "ada@example.com", renamed.GetUser().GetEmail())
+		b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+			_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Eve"), IfMatch: me.GetEtag()})
 			return err
+		})
+
+		moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag(), CurrentPassword: goodPassword})
+		require.NoError(t, err)
+		require.Equal(t, "Ada L.", moved.GetUser().GetName())
+		require.Equal(t, "lovelace@example.com", moved.GetUser().GetEmail())
+		me, err = b.GetMe(ctx, &authv1.GetMeRequest{})
+		require.NoError(t, err)
+		require.True(t, proto.Equal(moved.GetUser(), me.GetUser()))
+
+		events := b.events(t)
+		require.Len(t, events, 3)
+		require.Equal(t, "auth.v1.user.updated", events[2].Subject)
+		require.True(t, proto.Equal(&authv1.UserUpdated{User: me.GetUser()}, events[2].message(t)))
+
+		b.login(t, "lovelace@example.com")
+		_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
+		require.ErrorIs(t, err, errInvalidCredentials)
+		b.register(t, "ada@example.com")
+	})
+	t.Run("rejects an empty or invalid change", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		b.register(t, "bob@example.com")
+		update := func(req *authv1.UpdateMeRequest) func() error {
+			return func() error { _, err := b.UpdateMe(ctx, req); return err }
 		}
-	}
-	for _, c := range []struct {
-		current, wanted string
-		fields          []string
-	}{
-		{"", "", []string{"currentPassword", "newPassword"}},
-		{goodPassword, "short", []string{"newPassword"}},
-		{goodPassword, "password", []string{"newPassword"}},
-		{goodPassword, "Ada.Lovelace", []string{"newPassword"}},
-		{strings.Repeat("a", 129), "another password", []string{"currentPassword"}},
-	} {
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", change(c.current, c.wanted))
-		require.Equal(t, c.fields, fieldNames(e))
-	}
-	for range failuresPerPair {
-		b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", change("wrong password", "another password"))
-	}
-	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", change(goodPassword, "another password"))
+		b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", update(&authv1.UpdateMeRequest{}))
+		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", update(&authv1.UpdateMeRequest{Name: new(""), Email: new("x")}))
+		require.Equal(t, []string{"name", "email"}, fieldNames(e))
+		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", update(&authv1.UpdateMeRequest{Name: new("Eve"), Email: new("BOB@example.com"), CurrentPassword: goodPassword}))
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("ada@example.com")})
+		require.NoError(t, err, "one's own e-mail is not taken")
+	})
 }
 
-func TestAnIdentityWhoseSessionIsAnotherUsersIsNobody(t *testing.T) {
+func TestChangePassword(t *testing.T) {
+	t.Parallel()
+	t.Run("ends every other session", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, mine := b.member(t, "ada@example.com")
+		other := b.login(t, "ada@example.com")
+		_, bobs := b.member(t, "bob@example.com")
+		_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
+		require.NoError(t, err)
+
+		_, err = b.verify(t, other.GetAccessToken())
+		require.ErrorIs(t, err, apierr.Unauthorized)
+		_, err = b.refresh(t.Context(), other.GetRefreshToken())
+		require.ErrorIs(t, err, errInvalidRefreshToken)
+		for _, token := range []string{mine.GetAccessToken(), bobs.GetAccessToken()} {
+			_, err = b.verify(t, token)
+			require.NoError(t, err)
+		}
+		_, err = b.refresh(t.Context(), mine.GetRefreshToken())
+		require.NoError(t, err)
+		_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
+		require.ErrorIs(t, err, errInvalidCredentials)
+		_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "another password"})
+		require.NoError(t, err)
+	})
+	t.Run("requires the current password and a good new one", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada.lovelace@example.com")
+		change := func(current, wanted string) func() error {
+			return func() error {
+				_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: current, NewPassword: wanted})
+				return err
+			}
+		}
+		for _, c := range []struct {
+			current, wanted string
+			fields          []string
+		}{
+			{"", "", []string{"currentPassword", "newPassword"}},
+			{goodPassword, "short", []string{"newPassword"}},
+			{goodPassword, "password", []string{"newPassword"}},
+			{goodPassword, "Ada.Lovelace", []string{"newPassword"}},
+			{strings.Repeat("a", 129), "another password", []string{"currentPassword"}},
+		} {
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", change(c.current, c.wanted))
+			require.Equal(t, c.fields, fieldNames(e))
+		}
+		for range failuresPerPair {
+			b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", change("wrong password", "another password"))
+		}
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", change(goodPassword, "another password"))
+	})
+}
+
+func TestGetMe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ada, _ := b.member(t, "ada@example.com")

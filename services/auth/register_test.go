@@ -17,126 +17,124 @@ func registration() *authv1.RegisterRequest {
 	return &authv1.RegisterRequest{Name: " Ada Lovelace ", Email: " Ada@Example.COM ", Password: goodPassword}
 }
 
-func TestARegisteredUserIsAnsweredTidyAndToldOf(t *testing.T) {
+func TestRegister(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	resp, err := b.Register(t.Context(), registration())
-	require.NoError(t, err)
-	u := resp.GetUser()
-	require.Equal(t, "Ada Lovelace", u.GetName())
-	require.Equal(t, "ada@example.com", u.GetEmail())
-	require.Equal(t, "2026-03-15T12:00:00.000Z", u.GetCreatedAt())
-	events := b.events(t)
-	require.Len(t, events, 1)
-	require.Equal(t, "auth.v1.user.registered", events[0].Subject)
-	require.Equal(t, u.GetId(), events[0].UserID.String())
-	require.True(t, proto.Equal(&authv1.UserRegistered{User: u}, events[0].message(t)))
-	require.NotContains(t, b.state(t), goodPassword)
-}
-
-func TestRegistrationNamesEveryBadField(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	cases := map[string]struct {
-		change func(*authv1.RegisterRequest)
-		fields []string
-	}{
-		"nothing at all":             {func(r *authv1.RegisterRequest) { proto.Reset(r) }, []string{"name", "email", "password"}},
-		"a blank name":               {func(r *authv1.RegisterRequest) { r.Name = " \t" }, []string{"name"}},
-		"a name of 101 characters":   {func(r *authv1.RegisterRequest) { r.Name = strings.Repeat("ü", 101) }, []string{"name"}},
-		"a name with NUL":            {func(r *authv1.RegisterRequest) { r.Name = "a\x00b" }, []string{"name"}},
-		"no e-mail":                  {func(r *authv1.RegisterRequest) { r.Email = "ada" }, []string{"email"}},
-		"a password of 7 characters": {func(r *authv1.RegisterRequest) { r.Password = "abcde 7" }, []string{"password"}},
-		"a well-known password":      {func(r *authv1.RegisterRequest) { r.Password = "PassWord123" }, []string{"password"}},
-		"the e-mail as the password": {func(r *authv1.RegisterRequest) { r.Password = "ADA@example.com" }, []string{"password"}},
-		"bad e-mail and password":    {func(r *authv1.RegisterRequest) { r.Email, r.Password = "@", "x" }, []string{"email", "password"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := registration()
-			c.change(req)
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-				_, err := b.Register(t.Context(), req)
-				return err
+	t.Run("returns the normalized user and publishes an event", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		resp, err := b.Register(t.Context(), registration())
+		require.NoError(t, err)
+		u := resp.GetUser()
+		require.Equal(t, "Ada Lovelace", u.GetName())
+		require.Equal(t, "ada@example.com", u.GetEmail())
+		require.Equal(t, "2026-03-15T12:00:00.000Z", u.GetCreatedAt())
+		events := b.events(t)
+		require.Len(t, events, 1)
+		require.Equal(t, "auth.v1.user.registered", events[0].Subject)
+		require.Equal(t, u.GetId(), events[0].UserID.String())
+		require.True(t, proto.Equal(&authv1.UserRegistered{User: u}, events[0].message(t)))
+		require.NotContains(t, b.state(t), goodPassword)
+	})
+	t.Run("names every invalid field", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		cases := map[string]struct {
+			change func(*authv1.RegisterRequest)
+			fields []string
+		}{
+			"nothing at all":             {func(r *authv1.RegisterRequest) { proto.Reset(r) }, []string{"name", "email", "password"}},
+			"a blank name":               {func(r *authv1.RegisterRequest) { r.Name = " \t" }, []string{"name"}},
+			"a name of 101 characters":   {func(r *authv1.RegisterRequest) { r.Name = strings.Repeat("ü", 101) }, []string{"name"}},
+			"a name with NUL":            {func(r *authv1.RegisterRequest) { r.Name = "a\x00b" }, []string{"name"}},
+			"no e-mail":                  {func(r *authv1.RegisterRequest) { r.Email = "ada" }, []string{"email"}},
+			"a password of 7 characters": {func(r *authv1.RegisterRequest) { r.Password = "abcde 7" }, []string{"password"}},
+			"a well-known password":      {func(r *authv1.RegisterRequest) { r.Password = "PassWord123" }, []string{"password"}},
+			"the e-mail as the password": {func(r *authv1.RegisterRequest) { r.Password = "ADA@example.com" }, []string{"password"}},
+			"bad e-mail and password":    {func(r *authv1.RegisterRequest) { r.Email, r.Password = "@", "x" }, []string{"email", "password"}},
+		}
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				req := registration()
+				c.change(req)
+				e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+					_, err := b.Register(t.Context(), req)
+					return err
+				})
+				require.Equal(t, c.fields, fieldNames(e))
 			})
-			require.Equal(t, c.fields, fieldNames(e))
-		})
-	}
-}
-
-func TestATakenEmailIsRefusedInAnyCase(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", func() error {
-		_, err := b.Register(t.Context(), registration())
-		return err
-	})
-}
-
-func TestOfSimultaneousRegistrationsOfOneEmailOneWins(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	errs := make([]error, 8)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { _, errs[i] = b.Register(t.Context(), registration()) })
-	}
-	all.Wait()
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-			continue
 		}
-		require.ErrorIs(t, err, errEmailAlreadyExists)
-	}
-	require.Equal(t, 1, won)
-	require.Len(t, b.events(t), 1)
-}
-
-func TestARepeatedRegistrationGetsTheFirstAnswer(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	answers := make([]*authv1.RegisterResponse, 6)
-	var all sync.WaitGroup
-	for i := range answers {
-		all.Go(func() {
-			req := registration()
-			req.IdempotencyKey = "k"
-			resp, err := b.Register(t.Context(), req)
+	})
+	t.Run("rejects an e-mail that exists in any letter case", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", func() error {
+			_, err := b.Register(t.Context(), registration())
+			return err
+		})
+	})
+	t.Run("accepts one of simultaneous requests with the same e-mail", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		errs := make([]error, 8)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() { _, errs[i] = b.Register(t.Context(), registration()) })
+		}
+		all.Wait()
+		won := 0
+		for _, err := range errs {
 			if err == nil {
-				answers[i] = resp
+				won++
+				continue
 			}
-		})
-	}
-	all.Wait()
-	fresh := 0
-	for _, a := range answers {
-		require.NotNil(t, a)
-		require.Equal(t, answers[0].GetUser().GetId(), a.GetUser().GetId())
-		if !a.GetReplayed() {
-			fresh++
+			require.ErrorIs(t, err, errEmailAlreadyExists)
 		}
-	}
-	require.Equal(t, 1, fresh)
-	b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
-		req := registration()
-		req.IdempotencyKey, req.Password = "k", "another password"
-		_, err := b.Register(t.Context(), req)
-		return err
+		require.Equal(t, 1, won)
+		require.Len(t, b.events(t), 1)
 	})
-}
-
-func TestARegistrationIsTurnedAwayWhileTooManyWait(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for range cap(b.hasher.waiting) {
-		b.hasher.waiting <- struct{}{}
-	}
-	b.refuses(t, codes.Unavailable, "SERVICE_UNAVAILABLE", func() error {
-		_, err := b.Register(t.Context(), registration())
-		return err
+	t.Run("returns the first response to a repeated request", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		answers := make([]*authv1.RegisterResponse, 6)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				req := registration()
+				req.IdempotencyKey = "k"
+				resp, err := b.Register(t.Context(), req)
+				if err == nil {
+					answers[i] = resp
+				}
+			})
+		}
+		all.Wait()
+		fresh := 0
+		for _, a := range answers {
+			require.NotNil(t, a)
+			require.Equal(t, answers[0].GetUser().GetId(), a.GetUser().GetId())
+			if !a.GetReplayed() {
+				fresh++
+			}
+		}
+		require.Equal(t, 1, fresh)
+		b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error {
+			req := registration()
+			req.IdempotencyKey, req.Password = "k", "another password"
+			_, err := b.Register(t.Context(), req)
+			return err
+		})
 	})
-	require.Positive(t, apierr.Unavailable.RetryAfter)
+	t.Run("is unavailable while the queue of the hasher is full", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for range cap(b.hasher.waiting) {
+			b.hasher.waiting <- struct{}{}
+		}
+		b.refuses(t, codes.Unavailable, "SERVICE_UNAVAILABLE", func() error {
+			_, err := b.Register(t.Context(), registration())
+			return err
+		})
+		require.Positive(t, apierr.Unavailable.RetryAfter)
+	})
 }

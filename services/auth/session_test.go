@@ -19,252 +19,249 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-func TestALoginAnswersWithATokenThatEveryServiceTrusts(t *testing.T) {
+func TestLogin(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	u := b.register(t, "ada@example.com")
-	resp := b.login(t, " ADA@example.com")
-	require.Equal(t, resp.GetAccessToken(), resp.GetToken())
-	require.Equal(t, "Bearer", resp.GetTokenType())
-	require.EqualValues(t, 3600, resp.GetExpiresIn())
-	require.True(t, proto.Equal(u, resp.GetUser()))
-	require.Len(t, resp.GetRefreshToken(), 43)
+	t.Run("returns a token that every service accepts", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		u := b.register(t, "ada@example.com")
+		resp := b.login(t, " ADA@example.com")
+		require.Equal(t, resp.GetAccessToken(), resp.GetToken())
+		require.Equal(t, "Bearer", resp.GetTokenType())
+		require.EqualValues(t, 3600, resp.GetExpiresIn())
+		require.True(t, proto.Equal(u, resp.GetUser()))
+		require.Len(t, resp.GetRefreshToken(), 43)
 
-	id, err := b.verify(t, resp.GetAccessToken())
-	require.NoError(t, err)
-	require.Equal(t, u.GetId(), id.UserID.String())
+		id, err := b.verify(t, resp.GetAccessToken())
+		require.NoError(t, err)
+		require.Equal(t, u.GetId(), id.UserID.String())
 
-	var claims caller.Claims
-	token, _, err := jwt.NewParser().ParseUnverified(resp.GetAccessToken(), &claims)
-	require.NoError(t, err)
-	require.Equal(t, "EdDSA", token.Header["alg"])
-	require.NotEmpty(t, token.Header["kid"])
-	now := b.clock.now()
-	require.True(t, claims.IssuedAt.Equal(now))
-	require.True(t, claims.NotBefore.Equal(now))
-	require.True(t, claims.ExpiresAt.Equal(now.Add(time.Hour)))
-	require.NotEmpty(t, claims.ID)
-	require.Equal(t, "coffer", claims.Issuer)
-	require.Equal(t, jwt.ClaimStrings{"coffer"}, claims.Audience)
+		var claims caller.Claims
+		token, _, err := jwt.NewParser().ParseUnverified(resp.GetAccessToken(), &claims)
+		require.NoError(t, err)
+		require.Equal(t, "EdDSA", token.Header["alg"])
+		require.NotEmpty(t, token.Header["kid"])
+		now := b.clock.now()
+		require.True(t, claims.IssuedAt.Equal(now))
+		require.True(t, claims.NotBefore.Equal(now))
+		require.True(t, claims.ExpiresAt.Equal(now.Add(time.Hour)))
+		require.NotEmpty(t, claims.ID)
+		require.Equal(t, "coffer", claims.Issuer)
+		require.Equal(t, jwt.ClaimStrings{"coffer"}, claims.Audience)
 
-	for _, secret := range []string{resp.GetRefreshToken(), resp.GetAccessToken()} {
-		require.NotContains(t, b.state(t), secret)
-	}
-}
-
-func TestAWrongPasswordAndAnUnknownEmailGetTheSameAnswer(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	var answers []apierr.Error
-	for _, req := range []*authv1.LoginRequest{
-		{Email: "ada@example.com", Password: "wrong password"},
-		{Email: "bob@example.com", Password: goodPassword},
-	} {
-		answers = append(answers, b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", func() error {
-			_, err := b.Login(t.Context(), req)
-			return err
-		}))
-	}
-	require.Equal(t, answers[0], answers[1])
-}
-
-func TestALoginWithoutEmailOrPasswordNamesWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for _, c := range []struct {
-		req    *authv1.LoginRequest
-		fields []string
-	}{
-		{&authv1.LoginRequest{}, []string{"email", "password"}},
-		{&authv1.LoginRequest{Email: "ada@example.com"}, []string{"password"}},
-		{&authv1.LoginRequest{Email: "ada", Password: goodPassword}, []string{"email"}},
-		{&authv1.LoginRequest{Email: "ada@example.com", Password: strings.Repeat("a", 129)}, []string{"password"}},
-	} {
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.Login(t.Context(), c.req)
-			return err
-		})
-		require.Equal(t, c.fields, fieldNames(e))
-	}
-}
-
-func TestARepeatedLoginStartsOneSession(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	answers := make([]*authv1.LoginResponse, 6)
-	var all sync.WaitGroup
-	for i := range answers {
-		all.Go(func() {
-			// What travels in headers may differ between tries.
-			req := &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, IdempotencyKey: "k", UserAgent: strings.Repeat("x", i)}
-			if resp, err := b.Login(t.Context(), req); err == nil {
-				answers[i] = resp
-			}
-		})
-	}
-	all.Wait()
-	for _, a := range answers {
-		require.NotNil(t, a)
-		require.Equal(t, answers[0].GetAccessToken(), a.GetAccessToken())
-		require.Equal(t, answers[0].GetRefreshToken(), a.GetRefreshToken())
-	}
-	ctx := b.as(t, answers[0].GetAccessToken())
-	list, err := b.ListSessions(ctx, &authv1.ListSessionsRequest{})
-	require.NoError(t, err)
-	require.Len(t, list.GetSessions(), 1)
-}
-
-func TestAnIdempotencyKeyIsNoWayAroundTheLimitOfGuesses(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, IdempotencyKey: "k"})
-	require.NoError(t, err)
-	guess := func() error {
-		_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "a guess like any", IdempotencyKey: "k"})
-		return err
-	}
-	for range failuresPerPair {
-		b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", guess)
-	}
-	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", guess)
-}
-
-func TestASessionStartedWithAPasswordThatJustChangedIsRefused(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ctx, _ := b.member(t, "ada@example.com")
-	proved, err := selectUserByEmail(t.Context(), b.db, "ada@example.com")
-	require.NoError(t, err)
-	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
-	require.NoError(t, err)
-	tx, err := b.db.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	_, _, err = b.startSession(t.Context(), tx, proved, client{}, netip.Prefix{})
-	require.ErrorIs(t, err, errInvalidCredentials)
-}
-
-func TestARefreshGivesANewPairForTheSameSession(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, first := b.member(t, "ada@example.com")
-	b.clock.advance(90 * time.Minute)
-	_, err := b.verify(t, first.GetAccessToken())
-	require.ErrorIs(t, err, apierr.TokenExpired)
-	second, err := b.refresh(t.Context(), first.GetRefreshToken())
-	require.NoError(t, err)
-	require.Equal(t, second.GetAccessToken(), second.GetToken())
-	require.Equal(t, "Bearer", second.GetTokenType())
-	require.EqualValues(t, 3600, second.GetExpiresIn())
-	require.True(t, proto.Equal(first.GetUser(), second.GetUser()))
-	require.NotEqual(t, first.GetRefreshToken(), second.GetRefreshToken())
-	ctx := b.as(t, second.GetAccessToken())
-	list, err := b.ListSessions(ctx, &authv1.ListSessionsRequest{})
-	require.NoError(t, err)
-	require.Len(t, list.GetSessions(), 1)
-	session := list.GetSessions()[0]
-	require.Equal(t, "2026-03-15T12:00:00.000Z", session.GetCreatedAt())
-	require.Equal(t, "2026-03-15T13:30:00.000Z", session.GetLastUsedAt())
-	require.Equal(t, "2026-04-14T13:30:00.000Z", session.GetExpiresAt())
-	_, err = b.refresh(t.Context(), second.GetRefreshToken())
-	require.NoError(t, err)
-}
-
-func TestAUsedRefreshTokenEndsItsSessionAndNoOther(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, first := b.member(t, "ada@example.com")
-	other := b.login(t, "ada@example.com")
-	second, err := b.refresh(t.Context(), first.GetRefreshToken())
-	require.NoError(t, err)
-
-	_, err = b.refresh(t.Context(), first.GetRefreshToken())
-	requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
-	for _, token := range []string{first.GetAccessToken(), second.GetAccessToken()} {
-		_, err = b.verify(t, token)
-		require.ErrorIs(t, err, apierr.Unauthorized)
-	}
-	b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
-		_, err := b.refresh(t.Context(), second.GetRefreshToken())
-		return err
-	})
-	_, err = b.verify(t, other.GetAccessToken())
-	require.NoError(t, err)
-	_, err = b.refresh(t.Context(), other.GetRefreshToken())
-	require.NoError(t, err)
-}
-
-func TestOfSimultaneousRefreshesOneWinsAndTheSessionEnds(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, first := b.member(t, "ada@example.com")
-	answers := make([]*authv1.RefreshResponse, 8)
-	var all sync.WaitGroup
-	for i := range answers {
-		all.Go(func() { answers[i], _ = b.refresh(t.Context(), first.GetRefreshToken()) })
-	}
-	all.Wait()
-	var won []*authv1.RefreshResponse
-	for _, a := range answers {
-		if a != nil {
-			won = append(won, a)
+		for _, secret := range []string{resp.GetRefreshToken(), resp.GetAccessToken()} {
+			require.NotContains(t, b.state(t), secret)
 		}
-	}
-	require.Len(t, won, 1)
-	_, err := b.verify(t, won[0].GetAccessToken())
-	require.ErrorIs(t, err, apierr.Unauthorized)
-}
-
-func TestARepeatedRefreshGetsTheFirstAnswerAndKeepsTheSession(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, first := b.member(t, "ada@example.com")
-	answers := make([]*authv1.RefreshResponse, 8)
-	var all sync.WaitGroup
-	for i := range answers {
-		all.Go(func() {
-			req := &authv1.RefreshRequest{RefreshToken: first.GetRefreshToken(), IdempotencyKey: "k"}
-			if resp, err := b.Refresh(t.Context(), req); err == nil {
-				answers[i] = resp
-			}
-		})
-	}
-	all.Wait()
-	for _, a := range answers {
-		require.NotNil(t, a)
-		require.Equal(t, answers[0].GetRefreshToken(), a.GetRefreshToken())
-	}
-	_, err := b.verify(t, answers[0].GetAccessToken())
-	require.NoError(t, err)
-	_, err = b.refresh(t.Context(), answers[0].GetRefreshToken())
-	require.NoError(t, err)
-}
-
-func TestARefreshTokenThatIsNoneIsRefused(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, l := b.member(t, "ada@example.com")
-	b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := b.refresh(t.Context(), "")
-		return err
 	})
-	for _, token := range []string{"x", l.GetRefreshToken() + "x", l.GetRefreshToken()[1:], strings.ToUpper(l.GetRefreshToken()), l.GetAccessToken()} {
+	t.Run("returns the same error for a wrong password and an unknown e-mail", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		var answers []apierr.Error
+		for _, req := range []*authv1.LoginRequest{
+			{Email: "ada@example.com", Password: "wrong password"},
+			{Email: "bob@example.com", Password: goodPassword},
+		} {
+			answers = append(answers, b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", func() error {
+				_, err := b.Login(t.Context(), req)
+				return err
+			}))
+		}
+		require.Equal(t, answers[0], answers[1])
+	})
+	t.Run("names the missing fields", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, c := range []struct {
+			req    *authv1.LoginRequest
+			fields []string
+		}{
+			{&authv1.LoginRequest{}, []string{"email", "password"}},
+			{&authv1.LoginRequest{Email: "ada@example.com"}, []string{"password"}},
+			{&authv1.LoginRequest{Email: "ada", Password: goodPassword}, []string{"email"}},
+			{&authv1.LoginRequest{Email: "ada@example.com", Password: strings.Repeat("a", 129)}, []string{"password"}},
+		} {
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+				_, err := b.Login(t.Context(), c.req)
+				return err
+			})
+			require.Equal(t, c.fields, fieldNames(e))
+		}
+	})
+	t.Run("starts one session for a repeated request", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		answers := make([]*authv1.LoginResponse, 6)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				// Headers may differ between attempts.
+				req := &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, IdempotencyKey: "k", UserAgent: strings.Repeat("x", i)}
+				if resp, err := b.Login(t.Context(), req); err == nil {
+					answers[i] = resp
+				}
+			})
+		}
+		all.Wait()
+		for _, a := range answers {
+			require.NotNil(t, a)
+			require.Equal(t, answers[0].GetAccessToken(), a.GetAccessToken())
+			require.Equal(t, answers[0].GetRefreshToken(), a.GetRefreshToken())
+		}
+		ctx := b.as(t, answers[0].GetAccessToken())
+		list, err := b.ListSessions(ctx, &authv1.ListSessionsRequest{})
+		require.NoError(t, err)
+		require.Len(t, list.GetSessions(), 1)
+	})
+	t.Run("limits guesses with a known idempotency key", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, IdempotencyKey: "k"})
+		require.NoError(t, err)
+		guess := func() error {
+			_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "a guess like any", IdempotencyKey: "k"})
+			return err
+		}
+		for range failuresPerPair {
+			b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", guess)
+		}
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", guess)
+	})
+	t.Run("rejects a password that was changed meanwhile", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		proved, err := selectUserByEmail(t.Context(), b.db, "ada@example.com")
+		require.NoError(t, err)
+		_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
+		require.NoError(t, err)
+		tx, err := b.db.Begin(t.Context())
+		require.NoError(t, err)
+		defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+		_, _, err = b.startSession(t.Context(), tx, proved, client{}, netip.Prefix{})
+		require.ErrorIs(t, err, errInvalidCredentials)
+	})
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	t.Run("returns a new pair in the same session", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, first := b.member(t, "ada@example.com")
+		b.clock.advance(90 * time.Minute)
+		_, err := b.verify(t, first.GetAccessToken())
+		require.ErrorIs(t, err, apierr.TokenExpired)
+		second, err := b.refresh(t.Context(), first.GetRefreshToken())
+		require.NoError(t, err)
+		require.Equal(t, second.GetAccessToken(), second.GetToken())
+		require.Equal(t, "Bearer", second.GetTokenType())
+		require.EqualValues(t, 3600, second.GetExpiresIn())
+		require.True(t, proto.Equal(first.GetUser(), second.GetUser()))
+		require.NotEqual(t, first.GetRefreshToken(), second.GetRefreshToken())
+		ctx := b.as(t, second.GetAccessToken())
+		list, err := b.ListSessions(ctx, &authv1.ListSessionsRequest{})
+		require.NoError(t, err)
+		require.Len(t, list.GetSessions(), 1)
+		session := list.GetSessions()[0]
+		require.Equal(t, "2026-03-15T12:00:00.000Z", session.GetCreatedAt())
+		require.Equal(t, "2026-03-15T13:30:00.000Z", session.GetLastUsedAt())
+		require.Equal(t, "2026-04-14T13:30:00.000Z", session.GetExpiresAt())
+		_, err = b.refresh(t.Context(), second.GetRefreshToken())
+		require.NoError(t, err)
+	})
+	t.Run("ends only the session of a token that was used before", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, first := b.member(t, "ada@example.com")
+		other := b.login(t, "ada@example.com")
+		second, err := b.refresh(t.Context(), first.GetRefreshToken())
+		require.NoError(t, err)
+
+		_, err = b.refresh(t.Context(), first.GetRefreshToken())
+		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
+		for _, token := range []string{first.GetAccessToken(), second.GetAccessToken()} {
+			_, err = b.verify(t, token)
+			require.ErrorIs(t, err, apierr.Unauthorized)
+		}
 		b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
-			_, err := b.refresh(t.Context(), token)
+			_, err := b.refresh(t.Context(), second.GetRefreshToken())
 			return err
 		})
-	}
-	b.clock.advance(testConfig.RefreshTTL)
-	b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
-		_, err := b.refresh(t.Context(), l.GetRefreshToken())
-		return err
+		_, err = b.verify(t, other.GetAccessToken())
+		require.NoError(t, err)
+		_, err = b.refresh(t.Context(), other.GetRefreshToken())
+		require.NoError(t, err)
+	})
+	t.Run("accepts one of simultaneous requests and ends the session", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, first := b.member(t, "ada@example.com")
+		answers := make([]*authv1.RefreshResponse, 8)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() { answers[i], _ = b.refresh(t.Context(), first.GetRefreshToken()) })
+		}
+		all.Wait()
+		var won []*authv1.RefreshResponse
+		for _, a := range answers {
+			if a != nil {
+				won = append(won, a)
+			}
+		}
+		require.Len(t, won, 1)
+		_, err := b.verify(t, won[0].GetAccessToken())
+		require.ErrorIs(t, err, apierr.Unauthorized)
+	})
+	t.Run("returns the first response to a repeated request", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, first := b.member(t, "ada@example.com")
+		answers := make([]*authv1.RefreshResponse, 8)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				req := &authv1.RefreshRequest{RefreshToken: first.GetRefreshToken(), IdempotencyKey: "k"}
+				if resp, err := b.Refresh(t.Context(), req); err == nil {
+					answers[i] = resp
+				}
+			})
+		}
+		all.Wait()
+		for _, a := range answers {
+			require.NotNil(t, a)
+			require.Equal(t, answers[0].GetRefreshToken(), a.GetRefreshToken())
+		}
+		_, err := b.verify(t, answers[0].GetAccessToken())
+		require.NoError(t, err)
+		_, err = b.refresh(t.Context(), answers[0].GetRefreshToken())
+		require.NoError(t, err)
+	})
+	t.Run("rejects an invalid token", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, l := b.member(t, "ada@example.com")
+		b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.refresh(t.Context(), "")
+			return err
+		})
+		for _, token := range []string{"x", l.GetRefreshToken() + "x", l.GetRefreshToken()[1:], strings.ToUpper(l.GetRefreshToken()), l.GetAccessToken()} {
+			b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
+				_, err := b.refresh(t.Context(), token)
+				return err
+			})
+		}
+		b.clock.advance(testConfig.RefreshTTL)
+		b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
+			_, err := b.refresh(t.Context(), l.GetRefreshToken())
+			return err
+		})
 	})
 }
 
-func TestALogoutEndsTheSessionAtOnce(t *testing.T) {
+func TestLogout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, l := b.member(t, "ada@example.com")
@@ -276,7 +273,7 @@ func TestALogoutEndsTheSessionAtOnce(t *testing.T) {
 		_, err := b.refresh(t.Context(), l.GetRefreshToken())
 		return err
 	})
-	// A token that was verified a moment before the logout gives nothing away either.
+	// A token that was verified just before the logout gets no data either.
 	for name, call := range map[string]func() error{
 		"me":       func() error { _, err := b.GetMe(ctx, &authv1.GetMeRequest{}); return err },
 		"update":   func() error { _, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Eve")}); return err },
@@ -295,7 +292,7 @@ func TestALogoutEndsTheSessionAtOnce(t *testing.T) {
 	}
 }
 
-func TestSessionsAreListedNewestFirstWithWhereTheyCameFrom(t *testing.T) {
+func TestListSessions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.register(t, "ada@example.com")
@@ -337,7 +334,7 @@ func TestSessionsAreListedNewestFirstWithWhereTheyCameFrom(t *testing.T) {
 	})
 }
 
-func TestASessionIsRevokedByItsUserAlone(t *testing.T) {
+func TestRevokeSession(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ada, _ := b.member(t, "ada@example.com")

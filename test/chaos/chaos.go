@@ -1,5 +1,8 @@
-// Package chaos runs a whole stack as separate processes under a mixed load of many users, breaks it at random, and then
-// proves from outside that nothing was lost, doubled, half done, or shown to somebody else.
+// Package chaos runs a complete stack as separate processes under a mixed load of many users and injects random faults: it
+// kills processes and delays or cuts connections. Afterwards it checks through the public interfaces that no acknowledged write
+// is lost, applied twice or in part, or visible to other users. The files: chaos.go runs the stages, users.go sets users up and
+// sends requests, load.go, operations.go and reorganize.go are the load, faults.go injects faults, and check.go, events.go and
+// stream.go check the result.
 package chaos
 
 import (
@@ -19,58 +22,58 @@ import (
 
 // Options of a run.
 type Options struct {
-	// Seed decides what the users do and what breaks when; what meets what is up to the machine.
+	// Seed determines the operations and the faults. Their interleaving depends on the machine.
 	Seed uint64
-	// Length is how long things break; setting up and checking come on top.
+	// Length is the duration of load and faults. Setup and checks take additional time.
 	Length time.Duration
-	// Users is an even number: each shares a budget with the next.
+	// Users is the number of users. It is even, because each user shares a budget with the next.
 	Users int
 	// Programs is the folder with the services' programs.
 	Programs string
-	// Only breaks what has this in its name; empty: everything.
+	// Only selects the faults with this substring in their names. Empty selects all.
 	Only string
-	// Arriving is how long events may take once nothing is broken.
-	Arriving time.Duration
+	// EventTimeout limits the time for events to be processed after the last fault.
+	EventTimeout time.Duration
 	// Log gets a line for each fault.
 	Log io.Writer
 }
 
-// Report is what a run came to.
+// Report is the result of a run.
 type Report struct {
-	// Acknowledged, Refused and Unknown count the writes by their answers: done, not done, and none that tells.
+	// Acknowledged, Refused and Unknown count the writes that were accepted, rejected, and without a conclusive response.
 	Acknowledged, Refused, Unknown int64
 	Reads, Faults, Events          int64
-	// Findings are broken promises; there should be none.
+	// Findings are violated guarantees. A correct stack has none.
 	Findings []string
 }
 
-// String is a line.
+// String returns a summary in one line.
 func (r Report) String() string {
-	return fmt.Sprintf("%d faults; writes: %d acknowledged, %d refused, %d without a telling answer; %d reads; %d events; %d findings",
+	return fmt.Sprintf("%d faults; writes: %d acknowledged, %d rejected, %d unknown; %d reads; %d events; %d findings",
 		r.Faults, r.Acknowledged, r.Refused, r.Unknown, r.Reads, r.Events, len(r.Findings))
 }
 
-// maxFindings of one kind are enough to understand what broke.
+// maxFindings is the number of findings of one kind that are reported.
 const maxFindings = 5
 
-// run is what a run's parts share.
+// run is the state that the stages share.
 type run struct {
 	Options
 	stack  *local.Stack
 	links  *links
 	engine engine
-	people []*person
+	users  []*user
 	began  time.Time
 
-	acknowledged, declined, untold, reads, faults, events atomic.Int64
+	acknowledged, rejected, unanswered, reads, faults, events atomic.Int64
 
 	lock     sync.Mutex
 	findings []string
-	// found counts them by kind.
+	// found counts the findings by format.
 	found map[string]int
 }
 
-// find notes a broken promise.
+// find reports a violated guarantee.
 func (r *run) find(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -85,7 +88,8 @@ func (r *run) logf(format string, values ...any) {
 	_, _ = fmt.Fprintf(r.Log, "%6.1f s  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, values...))
 }
 
-// Run makes a stack, breaks it, heals it, checks it and removes it. Its error says that there was nothing to check.
+// Run starts a stack, runs load and faults, waits until the stack has recovered, checks it and removes it. It returns an error
+// if the stack could not be started or set up.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	r := &run{Options: o, links: newLinks(), began: time.Now(), found: map[string]int{}}
 	dir, err := os.MkdirTemp("", "coffer-chaos-")
@@ -111,22 +115,22 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	}
 	ctx, leave := context.WithCancel(ctx)
 	defer func() {
-		// The people's streams would keep the gateway.
+		// Open event streams would delay the shutdown of the gateway.
 		leave()
 		err = errors.Join(err, r.stack.Stop())
 	}()
-	if err := r.settle(ctx); err != nil {
+	if err := r.setUp(ctx); err != nil {
 		return Report{}, err
 	}
-	r.live(ctx)
+	r.runLoad(ctx)
 	r.check(ctx)
 	return Report{
-		Acknowledged: r.acknowledged.Load(), Refused: r.declined.Load(), Unknown: r.untold.Load(), Reads: r.reads.Load(),
+		Acknowledged: r.acknowledged.Load(), Refused: r.rejected.Load(), Unknown: r.unanswered.Load(), Reads: r.reads.Load(),
 		Faults: r.faults.Load(), Events: r.events.Load(), Findings: r.findings,
 	}, nil
 }
 
-// random is a source for one actor of the run.
+// random returns the random source of one actor, derived from the seed.
 func (r *run) random(actor string, n int) *rand.Rand {
 	salt := uint64(n)
 	for _, c := range actor {
@@ -135,12 +139,12 @@ func (r *run) random(actor string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Seed, salt)) //nolint:gosec // A run must be repeatable.
 }
 
-// live lets people work while things break, then mends all.
-func (r *run) live(ctx context.Context) {
+// runLoad runs sessions and faults for the configured length, then waits for the recovery.
+func (r *run) runLoad(ctx context.Context) {
 	working, stop := context.WithTimeout(ctx, r.Length)
 	defer stop()
 	var all sync.WaitGroup
-	for _, p := range r.people {
+	for _, p := range r.users {
 		for n := range sessions {
 			all.Go(func() { p.session(working, n) })
 		}
@@ -152,12 +156,12 @@ func (r *run) live(ctx context.Context) {
 	r.mend(ctx)
 }
 
-// watch reports parts that end although nobody broke them.
+// watch reports processes that end without a fault.
 func (r *run) watch(ctx context.Context) {
 	for {
 		select {
 		case err := <-r.stack.Failed:
-			r.find("a part gave up: %v", err)
+			r.find("a part ended unexpectedly: %v", err)
 		case <-ctx.Done():
 			return
 		}

@@ -19,10 +19,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// there is what a person's transactions are in the end.
-type there map[string]version
+// transactions are the final transactions of a user by id.
+type transactions map[string]version
 
-// check proves each promise, after all was mended.
+// check verifies each guarantee after the recovery.
 func (r *run) check(ctx context.Context) {
 	bus, err := outbox.Connect(outbox.Config{NATSURL: r.stack.NATS, NATSReplicas: 1}, "chaos", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -31,20 +31,20 @@ func (r *run) check(ctx context.Context) {
 	}
 	defer bus.Close()
 	var all sync.WaitGroup
-	for _, p := range r.people {
+	for _, p := range r.users {
 		all.Go(func() { p.check(ctx, bus) })
 	}
 	all.Wait()
-	r.logf("each person's books are checked")
+	r.logf("the transactions of all users are checked")
 	r.checkApplied(ctx, bus)
-	r.logf("all effects are there")
+	r.logf("all events are processed")
 	r.verifySums(ctx)
-	for _, p := range r.people {
+	for _, p := range r.users {
 		p.checkAlerts(ctx)
 	}
 }
 
-func (p *person) check(ctx context.Context, bus *outbox.Bus) {
+func (p *user) check(ctx context.Context, bus *outbox.Bus) {
 	p.resolve(ctx)
 	if a := p.ask(ctx, http.MethodPost, "/api/v1/categories", object{"name": p.mark + " end"}); a.status != http.StatusCreated {
 		p.find("%s cannot write any more: %d %s", p.mark, a.status, a.raw)
@@ -58,8 +58,8 @@ func (p *person) check(ctx context.Context, bus *outbox.Bus) {
 	p.checkEvents(ctx, bus, is)
 }
 
-// resolve repeats what has a key and no telling answer.
-func (p *person) resolve(ctx context.Context) {
+// resolve repeats the requests with an idempotency key whose result is unknown, until they are answered.
+func (p *user) resolve(ctx context.Context) {
 	for _, again := range p.pending {
 		if !within(ctx, time.Minute, func() bool { return again(ctx) }) {
 			p.find("%s: a repeated request has no answer long after all was mended", p.mark)
@@ -67,9 +67,9 @@ func (p *person) resolve(ctx context.Context) {
 	}
 }
 
-// checkTransactions holds the list against what may be, and returns it.
-func (p *person) checkTransactions(ctx context.Context) there {
-	is, marked := there{}, map[string]string{}
+// checkTransactions compares the listed transactions with the possible states, and returns them.
+func (p *user) checkTransactions(ctx context.Context) transactions {
+	is, marked := transactions{}, map[string]string{}
 	for _, wallet := range p.wallets {
 		for cursor, more := "", true; more; {
 			a := p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+wallet.id+"&cursor="+cursor, nil)
@@ -88,14 +88,14 @@ func (p *person) checkTransactions(ctx context.Context) there {
 			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 		}
 	}
-	for _, t := range p.things {
+	for _, t := range p.records {
 		id, exists := marked[t.mark]
 		delete(marked, t.mark)
 		switch {
-		case !exists && !t.gone:
+		case !exists && !t.maybeAbsent:
 			p.find("%s %s was acknowledged and is lost", t.id, t.mark)
 		case exists && len(t.states) == 0:
-			p.find("%s %s was deleted and is there", id, t.mark)
+			p.find("%s %s was deleted but exists", id, t.mark)
 		case exists && t.id != "" && t.id != id:
 			p.find("%s was acknowledged as %s and is %s", t.mark, t.id, id)
 		case exists:
@@ -104,29 +104,29 @@ func (p *person) checkTransactions(ctx context.Context) there {
 		}
 	}
 	for mark, id := range marked {
-		p.find("%s %s was made by nobody", id, mark)
+		p.find("%s %s exists, but was never requested", id, mark)
 	}
 	p.checkBatches(is)
 	return is
 }
 
-// checkBatches: of those that nobody knows of, all are there or none.
-func (p *person) checkBatches(is there) {
+// checkBatches requires that batches with an unknown result exist completely or not at all.
+func (p *user) checkBatches(is transactions) {
 	for _, b := range p.batches {
 		exist := 0
-		for _, t := range b.things {
+		for _, t := range b.records {
 			if _, ok := is[t.id]; ok {
 				exist++
 			}
 		}
-		if !b.told && exist > 0 && exist < len(b.things) {
-			p.find("%d of the %d transactions from %s on were made", exist, len(b.things), b.things[0].mark)
+		if !b.acknowledged && exist > 0 && exist < len(b.records) {
+			p.find("%d of the %d transactions from %s on were made", exist, len(b.records), b.records[0].mark)
 		}
 	}
 }
 
-// checkSums compares what the services keep with what adds up.
-func (p *person) checkSums(ctx context.Context, is there) {
+// checkSums compares balances, totals and budget progress with the sums of the listed transactions.
+func (p *user) checkSums(ctx context.Context, is transactions) {
 	income, expense, spent := new(big.Rat), new(big.Rat), new(big.Rat)
 	balances := map[string]*big.Rat{}
 	for _, w := range p.wallets {
@@ -159,10 +159,10 @@ func (p *person) checkSums(ctx context.Context, is there) {
 			same("the summary's total", new(big.Rat).Sub(balance, opening), row, "row.net")
 		}
 	}
-	for _, other := range []*person{p, p.partner} {
+	for _, other := range []*user{p, p.partner} {
 		var a answer
-		// Budget may still wait before it tries the ledger again, and answers without progress meanwhile.
-		within(ctx, p.Arriving, func() bool {
+		// The budget service omits progress until it retries the ledger.
+		within(ctx, p.EventTimeout, func() bool {
 			a = other.ask(ctx, http.MethodGet, "/api/v1/budgets/"+p.budget.id+"?at=2026-03-14", nil)
 			return a.at("budget.progress") != nil
 		})
@@ -171,8 +171,8 @@ func (p *person) checkSums(ctx context.Context, is there) {
 	p.budget.spent = spent
 }
 
-// checkReceipts: each was booked once, or not at all.
-func (p *person) checkReceipts(ctx context.Context) {
+// checkReceipts requires that each receipt was posted completely and once.
+func (p *user) checkReceipts(ctx context.Context) {
 	a := p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+p.receipts.id, nil)
 	sums := map[string]*big.Rat{}
 	for _, t := range a.list("transactions") {
@@ -197,8 +197,8 @@ func (p *person) checkReceipts(ctx context.Context) {
 	}
 }
 
-// checkCategories: each that was asked for with a key is there once.
-func (p *person) checkCategories(ctx context.Context) {
+// checkCategories requires that each category created with a key exists once.
+func (p *user) checkCategories(ctx context.Context) {
 	count := map[string]int{}
 	for cursor, more := "", true; more; {
 		a := p.ask(ctx, http.MethodGet, "/api/v1/categories?limit=200&cursor="+cursor, nil)
@@ -207,14 +207,14 @@ func (p *person) checkCategories(ctx context.Context) {
 		}
 		cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 	}
-	for _, name := range p.opened {
+	for _, name := range p.categoryNames {
 		if count[name] != 1 {
 			p.find("category %q is there %d times", name, count[name])
 		}
 	}
 }
 
-// checkApplied waits until all consumers have had their effect.
+// checkApplied waits until all consumers have processed all events.
 func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	conn, err := pgx.Connect(ctx, r.stack.Databases[""])
 	if err != nil {
@@ -224,7 +224,7 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	for _, consumer := range []string{"budget-events", "auth-audit"} {
 		var lag int64
-		if !within(ctx, r.Arriving, func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
+		if !within(ctx, r.EventTimeout, func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
 			r.find("%s is %d events behind: %v", consumer, lag, err)
 		}
 	}
@@ -234,13 +234,13 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 			err = conn.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(&rows)
 			return err == nil && rows == 0
 		}
-		if !within(ctx, r.Arriving, empty) {
+		if !within(ctx, r.EventTimeout, empty) {
 			r.find("%s still has %d rows: %v", table, rows, err)
 		}
 	}
 }
 
-// verifySums runs `ledger verify`, which recomputes the balances and monthly totals of all people.
+// verifySums runs `ledger verify`, which recomputes the balances and monthly totals of all users.
 func (r *run) verifySums(ctx context.Context) {
 	verify := exec.CommandContext(ctx, filepath.Join(r.Programs, "ledger"), "verify")
 	verify.Env = []string{"DATABASE_URL=" + r.stack.Databases["ledger"]}
@@ -249,10 +249,10 @@ func (r *run) verifySums(ctx context.Context) {
 	}
 }
 
-// checkAlerts: both partners were told once of each threshold that was reached.
-func (p *person) checkAlerts(ctx context.Context) {
+// checkAlerts requires that both partners were notified once of each threshold that was reached.
+func (p *user) checkAlerts(ctx context.Context) {
 	percent := new(big.Rat).Quo(new(big.Rat).Mul(p.budget.spent, big.NewRat(100, 1)), p.budget.limit)
-	for _, who := range []*person{p, p.partner} {
+	for _, who := range []*user{p, p.partner} {
 		count := map[string]int{}
 		for cursor, more := "", true; more; {
 			a := who.ask(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor, nil)
@@ -267,19 +267,19 @@ func (p *person) checkAlerts(ctx context.Context) {
 		for _, threshold := range []string{"80", "100"} {
 			switch n := count[threshold]; {
 			case n > 1:
-				who.find("%s was told %d times that %s's budget reached %s %%", who.mark, n, p.mark, threshold)
+				who.find("%s was notified %d times that %s's budget reached %s %%", who.mark, n, p.mark, threshold)
 			case n == 0 && percent.Cmp(rat(threshold)) >= 0:
-				who.find("%s was not told that %s's budget reached %s %%: it is at %s %%", who.mark, p.mark, threshold, percent.FloatString(1))
+				who.find("%s was not notified that %s's budget reached %s %%: it is at %s %%", who.mark, p.mark, threshold, percent.FloatString(1))
 			}
 		}
 	}
 }
 
-// compare holds what is there against what may be.
-func (t *thing) compare(is version) {
+// compare requires that a transaction is in one of its possible states.
+func (t *record) compare(is version) {
 	if t.contended {
 		if !slices.ContainsFunc(t.states, func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
-			t.p.find("%s %s is what nobody made it: %s", t.id, t.mark, is)
+			t.p.find("%s %s has an amount that was never requested: %s", t.id, t.mark, is)
 		}
 		return
 	}

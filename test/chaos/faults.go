@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// links are the connections between parts, each through a proxy that can spoil it.
+// links are the connections between processes, each through a proxy that can disturb it.
 type links struct {
 	server  *toxiproxy.ApiServer
 	proxies map[string]*toxiproxy.Proxy
@@ -25,7 +25,7 @@ func newLinks() *links {
 	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
 }
 
-// between is the address at which from finds to.
+// between starts a proxy and returns its address, at which from connects to to.
 func (l *links) between(from, to, addr string) (string, error) {
 	name := from + "-" + to
 	p := toxiproxy.NewProxy(l.server, name, "127.0.0.1:0", addr)
@@ -36,7 +36,7 @@ func (l *links) between(from, to, addr string) (string, error) {
 	return p.Listen, nil
 }
 
-// names are those of links that are in use, always in the same order.
+// names returns the names of the links in use, always in the same order, so that a seed repeats the faults.
 func (l *links) names() []string {
 	used := []string{
 		"auth-nats", "auth-postgres", "budget-auth", "budget-ledger", "budget-nats", "budget-postgres", "gateway-auth",
@@ -45,7 +45,7 @@ func (l *links) names() []string {
 	return slices.DeleteFunc(used, func(name string) bool { return l.proxies[name] == nil })
 }
 
-// engine is the OCR engine behind a program that can be told to hang.
+// engine is the OCR engine behind a script that hangs while the file stalled exists.
 type engine struct{ program, stalled string }
 
 func newEngine(dir string) (engine, error) {
@@ -58,15 +58,15 @@ func newEngine(dir string) (engine, error) {
 	return e, os.WriteFile(e.program, []byte(script), 0o755) //nolint:gosec // It is a program.
 }
 
-// fault breaks something, waits, and mends it.
+// fault begins a disturbance, and ends it after a random duration.
 type fault struct {
 	name string
-	// least and most are how long it lasts.
+	// least and most limit the duration.
 	least, most time.Duration
 	begin, end  func(ctx context.Context) error
 }
 
-// breakParts takes one part after the other away.
+// breakParts stops one process after another.
 func (r *run) breakParts(ctx context.Context) {
 	var faults []fault
 	kill := func(part string, most time.Duration) fault {
@@ -79,7 +79,7 @@ func (r *run) breakParts(ctx context.Context) {
 	for _, part := range []string{"auth", "ledger", "budget", "ocr", "gateway"} {
 		faults = append(faults, kill(part, 2*time.Second))
 	}
-	// The ones that hold the data are broken more often.
+	// Processes that own data are killed more often.
 	faults = append(faults, kill("ledger", time.Second), kill("ledger", time.Second), kill("budget", time.Second), kill("postgres", 3*time.Second), kill("postgres", time.Second))
 	faults = append(faults, fault{
 		"stop nats", time.Second, min(30*time.Second, r.Length/5),
@@ -90,10 +90,10 @@ func (r *run) breakParts(ctx context.Context) {
 		func(context.Context) error { return os.WriteFile(r.engine.stalled, nil, 0o600) },
 		func(context.Context) error { return os.Remove(r.engine.stalled) },
 	})
-	r.breakThings(ctx, r.random("parts", 0), faults)
+	r.injectFaults(ctx, r.random("parts", 0), faults)
 }
 
-// breakLinks spoils one connection after the other.
+// breakLinks disturbs one connection after another.
 func (r *run) breakLinks(ctx context.Context) {
 	var faults []fault
 	toxic := func(link, kind, attributes string) fault {
@@ -115,11 +115,11 @@ func (r *run) breakLinks(ctx context.Context) {
 			toxic(link, "timeout", `{"timeout": 0}`),
 			toxic(link, "reset_peer", `{"timeout": 50}`))
 	}
-	r.breakThings(ctx, r.random("links", 0), faults)
+	r.injectFaults(ctx, r.random("links", 0), faults)
 }
 
-// breakThings goes round until ctx ends, and leaves nothing broken.
-func (r *run) breakThings(ctx context.Context, random *rand.Rand, faults []fault) {
+// injectFaults begins and ends random faults until ctx ends. No fault remains afterwards.
+func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []fault) {
 	mending := context.WithoutCancel(ctx)
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return !strings.Contains(f.name, r.Only) })
 	for len(faults) > 0 {
@@ -144,11 +144,11 @@ func (r *run) breakThings(ctx context.Context, random *rand.Rand, faults []fault
 	}
 }
 
-// mend waits until all parts say that they are ready. The faults have ended by themselves.
+// mend waits until the gateway reports ready. All faults have ended before.
 func (r *run) mend(ctx context.Context) {
-	r.logf("all is mended")
+	r.logf("all faults have ended")
 	within(ctx, time.Minute, func() bool {
-		a := r.people[0].ask(ctx, "GET", "/readyz", nil)
+		a := r.users[0].ask(ctx, "GET", "/readyz", nil)
 		return a.status == 200
 	})
 }
@@ -160,7 +160,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// within asks until it is so, and reports false when it is not in time.
+// within polls so until it returns true, and returns false after the limit.
 func within(ctx context.Context, limit time.Duration, so func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// sessions is how many clients a person uses at once.
+// sessions is the number of concurrent clients per user.
 const sessions = 2
 
-// thing is a transaction, as it may be by what we were answered.
-type thing struct {
-	p *person
-	// mark begins its description; key is the idempotency key that it was made with, if any.
+// record is a transaction with the states that it may have according to the responses.
+type record struct {
+	p *user
+	// mark is the prefix of its description. key is its idempotency key, or "" for a request without one.
 	mark, key string
 	id        string
 	etag      string
-	// states are what it may be; gone: it may also not be there.
-	states []version
-	gone   bool
-	// contended ones are changed by all sessions at once: of their states only the amounts that were ever sent are known.
+	// states are the possible states. With maybeAbsent, the transaction may also not exist.
+	states      []version
+	maybeAbsent bool
+	// contended is set for a transaction that all sessions change concurrently. Only its possible amounts are checked.
 	contended bool
-	// frozen ones are left alone: a request without an answer might still change them.
+	// frozen is set if the transaction is no longer changed, because an unanswered request may still change it.
 	frozen bool
-	// changed and doubtful count the changes that were acknowledged, and those that nobody knows of.
-	changed, doubtful int
+	// changed counts acknowledged changes, and uncertain changes with an unknown result.
+	changed, uncertain int
 }
 
-// version is what of a transaction can change.
+// version holds the fields of a transaction that can change.
 type version struct {
 	amount           *big.Rat
 	wallet, category string
@@ -41,7 +41,7 @@ type version struct {
 
 // same reports whether two versions are equal. Merges change the category of a transaction without an event of its own, so
 // categories are equal if one was merged into the other.
-func (p *person) same(v, o version) bool {
+func (p *user) same(v, o version) bool {
 	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && p.mergedCategory(v.category) == p.mergedCategory(o.category) && v.text == o.text
 }
 
@@ -49,8 +49,8 @@ func (v version) String() string {
 	return fmt.Sprintf("%s %q in %s, %s", v.amount.FloatString(2), v.text, v.wallet, v.category)
 }
 
-// body is a request's.
-func (t *thing) body(v version) object {
+// body returns the request body for a version.
+func (t *record) body(v version) object {
 	kind := "income"
 	if v.amount.Sign() < 0 {
 		kind = "expense"
@@ -61,40 +61,40 @@ func (t *thing) body(v version) object {
 	}
 }
 
-// outcome of a write.
+// outcome is the result of a write.
 type outcome int
 
 const (
 	done outcome = iota
-	refused
+	rejectedWrite
 	unknown
 )
 
-// write sends a change and counts what came of it.
-func (p *person) write(ctx context.Context, method, path string, body any, headers ...string) (answer, outcome) {
+// write sends a change and counts its outcome. A write without a conclusive response is unknown.
+func (p *user) write(ctx context.Context, method, path string, body any, headers ...string) (answer, outcome) {
 	a := p.ask(ctx, method, path, body, headers...)
 	switch {
 	case a.status >= 200 && a.status < 300:
 		p.acknowledged.Add(1)
 		return a, done
 	case a.status >= 400 && a.status < 500 && a.status != http.StatusTooManyRequests:
-		p.declined.Add(1)
-		return a, refused
+		p.rejected.Add(1)
+		return a, rejectedWrite
 	}
-	p.untold.Add(1)
+	p.unanswered.Add(1)
 	return a, unknown
 }
 
-// session does what people do until ctx ends.
-func (p *person) session(ctx context.Context, n int) {
+// session runs random operations until ctx ends.
+func (p *user) session(ctx context.Context, n int) {
 	random := p.random(p.mark, n)
-	var own []*thing
+	var own []*record
 	for ctx.Err() == nil {
 		switch what := random.IntN(100); {
 		case what < 37 || len(own) == 0:
 			own = append(own, p.create(ctx, random))
 		case what < 40:
-			own = append(own, p.bring(ctx, random)...)
+			own = append(own, p.createBatch(ctx, random)...)
 		case what < 52:
 			p.change(ctx, random, own[random.IntN(len(own))])
 		case what < 62:
@@ -102,23 +102,23 @@ func (p *person) session(ctx context.Context, n int) {
 		case what < 70:
 			p.remove(ctx, own[random.IntN(len(own))])
 		case what < 72 && n == 0:
-			p.scan(ctx)
+			p.uploadReceipt(ctx)
 		case what < 74 && n == 0:
-			p.open(ctx)
+			p.createCategory(ctx)
 		case what < 75:
 			p.signIn(ctx, random)
 		case what < 81 && n == 0:
 			p.reorganize(ctx, random)
 		case what < 84:
-			p.trespass(ctx, random)
+			p.accessForeignTransaction(ctx, random)
 		default:
-			p.look(ctx, random, own[random.IntN(len(own))])
+			p.readSomething(ctx, random, own[random.IntN(len(own))])
 		}
 		pause(ctx, time.Duration(random.Int64N(int64(20*time.Millisecond))))
 	}
 }
 
-func (p *person) anyVersion(random *rand.Rand) version {
+func (p *user) anyVersion(random *rand.Rand) version {
 	amount := big.NewRat(int64(random.IntN(2000)-1500), 100)
 	if amount.Sign() == 0 {
 		amount.SetInt64(-1)
@@ -128,9 +128,9 @@ func (p *person) anyVersion(random *rand.Rand) version {
 	return version{amount: amount, wallet: p.wallets[random.IntN(len(p.wallets))].id, category: p.categories[random.IntN(len(p.categories))]}
 }
 
-// create makes a transaction: mostly with a key and again until the answer tells, else once.
-func (p *person) create(ctx context.Context, random *rand.Rand) *thing {
-	t := p.newThing(random)
+// create creates a transaction, mostly with a key and repeated until the result is known, otherwise with a single request.
+func (p *user) create(ctx context.Context, random *rand.Rand) *record {
+	t := p.newRecord(random)
 	v := t.states[0]
 	if random.IntN(10) < 3 {
 		t.make(ctx, v)
@@ -139,31 +139,31 @@ func (p *person) create(ctx context.Context, random *rand.Rand) *thing {
 	t.key = t.mark
 	for ctx.Err() == nil {
 		if t.make(ctx, v) {
-			if random.IntN(4) == 0 && !t.gone {
+			if random.IntN(4) == 0 && !t.maybeAbsent {
 				t.repeat(ctx, v)
 			}
 			return t
 		}
 		pause(ctx, time.Duration(50+random.IntN(300))*time.Millisecond)
 	}
-	p.later(func(ctx context.Context) bool { return t.make(ctx, v) })
+	p.retryAtEnd(func(ctx context.Context) bool { return t.make(ctx, v) })
 	return t
 }
 
-// newThing is one that nobody has asked for yet.
-func (p *person) newThing(random *rand.Rand) *thing {
-	t := &thing{p: p, mark: p.nextMark(), gone: true, frozen: true}
+// newRecord returns a transaction that was not requested yet.
+func (p *user) newRecord(random *rand.Rand) *record {
+	t := &record{p: p, mark: p.nextMark(), maybeAbsent: true, frozen: true}
 	v := p.anyVersion(random)
 	v.text = t.mark
 	t.states = []version{v}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.things = append(p.things, t)
+	p.records = append(p.records, t)
 	return t
 }
 
-// make reports whether the answer told.
-func (t *thing) make(ctx context.Context, v version) bool {
+// make requests the transaction and reports whether the result is known.
+func (t *record) make(ctx context.Context, v version) bool {
 	var headers []string
 	if t.key != "" {
 		headers = []string{"Idempotency-Key", t.key}
@@ -171,10 +171,10 @@ func (t *thing) make(ctx context.Context, v version) bool {
 	a, what := t.p.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), headers...)
 	switch what {
 	case done:
-		t.id, t.etag, t.gone, t.frozen = a.text("transaction.id"), a.etag, false, false
-	case refused:
-		if !t.p.mayRefuse(a, v) {
-			t.p.find("a good transaction was refused: %s", a.raw)
+		t.id, t.etag, t.maybeAbsent, t.frozen = a.text("transaction.id"), a.etag, false, false
+	case rejectedWrite:
+		if !t.p.mayReject(a, v) {
+			t.p.find("a good transaction was rejected: %s", a.raw)
 		}
 		t.states = nil
 	case unknown:
@@ -183,22 +183,22 @@ func (t *thing) make(ctx context.Context, v version) bool {
 	return true
 }
 
-// repeat sends what was acknowledged once more: the first answer must come again.
-func (t *thing) repeat(ctx context.Context, v version) {
+// repeat sends an acknowledged request again. The response must have the same id.
+func (t *record) repeat(ctx context.Context, v version) {
 	a, what := t.p.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), "Idempotency-Key", t.key)
-	if what == refused || what == done && a.text("transaction.id") != t.id {
+	if what == rejectedWrite || what == done && a.text("transaction.id") != t.id {
 		t.p.find("%s %s was repeated with its key, and answered %s", t.id, t.mark, a.raw)
 	}
 }
 
-// later notes what is to be repeated with its key until the answer tells.
-func (p *person) later(again func(ctx context.Context) bool) {
+// retryAtEnd registers a request with a key that is repeated after the last fault.
+func (p *user) retryAtEnd(again func(ctx context.Context) bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.pending = append(p.pending, again)
 }
 
-func (p *person) change(ctx context.Context, random *rand.Rand, t *thing) {
+func (p *user) change(ctx context.Context, random *rand.Rand, t *record) {
 	if t.frozen {
 		return
 	}
@@ -213,23 +213,23 @@ func (p *person) change(ctx context.Context, random *rand.Rand, t *thing) {
 	case done:
 		t.changed++
 		t.states, t.etag = []version{v}, a.etag
-	case refused:
+	case rejectedWrite:
 		switch {
-		case t.p.mayRefuse(a, v):
+		case t.p.mayReject(a, v):
 		case a.status == http.StatusPreconditionFailed && p.wasMerged(t.states[0].category):
 			// The merge has changed the version.
 			t.etag = ""
 		default:
-			t.refuse("changing", a)
+			t.unexpectedRejection("changing", a)
 		}
 	case unknown:
-		t.doubtful++
+		t.uncertain++
 		t.states, t.frozen = append(t.states, v), true
 	}
 }
 
-// contend changes what another session changes at the same time.
-func (p *person) contend(ctx context.Context, random *rand.Rand) {
+// contend changes the transaction that other sessions change at the same time.
+func (p *user) contend(ctx context.Context, random *rand.Rand) {
 	v := p.anyVersion(random)
 	v.text = p.nextMark()
 	path := "/api/v1/transaction/" + p.contended.id
@@ -247,21 +247,21 @@ func (p *person) contend(ctx context.Context, random *rand.Rand) {
 	case done:
 		p.contended.changed++
 		if seen != "" && p.overwritten[seen] {
-			p.find("two have changed version %s of %s, one of them unseen", seen, p.contended.id)
+			p.find("two changes of version %s of %s were accepted", seen, p.contended.id)
 		}
 		p.overwritten[seen] = true
-	case refused:
+	case rejectedWrite:
 		if a.status != http.StatusPreconditionFailed && !p.retiredIn(a, v) {
-			p.find("changing what two change was refused: %s", a.raw)
+			p.find("changing what two change was rejected: %s", a.raw)
 		}
 		return
 	case unknown:
-		p.contended.doubtful++
+		p.contended.uncertain++
 	}
 	p.contended.states = append(p.contended.states, v)
 }
 
-func (p *person) remove(ctx context.Context, t *thing) {
+func (p *user) remove(ctx context.Context, t *record) {
 	if t.frozen {
 		return
 	}
@@ -269,36 +269,36 @@ func (p *person) remove(ctx context.Context, t *thing) {
 	t.frozen = true
 	switch what {
 	case done:
-		t.states, t.gone = nil, true
-	case refused:
-		t.refuse("deleting", a)
+		t.states, t.maybeAbsent = nil, true
+	case rejectedWrite:
+		t.unexpectedRejection("deleting", a)
 	case unknown:
-		t.gone = true
+		t.maybeAbsent = true
 	}
 }
 
-// refuse is for changes that were good.
-func (t *thing) refuse(what string, a answer) {
+// unexpectedRejection reports the rejection of a valid change.
+func (t *record) unexpectedRejection(what string, a answer) {
 	t.frozen = true
-	t.p.find("%s %s %s was refused: %s", what, t.id, t.mark, a.raw)
+	t.p.find("%s %s %s was rejected: %s", what, t.id, t.mark, a.raw)
 }
 
-// trespass asks for what is somebody else's.
-func (p *person) trespass(ctx context.Context, random *rand.Rand) {
-	other := p.people[random.IntN(len(p.people))]
+// accessForeignTransaction tries to read, change and delete a transaction of another user.
+func (p *user) accessForeignTransaction(ctx context.Context, random *rand.Rand) {
+	other := p.users[random.IntN(len(p.users))]
 	if other == p {
 		return
 	}
 	path := "/api/v1/transaction/" + other.contended.id
 	for _, a := range []answer{p.ask(ctx, http.MethodGet, path, nil), p.ask(ctx, http.MethodPatch, path, object{"amount": 1}), p.ask(ctx, http.MethodDelete, path, nil)} {
 		if a.status >= 200 && a.status < 300 {
-			p.find("%s came to %s's transaction: %d %s", p.mark, other.mark, a.status, a.raw)
+			p.find("%s accessed %s's transaction: %d %s", p.mark, other.mark, a.status, a.raw)
 		}
 	}
 }
 
-// look reads in the middle of it all.
-func (p *person) look(ctx context.Context, random *rand.Rand, t *thing) {
+// readSomething sends a random read request while faults happen.
+func (p *user) readSomething(ctx context.Context, random *rand.Rand, t *record) {
 	p.reads.Add(1)
 	switch random.IntN(6) {
 	case 0:
@@ -318,7 +318,7 @@ func (p *person) look(ctx context.Context, random *rand.Rand, t *thing) {
 		case http.StatusOK:
 			t.compare(versionOf(a.at("transaction")))
 		case http.StatusNotFound:
-			p.find("%s %s is not there right after it was acknowledged", t.id, t.mark)
+			p.find("%s %s does not exist right after it was acknowledged", t.id, t.mark)
 		}
 	}
 }

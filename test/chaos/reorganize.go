@@ -14,7 +14,7 @@ import (
 const permanent = 2
 
 // reorganize adds a wallet or a category, or merges or deletes one that was added, while the other session uses it.
-func (p *person) reorganize(ctx context.Context, random *rand.Rand) {
+func (p *user) reorganize(ctx context.Context, random *rand.Rand) {
 	switch random.IntN(6) {
 	case 0:
 		p.addWallet(ctx)
@@ -27,9 +27,9 @@ func (p *person) reorganize(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-func (p *person) addWallet(ctx context.Context) {
+func (p *user) addWallet(ctx context.Context) {
 	name := strings.TrimSuffix(p.nextMark(), ";")
-	p.insist(ctx, func(ctx context.Context) bool {
+	p.retry(ctx, func(ctx context.Context) bool {
 		body := object{"name": name, "currency": "EUR", "balance": json.Number("12.34")}
 		a, what := p.write(ctx, http.MethodPost, "/api/v1/wallet", body, "Idempotency-Key", name)
 		if what == done {
@@ -41,9 +41,9 @@ func (p *person) addWallet(ctx context.Context) {
 	})
 }
 
-func (p *person) addCategory(ctx context.Context) {
+func (p *user) addCategory(ctx context.Context) {
 	name := strings.TrimSuffix(p.nextMark(), ";")
-	p.insist(ctx, func(ctx context.Context) bool {
+	p.retry(ctx, func(ctx context.Context) bool {
 		a, what := p.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
 		if what == done {
 			p.lock.Lock()
@@ -56,7 +56,7 @@ func (p *person) addCategory(ctx context.Context) {
 
 // retireWallet deletes a wallet that was added, which is refused if transactions use it. The wallet leaves the list before
 // the request: until it is answered, the wallet may be absent.
-func (p *person) retireWallet(ctx context.Context, random *rand.Rand) {
+func (p *user) retireWallet(ctx context.Context, random *rand.Rand) {
 	p.lock.Lock()
 	if len(p.wallets) == permanent {
 		p.lock.Unlock()
@@ -66,22 +66,22 @@ func (p *person) retireWallet(ctx context.Context, random *rand.Rand) {
 	p.retired[w.id] = true
 	p.wallets = slices.DeleteFunc(p.wallets, func(o *wallet) bool { return o == w })
 	p.lock.Unlock()
-	p.insist(ctx, func(ctx context.Context) bool {
+	p.retry(ctx, func(ctx context.Context) bool {
 		a, what := p.write(ctx, http.MethodDelete, "/api/v1/wallet/"+w.id, nil)
 		switch {
 		case a.text("code") == "WALLET_IN_USE":
 			p.lock.Lock()
 			defer p.lock.Unlock()
 			p.wallets = append(p.wallets, w)
-		case what == refused && a.status != http.StatusNotFound:
-			p.find("the deletion of wallet %s was refused: %s", w.id, a.raw)
+		case what == rejectedWrite && a.status != http.StatusNotFound:
+			p.find("the deletion of wallet %s was rejected: %s", w.id, a.raw)
 		}
 		return what != unknown
 	})
 }
 
 // retireCategory merges a category that was added into another one, or deletes it, which is refused if transactions use it.
-func (p *person) retireCategory(ctx context.Context, random *rand.Rand) {
+func (p *user) retireCategory(ctx context.Context, random *rand.Rand) {
 	p.lock.Lock()
 	if len(p.categories) == permanent {
 		p.lock.Unlock()
@@ -96,22 +96,22 @@ func (p *person) retireCategory(ctx context.Context, random *rand.Rand) {
 		path += "?reassignTo=" + p.merged[category]
 	}
 	p.lock.Unlock()
-	p.insist(ctx, func(ctx context.Context) bool {
+	p.retry(ctx, func(ctx context.Context) bool {
 		a, what := p.write(ctx, http.MethodDelete, path, nil)
 		switch {
 		case a.text("code") == "CATEGORY_IN_USE":
 			p.lock.Lock()
 			defer p.lock.Unlock()
 			p.categories = append(p.categories, category)
-		case what == refused && a.status != http.StatusNotFound:
-			p.find("the deletion of category %s was refused: %s", category, a.raw)
+		case what == rejectedWrite && a.status != http.StatusNotFound:
+			p.find("the deletion of category %s was rejected: %s", category, a.raw)
 		}
 		return what != unknown
 	})
 }
 
 // mergedCategory returns the category into which a category was merged, perhaps through others, or the category itself.
-func (p *person) mergedCategory(id string) string {
+func (p *user) mergedCategory(id string) string {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	for p.merged[id] != "" {
@@ -120,21 +120,21 @@ func (p *person) mergedCategory(id string) string {
 	return id
 }
 
-func (p *person) wasMerged(category string) bool {
+func (p *user) wasMerged(category string) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.merged[category] != ""
 }
 
 // mayRefuse reports whether a refusal is due to a wallet or category whose deletion or merge was requested.
-func (p *person) mayRefuse(a answer, v version) bool {
+func (p *user) mayReject(a answer, v version) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.retiredIn(a, v)
 }
 
 // retiredIn is mayRefuse for a caller that holds the lock.
-func (p *person) retiredIn(a answer, v version) bool {
+func (p *user) retiredIn(a answer, v version) bool {
 	switch a.text("code") {
 	case "WALLET_NOT_FOUND":
 		return p.retired[v.wallet]
@@ -145,7 +145,7 @@ func (p *person) retiredIn(a answer, v version) bool {
 }
 
 // checkReferences requires that each transaction has a wallet and a category that exist.
-func (p *person) checkReferences(ctx context.Context, is there) {
+func (p *user) checkReferences(ctx context.Context, is transactions) {
 	for _, kind := range []struct {
 		path, list string
 		of         func(version) string

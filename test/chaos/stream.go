@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// stream is a person's live events, read on through all faults.
+// stream reads a user's live events and reconnects after faults.
 type stream struct {
-	p    *person
+	p    *user
 	last string
 
 	lock sync.Mutex
-	// seen are the ids of events.
+	// seen has the ids of the received events.
 	seen map[string]bool
 }
 
-// open begins the stream, and returns once it has a place to go on from.
+// open starts reading, and returns when the stream has an event id from which it can resume.
 func (s *stream) open(ctx context.Context) error {
 	ready := make(chan error, 1)
 	go func() {
@@ -41,7 +41,7 @@ func trySend(c chan<- error, err error) {
 	}
 }
 
-// read reads until the connection breaks.
+// read reads until the connection ends. It calls began for each event.
 func (s *stream) read(ctx context.Context, began func()) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.p.stack.URL+"/api/v1/events", http.NoBody)
 	if err != nil {

@@ -23,7 +23,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, chaos.Options{Seed: *seed, Length: *length, Users: *users, Arriving: time.Minute, Log: os.Stdout}); err != nil {
+	if err := run(ctx, chaos.Options{Seed: *seed, Length: *length, Users: *users, EventTimeout: time.Minute, Log: os.Stdout}); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(1)
 	}

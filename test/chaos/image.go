@@ -24,8 +24,8 @@ Milk         3.50
 TOTAL EUR    6.00
 `
 
-// receiptPicture is a receipt over 6.00, each a file of its own.
-func receiptPicture(mark string, n int) ([]byte, error) {
+// receiptImage returns the image of a receipt over 6.00. Each mark and number gives a different file.
+func receiptImage(mark string, n int) ([]byte, error) {
 	f, err := opentype.Parse(gomonobold.TTF)
 	if err != nil {
 		return nil, err

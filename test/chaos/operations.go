@@ -12,48 +12,48 @@ import (
 	"time"
 )
 
-// open makes a category with a key, until the answer tells.
-func (p *person) open(ctx context.Context) {
+// createCategory creates a category with a key.
+func (p *user) createCategory(ctx context.Context) {
 	name := strings.TrimSuffix(p.nextMark(), ";")
-	p.opened = append(p.opened, name)
-	p.insist(ctx, func(ctx context.Context) bool {
+	p.categoryNames = append(p.categoryNames, name)
+	p.retry(ctx, func(ctx context.Context) bool {
 		a, what := p.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
-		if what == refused {
-			p.find("a good category was refused: %s", a.raw)
+		if what == rejectedWrite {
+			p.find("a good category was rejected: %s", a.raw)
 		}
 		return what != unknown
 	})
 }
 
-// bring makes several transactions at once: mostly with a key and again until the answer tells, else once.
-func (p *person) bring(ctx context.Context, random *rand.Rand) []*thing {
+// createBatch creates several transactions in one request, mostly with a key and repeated until the result is known.
+func (p *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	b := &batch{}
 	var items []object
 	for range 2 + random.IntN(20) {
-		t := p.newThing(random)
-		b.things, items = append(b.things, t), append(items, t.body(t.states[0]))
+		t := p.newRecord(random)
+		b.records, items = append(b.records, t), append(items, t.body(t.states[0]))
 	}
 	p.lock.Lock()
 	p.batches = append(p.batches, b)
 	p.lock.Unlock()
 	var headers []string
 	if random.IntN(10) < 7 {
-		headers = []string{"Idempotency-Key", "batch " + b.things[0].mark}
+		headers = []string{"Idempotency-Key", "batch " + b.records[0].mark}
 	}
 	try := func(ctx context.Context) bool {
 		a, what := p.write(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": items}, headers...)
 		switch what {
 		case done:
-			b.told = true
+			b.acknowledged = true
 			for i, made := range a.list("transactions") {
-				t := b.things[i]
-				t.id, t.gone, t.frozen = answer{body: object{"t": made}}.text("t.id"), false, false
+				t := b.records[i]
+				t.id, t.maybeAbsent, t.frozen = answer{body: object{"t": made}}.text("t.id"), false, false
 			}
-		case refused:
-			if !slices.ContainsFunc(b.things, func(t *thing) bool { return p.mayRefuse(a, t.states[0]) }) {
-				p.find("a good batch was refused: %s", a.raw)
+		case rejectedWrite:
+			if !slices.ContainsFunc(b.records, func(t *record) bool { return p.mayReject(a, t.states[0]) }) {
+				p.find("a good batch was rejected: %s", a.raw)
 			}
-			for _, t := range b.things {
+			for _, t := range b.records {
 				t.states = nil
 			}
 		case unknown:
@@ -64,17 +64,17 @@ func (p *person) bring(ctx context.Context, random *rand.Rand) []*thing {
 	if headers == nil {
 		try(ctx)
 	} else {
-		p.insist(ctx, try)
+		p.retry(ctx, try)
 	}
-	return b.things
+	return b.records
 }
 
-// signIn begins a session, goes on with it by a refresh token that is sent twice with one key, and ends it.
-func (p *person) signIn(ctx context.Context, random *rand.Rand) {
+// signIn starts a session and sends its refresh token several times with one key. All responses must have the same new token.
+func (p *user) signIn(ctx context.Context, random *rand.Rand) {
 	a := p.ask(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": p.email, "password": password})
 	if a.status != http.StatusOK {
 		if a.status >= 400 && a.status < 500 {
-			p.find("the right password was refused: %s", a.raw)
+			p.find("the right password was rejected: %s", a.raw)
 		}
 		return
 	}
@@ -87,24 +87,24 @@ func (p *person) signIn(ctx context.Context, random *rand.Rand) {
 		case a.status == http.StatusOK && first != a.text("refreshToken"):
 			p.find("one refresh token became two")
 		case a.status >= 400 && a.status < 500:
-			p.find("a good refresh token was refused: %s", a.raw)
+			p.find("a good refresh token was rejected: %s", a.raw)
 		}
 	}
 }
 
-// insist tries a few times, and leaves the rest to the end.
-func (p *person) insist(ctx context.Context, try func(ctx context.Context) bool) {
+// retry tries a few times. If the result is still unknown, the request is repeated at the end.
+func (p *user) retry(ctx context.Context, try func(ctx context.Context) bool) {
 	for range 3 {
 		if try(ctx) {
 			return
 		}
 		pause(ctx, 500*time.Millisecond)
 	}
-	p.later(try)
+	p.retryAtEnd(try)
 }
 
-// scan uploads a receipt over 6.00 with a key, until the answer tells.
-func (p *person) scan(ctx context.Context) {
+// uploadReceipt uploads a receipt over 6.00 with a key, until the result is known.
+func (p *user) uploadReceipt(ctx context.Context) {
 	p.scanned++
 	file, kind, err := receiptForm(p.receipts.id, p.budget.category, p.mark, p.scanned)
 	if err != nil {
@@ -114,17 +114,17 @@ func (p *person) scan(ctx context.Context) {
 	key := fmt.Sprintf("receipt %d", p.scanned)
 	try := func(ctx context.Context) bool {
 		a, what := p.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file, "Content-Type", kind, "Idempotency-Key", key)
-		// A broken engine is told of with 500, and nothing was created.
-		if what == refused {
-			p.find("a good receipt was refused: %s", a.raw)
+		// A failing engine causes a 500, and nothing is created.
+		if what == rejectedWrite {
+			p.find("a good receipt was rejected: %s", a.raw)
 		}
 		return what != unknown
 	}
-	p.insist(ctx, try)
+	p.retry(ctx, try)
 }
 
 func receiptForm(wallet, category, mark string, n int) (form []byte, contentType string, err error) {
-	picture, err := receiptPicture(mark, n)
+	img, err := receiptImage(mark, n)
 	if err != nil {
 		return nil, "", err
 	}
@@ -134,7 +134,7 @@ func receiptForm(wallet, category, mark string, n int) (form []byte, contentType
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := part.Write(picture); err != nil {
+	if _, err := part.Write(img); err != nil {
 		return nil, "", err
 	}
 	for name, value := range map[string]string{"walletId": wallet, "categoryId": category} {

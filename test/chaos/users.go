@@ -19,14 +19,14 @@ type object = map[string]any
 
 const password = "a long enough secret"
 
-// person is a user with a token, and all that we know of what is theirs.
-type person struct {
+// user is a user with a token and the expected state of their data.
+type user struct {
 	*run
-	// mark stands in everything that is theirs.
+	// mark is part of every text of the user, so that it can be recognized in responses to others.
 	mark      string
 	email, id string
 	token     string
-	partner   *person
+	partner   *user
 	// wallets and categories are in use; the first two of each stay until the end.
 	wallets    []*wallet
 	categories []string
@@ -37,24 +37,24 @@ type person struct {
 	budget    budget
 	client    *http.Client
 	stream    *stream
-	contended *thing
+	contended *record
 	receipts  *wallet
 	lock      sync.Mutex
-	things    []*thing
+	records   []*record
 	pending   []func(ctx context.Context) bool
-	// batches were asked for at once.
+	// batches are the bulk requests.
 	batches         []*batch
 	number, scanned int
-	// opened are the names of categories that were asked for.
-	opened []string
-	// overwritten are the versions of the contended transaction that a change was based on.
+	// categoryNames are the names of the requested categories.
+	categoryNames []string
+	// overwritten has the versions of the contended transaction on which an accepted change was based.
 	overwritten map[string]bool
 }
 
-// batch is of things that were asked for at once; told: an answer says that they are there.
+// batch is a bulk request. acknowledged is set if a response confirmed it.
 type batch struct {
-	things []*thing
-	told   bool
+	records      []*record
+	acknowledged bool
 }
 
 type wallet struct {
@@ -62,13 +62,13 @@ type wallet struct {
 	opening *big.Rat
 }
 
-// budget counts one wallet and one category; both partners see it.
+// budget covers one wallet and one category. Both partners see it.
 type budget struct {
 	id, wallet, category string
 	limit, spent         *big.Rat
 }
 
-// answer is what came back; status is 0 when nothing did.
+// answer is a response. status is 0 if there was none.
 type answer struct {
 	status int
 	etag   string
@@ -77,17 +77,17 @@ type answer struct {
 }
 
 const (
-	// hung is longer than any deadline of the gateway's, with room for a busy machine.
-	hung        = 20 * time.Second
-	hungReceipt = 70 * time.Second
+	// maxDuration is longer than any deadline of the gateway, with a margin for a busy machine.
+	maxDuration        = 20 * time.Second
+	maxReceiptDuration = 70 * time.Second
 )
 
-// marks stand by themselves anywhere in an answer; between letters, figures and hyphens they are part of a token.
+// marks matches the mark of a user. Between letters, digits and hyphens it is part of a token.
 var marks = regexp.MustCompile(`[^\w-](u\d{3})[^\w-]`)
 
-// ask sends a request and looks at what any answer must be. headers are names and values in turn.
-func (p *person) ask(ctx context.Context, method, path string, body any, headers ...string) answer {
-	// The stack, not our giving up, decides how long a request takes.
+// ask sends a request and inspects the response. headers are alternating names and values.
+func (p *user) ask(ctx context.Context, method, path string, body any, headers ...string) answer {
+	// Requests are not canceled at the end of the load, so that their results are known.
 	ctx = context.WithoutCancel(ctx)
 	var sent []byte
 	switch b := body.(type) {
@@ -101,9 +101,9 @@ func (p *person) ask(ctx context.Context, method, path string, body any, headers
 			return answer{}
 		}
 	}
-	limit := hung
+	limit := maxDuration
 	if strings.Contains(path, "receipt") {
-		limit = hungReceipt
+		limit = maxReceiptDuration
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -129,7 +129,7 @@ func (p *person) ask(ctx context.Context, method, path string, body any, headers
 	return a
 }
 
-func (p *person) send(req *http.Request) (answer, error) {
+func (p *user) send(req *http.Request) (answer, error) {
 	resp, err := p.client.Do(req)
 	if err != nil {
 		return answer{}, err
@@ -150,12 +150,12 @@ func (p *person) send(req *http.Request) (answer, error) {
 	return a, nil
 }
 
-// inspect holds an answer against what no fault excuses.
-func (p *person) inspect(request string, a answer) {
+// inspect checks the guarantees that hold for every response, also during faults.
+func (p *user) inspect(request string, a answer) {
 	for _, found := range marks.FindAllStringSubmatch(string(a.raw), -1) {
 		mark := found[1]
 		if mark != p.mark && (p.partner == nil || mark != p.partner.mark) {
-			p.find("%s: %s was shown what is %s's: %s", request, p.mark, mark, a.raw)
+			p.find("%s: %s received data of %s: %s", request, p.mark, mark, a.raw)
 			return
 		}
 	}
@@ -166,11 +166,11 @@ func (p *person) inspect(request string, a answer) {
 		p.find("%s answers %d %s", request, a.status, bytes.TrimSpace(a.raw))
 	}
 	if a.status == http.StatusUnauthorized {
-		p.find("%s: a good token was refused: %s", request, a.raw)
+		p.find("%s: a good token was rejected: %s", request, a.raw)
 	}
 }
 
-// text is what stands at a path like "transaction.id", or "" when nothing does.
+// text returns the value at a path like "transaction.id", or "" if there is none.
 func (a answer) text(path string) string {
 	v := a.at(path)
 	if v == nil {
@@ -196,21 +196,21 @@ func (a answer) list(path string) []any {
 	return l
 }
 
-// settle makes people with wallets, categories and shared budgets, while nothing is broken.
-func (r *run) settle(ctx context.Context) error {
+// setUp creates users with wallets, categories and shared budgets before the first fault.
+func (r *run) setUp(ctx context.Context) error {
 	for n := range r.Users {
-		p := &person{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
-		r.people = append(r.people, p)
+		p := &user{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		r.users = append(r.users, p)
 		if n%2 == 1 {
-			p.partner, r.people[n-1].partner = r.people[n-1], p
+			p.partner, r.users[n-1].partner = r.users[n-1], p
 		}
 	}
-	for _, p := range r.people {
-		if err := p.settle(ctx); err != nil {
+	for _, p := range r.users {
+		if err := p.setUp(ctx); err != nil {
 			return fmt.Errorf("settling %s: %w", p.mark, err)
 		}
 	}
-	for _, p := range r.people {
+	for _, p := range r.users {
 		path := "/api/v1/budgets/" + p.budget.id
 		if a := p.ask(ctx, "POST", path+"/share", object{"email": p.partner.email}); a.status != http.StatusCreated {
 			return fmt.Errorf("sharing: %d %s", a.status, a.raw)
@@ -219,7 +219,7 @@ func (r *run) settle(ctx context.Context) error {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}
 	}
-	for _, p := range r.people {
+	for _, p := range r.users {
 		if err := p.stream.open(ctx); err != nil {
 			return fmt.Errorf("listening for %s: %w", p.mark, err)
 		}
@@ -227,7 +227,7 @@ func (r *run) settle(ctx context.Context) error {
 	return nil
 }
 
-func (p *person) settle(ctx context.Context) error {
+func (p *user) setUp(ctx context.Context) error {
 	var failure error
 	create := func(path string, body object, id string) string {
 		a := p.ask(ctx, "POST", path, body)
@@ -252,17 +252,17 @@ func (p *person) settle(ctx context.Context) error {
 		"name": p.mark + " plan", "currency": "EUR", "limit": 100, "period": "custom", "startDate": "2026-01-01", "endDate": "2035-12-31",
 		"walletId": p.budget.wallet, "categoryIds": []string{p.budget.category},
 	}, "budget.id")
-	first := &thing{p: p, mark: p.nextMark()}
+	first := &record{p: p, mark: p.nextMark()}
 	first.id = create("/api/v1/transaction", first.body(version{amount: rat("-1.00"), wallet: p.budget.wallet, category: p.budget.category}), "transaction.id")
 	first.states = []version{{amount: rat("-1.00"), wallet: p.budget.wallet, category: p.budget.category, text: first.mark}}
 	first.contended = true
-	p.contended, p.things = first, []*thing{first}
+	p.contended, p.records = first, []*record{first}
 	p.stream = &stream{p: p, seen: map[string]bool{}}
 	return failure
 }
 
-// nextMark is a text that stands in one transaction and no other.
-func (p *person) nextMark() string {
+// nextMark returns a text that is unique to one transaction.
+func (p *user) nextMark() string {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.number++

@@ -53,7 +53,8 @@ const sharingSubject = "budget.v1.*.*"
 // empty.
 type client struct {
 	address string
-	agent   string
+	// agent is cleaned by cleanUserAgent.
+	agent string
 }
 
 // clientOf returns the client with this address and User-Agent header.

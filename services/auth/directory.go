@@ -52,6 +52,7 @@ func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*au
 
 // GetKeySet reads the keys from the database and not from memory, because another replica may have added one a moment ago.
 func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
+	// Keys that are not active yet are included, so that verifiers know them before they sign.
 	keys, err := selectKeys(ctx, s.db)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ func parseEmail(s string) (string, *apierr.Field) {
 		return "", bad
 	}
 	a, err := mail.ParseAddress(s)
+	// ParseAddress removes comments and quotes, so an address that contained them differs.
 	if err != nil || a.Address != s || a.Name != "" {
 		return "", bad
 	}

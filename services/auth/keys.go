@@ -75,6 +75,7 @@ func (k *keyring) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Only the replica that finds something due takes the lock.
 	if k.isBehind(stored) {
 		if stored, err = k.rotate(ctx); err != nil {
 			return err

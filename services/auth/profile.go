@@ -47,6 +47,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
+	// proved is the user whose password was compared. moves reports that the request changes the e-mail.
 	proved, moves := u, email != nil && *email != u.Email
 	from := s.newClient(ctx, req.GetUserAgent())
 	if moves {
@@ -124,6 +125,7 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 		if err != nil {
 			return err
 		}
+		// Another request changed the password after it was compared.
 		if !changed {
 			return errWrongPassword
 		}
@@ -132,6 +134,7 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 		if err != nil {
 			return err
 		}
+		// One entry counts all ended sessions.
 		if ended > 0 {
 			e := s.entry(auditSessionEnded, u.ID, uuid.Nil, from)
 			e.Times = ended

@@ -35,6 +35,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	if err != nil {
 		return nil, err
 	}
+	// Version 1 is the first ETag.
 	u.ID, u.CreatedAt, u.Version = s.newID(), s.now().UTC(), 1
 	u.UpdatedAt = u.CreatedAt
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {

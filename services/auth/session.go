@@ -42,6 +42,7 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 		return nil, err
 	}
 	u, err := selectUserByEmail(ctx, s.db, email)
+	// Without an account, the password is compared with the hash of a random one, so that the response takes as long.
 	if errors.Is(err, pgx.ErrNoRows) {
 		u, err = user{PasswordHash: s.hasher.dummy}, nil
 	}
@@ -54,6 +55,7 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
+	// The limits apply before the replay, so that repeated requests cannot be used to guess.
 	call := idem.Call{Scope: "login:" + email, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &authv1.LoginResponse{}
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
@@ -150,6 +152,7 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 		return nil, apierr.Validation([]apierr.Field{{Name: "refreshToken", Message: "is required"}})
 	}
 	hash := hashRefreshToken(req.GetRefreshToken())
+	// The user is not known yet, so the idempotency key is scoped by the token.
 	call := idem.Call{Scope: "refresh:" + hex.EncodeToString(hash), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &authv1.RefreshResponse{}
 	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {

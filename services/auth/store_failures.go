@@ -73,6 +73,7 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 // countFailures adds one to the count of each subject. It starts a new window until ends if the last one has ended. The
 // subjects are sorted so that two calls with the same subjects cannot deadlock.
 func countFailures(ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time) error {
+	// The row lock of ON CONFLICT makes simultaneous counts exact.
 	_, err := q.Exec(ctx, `
 		INSERT INTO login_failures AS f (subject, failures, ends_at)
 		SELECT s.subject, 1, $3

@@ -12,10 +12,11 @@ import (
 
 // signingKey is a row of signing_keys. The private key is encrypted with a key derived from the service key.
 type signingKey struct {
-	KID              string    `db:"kid"`
-	PublicKey        []byte    `db:"public_key"`
-	SealedPrivateKey []byte    `db:"sealed_private_key"`
-	ActiveFrom       time.Time `db:"active_from"`
+	KID              string `db:"kid"`
+	PublicKey        []byte `db:"public_key"`
+	SealedPrivateKey []byte `db:"sealed_private_key"`
+	// ActiveFrom is the time from which the key signs.
+	ActiveFrom time.Time `db:"active_from"`
 }
 
 // lockKeys locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.

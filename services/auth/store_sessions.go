@@ -14,14 +14,18 @@ import (
 
 // session is a row of sessions. It is live while RevokedAt is nil and ExpiresAt is in the future.
 type session struct {
-	ID         uuid.UUID
-	UserID     uuid.UUID  `db:"user_id"`
-	CreatedAt  time.Time  `db:"created_at"`
-	LastUsedAt time.Time  `db:"last_used_at"`
-	ExpiresAt  time.Time  `db:"expires_at"`
-	RevokedAt  *time.Time `db:"revoked_at"`
-	UserAgent  string     `db:"user_agent"`
-	IPAddress  string     `db:"ip_address"`
+	ID        uuid.UUID
+	UserID    uuid.UUID `db:"user_id"`
+	CreatedAt time.Time `db:"created_at"`
+	// LastUsedAt is the time at which the last tokens were issued.
+	LastUsedAt time.Time `db:"last_used_at"`
+	// ExpiresAt is the end of the session unless it is refreshed.
+	ExpiresAt time.Time `db:"expires_at"`
+	// RevokedAt is the time at which the session was ended, or nil.
+	RevokedAt *time.Time `db:"revoked_at"`
+	// UserAgent and IPAddress are those of the sign-in. They are empty if unknown.
+	UserAgent string `db:"user_agent"`
+	IPAddress string `db:"ip_address"`
 }
 
 // insertSession inserts a live session.

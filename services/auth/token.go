@@ -30,7 +30,8 @@ const (
 
 // privateKey is a signing key that this replica can use, because its service key opens it.
 type privateKey struct {
-	kid        string
+	kid string
+	// activeFrom is the time from which the key signs.
 	activeFrom time.Time
 	key        ed25519.PrivateKey
 }

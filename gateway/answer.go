@@ -14,10 +14,10 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// answer turns an RPC's reply into the HTTP answer that the method's success option describes: code, message and status,
-// header fields, and the body as encoded JSON. The reply is in the exchange; grpc-gateway's own is empty.
+// answer converts an RPC's reply to the HTTP response that the method's success option describes: code, message, status, header
+// fields and the JSON body. The reply is in the requestState, and the message that grpc-gateway passes is empty.
 func answer(ctx context.Context, _ proto.Message) (any, error) {
-	x := exchangeOf(ctx)
+	x := stateOf(ctx)
 	success, err := x.envelope()
 	if err != nil {
 		return nil, fmt.Errorf("answering %s: %w", x.route.method.FullName(), err)
@@ -35,15 +35,15 @@ func answer(ctx context.Context, _ proto.Message) (any, error) {
 	return body, nil
 }
 
-// buffers are what replies and answers are in: a page of a list is some 20 kB, which would else be found by doubling from
-// nothing.
+// buffers pools the buffers of replies and response bodies. A page of a list has about 20 kB; without the pool, each request
+// would grow a new buffer by doubling.
 var buffers = sync.Pool{New: func() any { return new(rpc.Encoded) }}
 
-// maxBuffer is how much one of them may hold on to.
+// maxBuffer is the capacity in bytes above which a buffer is not returned to the pool.
 const maxBuffer = 64 << 10
 
-// release ends the use of the reply's and the answer's bytes.
-func (x *exchange) release() {
+// release returns the buffers of the reply and the body to the pool. Neither may be used afterwards.
+func (x *requestState) release() {
 	for _, b := range []*rpc.Encoded{x.reply, x.body} {
 		if b != nil && cap(*b) <= maxBuffer {
 			buffers.Put(b)
@@ -51,8 +51,8 @@ func (x *exchange) release() {
 	}
 }
 
-// encode is the answer as JSON, unless it is a file.
-func (x *exchange) encode() ([]byte, error) {
+// encode returns the body of the response: a file as it is, or the reply as JSON.
+func (x *requestState) encode() ([]byte, error) {
 	field := x.route.file
 	if field == nil {
 		x.body = buffers.Get().(*rpc.Encoded)
@@ -61,16 +61,16 @@ func (x *exchange) encode() ([]byte, error) {
 		return *x.body, err
 	}
 	x.header.Set("Content-Type", proto.GetExtension(field.Options(), restv1.E_File).(string))
-	// Files do not change. They are the user's own: no proxy may keep them, nor a browser show them to its next user.
+	// Files never change. They belong to one user: proxies must not cache them, and a browser must not show them to its next user.
 	x.header.Set("Cache-Control", "private, max-age=3600")
 	x.header.Add("Vary", "Authorization")
 	return restjson.Value(*x.reply, field).Bytes(), nil
 }
 
-// envelope fills code and message, and returns the alternative that the answer is: the one whose code the service set,
-// else the first. A reply without these fields has no envelope. Of a field that is twice in a message the last one counts,
-// so that they are put behind the others.
-func (x *exchange) envelope() (*restv1.Success, error) {
+// envelope sets code and message in the reply and returns the success option that applies: the one whose code the service set,
+// otherwise the first. A reply without these fields has no envelope. The fields are appended to the encoded reply, because the
+// last occurrence of a field counts.
+func (x *requestState) envelope() (*restv1.Success, error) {
 	fields := x.route.method.Output().Fields()
 	code, message := fields.ByName("code"), fields.ByName("message")
 	chosen := x.route.success[0]
@@ -99,7 +99,7 @@ func appendText(encoded []byte, field protoreflect.FieldDescriptor, text string)
 	return protowire.AppendString(protowire.AppendTag(encoded, field.Number(), protowire.BytesType), text)
 }
 
-// headerValue is what a header field says: a string as it is, a bool only when it is true. Empty: no header.
+// headerValue returns the text of a header field: a string as it is, "true" for a true bool. If it is empty, no header is sent.
 func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	value := restjson.Value(reply, field)
 	if field.Kind() != protoreflect.BoolKind {

@@ -13,9 +13,9 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// authenticate verifies the token before anything of the request is read. The service that is called does it again: a
-// gateway is not trusted with that. Here it sheds forgeries early, and lets 401 win over 400.
-func (f *front) authenticate(ctx context.Context, r *http.Request) (caller.Identity, error) {
+// authenticate verifies the token before the body is read. The called service verifies it again, because services do not trust
+// the gateway with that. Here it rejects forged tokens early, and makes 401 take precedence over 400.
+func (f *restServer) authenticate(ctx context.Context, r *http.Request) (caller.Identity, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
 		return caller.Identity{}, apierr.Unauthorized
@@ -27,23 +27,23 @@ func (f *front) authenticate(ctx context.Context, r *http.Request) (caller.Ident
 	return f.verifier.Verify(ctx, token)
 }
 
-// forwarded is the request as grpc-gateway may see it. What it makes metadata of is the token, where the RPC takes one,
-// and the client's address.
-func (f *front) forwarded(ctx context.Context, r *http.Request, route *route) *http.Request {
+// forwarded returns the request that grpc-gateway sees. It contains only what grpc-gateway converts to metadata: the token, if the
+// RPC takes one, and the client's address.
+func (f *restServer) forwarded(ctx context.Context, r *http.Request, route *route) *http.Request {
 	header := http.Header{}
 	if route.access == restv1.Access_ACCESS_UNSPECIFIED {
 		header.Set("Authorization", r.Header.Get("Authorization"))
 	}
 	out := &http.Request{
 		Method: r.Method, Header: header, Body: http.NoBody, URL: &url.URL{Path: r.URL.Path},
-		// grpc-gateway makes x-forwarded-for of it.
+		// grpc-gateway sends it as x-forwarded-for.
 		RemoteAddr: net.JoinHostPort(clientAddress(r, f.config.TrustProxyHops), "0"),
 	}
 	return out.WithContext(ctx)
 }
 
-// clientAddress is the peer, or what the outermost of the trusted proxies saw as its peer. Entries further left in
-// X-Forwarded-For were written by the client.
+// clientAddress returns the address of the peer, or with trusted proxies the peer of the outermost one. Entries further left in
+// X-Forwarded-For were sent by the client and are not trusted.
 func clientAddress(r *http.Request, trustedHops int) string {
 	peer, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -10,13 +10,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// limitBody refuses a body of the wrong kind, and one that is or claims to be too large.
+// limitBody rejects a body with the wrong media type or a Content-Length above the route's limit, and limits what can be read of
+// the others.
 func limitBody(w http.ResponseWriter, r *http.Request, route *route) error {
 	if !route.body {
 		return nil
 	}
 	if r.ContentLength < 0 {
-		// Chunked: whether there is a body shows in its first byte.
+		// With chunked encoding, only the first byte shows whether there is a body.
 		buffered := bufio.NewReader(r.Body)
 		if _, err := buffered.Peek(1); err == io.EOF {
 			r.Body = http.NoBody

@@ -21,38 +21,38 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// maxProblems limits an error response: a body of a megabyte can have a problem in many places.
+// maxProblems limits the problems in an error response. A body of a megabyte can have very many.
 const maxProblems = 50
 
 // maxParameters limits the parameters of a query string, repeated ones included.
 const maxParameters = 1000
 
-// decoding is a connection whose calls fill the request message from the HTTP request that the context belongs to.
-// grpc-gateway has set the path's fields by then, and nothing else touches those. The reply stays encoded, in the exchange:
-// answer makes JSON of it, and the message that grpc-gateway has for it stays empty.
+// decoding is the connection that grpc-gateway calls. Its Invoke fills the request message from the HTTP request of the context.
+// grpc-gateway has set the fields of the path by then, and decoding does not change those. The encoded reply is stored in the
+// requestState for answer; the message that grpc-gateway has for it stays empty.
 type decoding struct {
 	grpc.ClientConnInterface
-	// load is the service's. A call counts once its body was read, so that slow clients take no place away.
-	load *load
+	// limiter is that service's. A call counts after its body has been read, so that slow clients do not use up the limit.
+	limiter *limiter
 }
 
 // Invoke implements grpc.ClientConnInterface.
 func (d decoding) Invoke(ctx context.Context, method string, args, _ any, opts ...grpc.CallOption) error {
-	x := exchangeOf(ctx)
+	x := stateOf(ctx)
 	if err := decode(x.request, x.route, args.(proto.Message).ProtoReflect()); err != nil {
 		return err
 	}
-	if !d.load.Enter() {
+	if !d.limiter.Enter() {
 		x.shed = true
-		d.load.refused(ctx)
+		d.limiter.countShed(ctx)
 		return apierr.Unavailable
 	}
-	defer d.load.Leave()
+	defer d.limiter.Leave()
 	x.reply = buffers.Get().(*rpc.Encoded)
 	return rpc.InvokeEncoded(ctx, d.ClientConnInterface, method, args, x.reply, opts...)
 }
 
-// requestPlan says where each field of a request comes from.
+// requestPlan maps the fields of a request message to the parts of the HTTP request.
 type requestPlan struct {
 	path    []protoreflect.FieldDescriptor
 	headers []restjson.Header
@@ -60,22 +60,22 @@ type requestPlan struct {
 	body    fields
 }
 
-// fields are by JSON name.
+// fields maps JSON names to fields.
 type fields map[string]*field
 
-// field is one of a request's, with what its options say of how it is written.
+// field is a field of a request with its options.
 type field struct {
 	protoreflect.FieldDescriptor
-	// decimal is of a string: a number, digit for digit.
+	// decimal is set for a string field that takes a JSON number and keeps its digits.
 	decimal bool
-	// nullEmpties is of a string, which null makes empty.
+	// nullEmpties is set for a string field that null sets to "".
 	nullEmpties bool
 	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports it.
 	forwardInvalid bool
-	// fields are a message's.
+	// fields are the fields of a message field.
 	fields fields
-	// values is the repeated field of a message that has no other: it is a bare array in JSON, which is how an empty list
-	// differs from an absent one.
+	// values is the only field of a message that wraps a list. In JSON the message is the bare array. The message distinguishes an
+	// empty list from an absent one.
 	values *field
 }
 
@@ -119,7 +119,7 @@ func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
 		case !r.body || proto.GetExtension(options, restv1.E_Query).(bool):
 			p.query[field.JSONName()] = newField(field)
 			if r.multipart {
-				// Who asks for a preview in the form must not get transactions.
+				// Accept the parameter in the form, too: a client that asks for a preview there must not create transactions.
 				p.body[field.JSONName()] = newField(field)
 			}
 		default:
@@ -129,10 +129,10 @@ func newRequestPlan(d protoreflect.MessageDescriptor, r *route) *requestPlan {
 	return p
 }
 
-// decode fills m from a request. Its errors are apierr values that name every bad field.
+// decode fills m from a request. It returns apierr values that name every bad field.
 func decode(r *http.Request, route *route, m protoreflect.Message) error {
 	for _, field := range route.request.path {
-		// Protobuf cannot carry invalid UTF-8. The replacement is a malformed id, for which each service has a code.
+		// Protobuf cannot encode invalid UTF-8. The replacement is an invalid id, and each service has an error code for that.
 		if s := m.Get(field).String(); !utf8.ValidString(s) {
 			m.Set(field, protoreflect.ValueOfString(strings.ToValidUTF8(s, invalidText)))
 		}
@@ -169,7 +169,7 @@ func decodeBody(r *http.Request, route *route, m protoreflect.Message, bad *prob
 	return decodeJSON(r.Context(), body, route.request.body, m, bad)
 }
 
-// unread says why a body could not be read to its end.
+// unread returns the public error for a body that could not be read to its end.
 func unread(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return apierr.PayloadTooLarge
@@ -242,7 +242,7 @@ func setText(m protoreflect.Message, field *field, name, text string, bad *probl
 	m.Set(field.FieldDescriptor, v)
 }
 
-// parseText reads a scalar from a query parameter or a form field.
+// parseText parses a scalar from a query parameter or a form field.
 func parseText(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.BoolKind:

@@ -8,7 +8,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// What the gateway itself answers with; the rest is passed on from the services.
+// Errors of the gateway. All others come from the services.
 var (
 	errRouteNotFound       = apierr.New(codes.NotFound, "ROUTE_NOT_FOUND", "Route not found")
 	errMethodNotAllowed    = apierr.New(codes.Unimplemented, "METHOD_NOT_ALLOWED", "Method not allowed")
@@ -30,5 +30,5 @@ var (
 	errInvalidRequest    = apierr.New(codes.InvalidArgument, "VALIDATION_ERROR", "The request could not be understood")
 )
 
-// errNotEncoded is what a mistake in the gateway looks like; callers see INTERNAL.
-var errNotEncoded = errors.New("the answer was not encoded")
+// errNotEncoded reports a defect of the gateway. Clients see INTERNAL.
+var errNotEncoded = errors.New("the response was not encoded")

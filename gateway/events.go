@@ -17,16 +17,17 @@ import (
 const (
 	eventsPath  = "/api/v1/events"
 	eventStream = "text/event-stream"
-	// eventWriteTime is how long a client may take to make room for more.
+	// eventWriteTime limits the time to write one event to a slow client.
 	eventWriteTime = 30 * time.Second
-	eventRetry     = time.Second
+	// eventRetry is the delay before a client reconnects.
+	eventRetry = time.Second
 )
 
-// events answers GET /api/v1/events with server-sent events, the only answer that is no single message. The client's
-// connection outlives a restart of the service behind: the gateway goes on where the stream broke off.
-func (f *front) events(ending <-chan struct{}, mux *runtime.ServeMux, client budgetv1.NotificationServiceClient) runtime.HandlerFunc {
+// events handles GET /api/v1/events with server-sent events, the only response that is not a single message. The client's
+// connection survives a restart of the service: the gateway resumes the stream after the last position.
+func (f *restServer) events(ending <-chan struct{}, mux *runtime.ServeMux, client budgetv1.NotificationServiceClient) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, _ map[string]string) {
-		x := exchangeOf(r.Context())
+		x := stateOf(r.Context())
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		go func() {
@@ -46,7 +47,7 @@ func (f *front) events(ending <-chan struct{}, mux *runtime.ServeMux, client bud
 			f.fail(ctx, w, err)
 			return
 		}
-		// Compression would wait for more to compress.
+		// Write past the compression, which would delay events to fill its buffer.
 		out := &eventWriter{ResponseWriter: x.answer, only: x.outer.Method == http.MethodHead}
 		for {
 			err := out.copy(outgoing, client, req)
@@ -62,7 +63,7 @@ func (f *front) events(ending <-chan struct{}, mux *runtime.ServeMux, client bud
 				return
 			case <-time.After(eventRetry):
 			}
-			// The service that would tell is away.
+			// The service that ends streams of invalid tokens is unavailable, so the gateway checks the token.
 			if _, err := f.authenticate(ctx, x.request); err != nil {
 				return
 			}
@@ -70,16 +71,16 @@ func (f *front) events(ending <-chan struct{}, mux *runtime.ServeMux, client bud
 	}
 }
 
-// eventWriter writes an event stream as the HTML standard has it.
+// eventWriter writes an event stream in the format of the HTML standard.
 type eventWriter struct {
 	http.ResponseWriter
-	// begun tells that the answer is an event stream and cannot be an error any more.
+	// begun is set once the header of the event stream is sent, after which no error response is possible.
 	begun bool
-	// only the header is asked for.
+	// only is set for HEAD: the header is sent without events.
 	only bool
 }
 
-// copy passes a stream on until it ends, and keeps in req where the next one must go on.
+// copy forwards a stream until it ends, and stores in req the position at which the next one must resume.
 func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServiceClient, req *budgetv1.StreamEventsRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,19 +118,19 @@ func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 		}
 		text = append(text, "\n\n"...)
 	case !e.begun:
-		// A client that loses us before the first event comes back to this place.
+		// A client that loses the connection before the first event resumes at this position.
 		text = fmt.Appendf(text, "retry: %d\nid: %s\n\n", eventRetry.Milliseconds(), resp.GetPosition())
 	default:
 		text = append(text, ":\n\n"...)
 	}
 	if !e.begun {
-		// The request was read; a time for that must not end the answer.
+		// The request has been read. The deadline for reading it must not end the response.
 		if err := control.SetReadDeadline(time.Time{}); err != nil {
-			return fmt.Errorf("lifting the time to read: %w", err)
+			return fmt.Errorf("clearing the read deadline: %w", err)
 		}
 		e.begun = true
 		e.Header().Set("Content-Type", eventStream)
-		// Reverse proxies would collect the events.
+		// Reverse proxies would buffer the events.
 		e.Header().Set("X-Accel-Buffering", "no")
 		e.WriteHeader(http.StatusOK)
 	}

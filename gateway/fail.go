@@ -30,7 +30,7 @@ var statusByReason = map[string]int{
 	"OCR_RESPONSE_FAILED":    http.StatusInternalServerError,
 }
 
-// failure is the body of every error answer. Error repeats Message, as the specification asks.
+// failure is the body of every error response. Error repeats Message, as the specification requires.
 type failure struct {
 	Code      string   `json:"code"`
 	Message   string   `json:"message"`
@@ -44,8 +44,8 @@ type detail struct {
 	Message string `json:"message"`
 }
 
-// fail is the only place where an error becomes HTTP.
-func (f *front) fail(ctx context.Context, w http.ResponseWriter, err error) {
+// fail writes the response for an error. No other code converts errors to HTTP.
+func (f *restServer) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	e := f.shown(ctx, err)
 	httpStatus, ok := statusByReason[e.Reason]
 	if !ok {
@@ -61,7 +61,7 @@ func (f *front) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusRequestEntityTooLarge:
-		// The rest of the body is not worth reading, so the connection cannot be used again.
+		// The rest of the body is not read, so the connection cannot be reused.
 		h.Set("Connection", "close")
 	}
 	if e.RetryAfter > 0 {
@@ -78,22 +78,22 @@ func (f *front) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	_, _ = w.Write(buf.Bytes())
 }
 
-// shown is what the caller learns of err. What no service has answered, and thus none has logged, goes to the log.
-func (f *front) shown(ctx context.Context, err error) *apierr.Error {
+// shown returns the public error for err. It logs errors that did not come from a service, because no service has logged them.
+func (f *restServer) shown(ctx context.Context, err error) *apierr.Error {
 	e := rpc.Public(err)
 	switch {
 	case apierr.From(err) != nil || e.Code == codes.Canceled:
 		return e
 	case status.Code(err) == codes.InvalidArgument:
-		// Without a reason it is grpc-gateway's own, whose texts are not for users.
+		// An error without a reason comes from grpc-gateway, whose texts are not meant for users.
 		return errInvalidRequest
 	}
 	f.log.ErrorContext(ctx, "no answer from a service", "reason", e.Reason, "error", err)
 	return e
 }
 
-// failRouting answers what the mux has no handler for, and OPTIONS outside of CORS.
-func (f *front) failRouting(ctx context.Context, w http.ResponseWriter, r *http.Request, httpStatus int) {
+// failRouting handles requests for which the mux has no handler, and OPTIONS requests outside of CORS.
+func (f *restServer) failRouting(ctx context.Context, w http.ResponseWriter, r *http.Request, httpStatus int) {
 	allow := f.table.allow(r.URL.Path)
 	if httpStatus != http.StatusMethodNotAllowed || allow == "" {
 		f.fail(ctx, w, errRouteNotFound)

@@ -1,8 +1,12 @@
-// Package gateway turns Coffer's gRPC services into its REST API.
+// Package gateway serves Coffer's REST API by calling its gRPC services.
 //
-// Routes and forwarding are grpc-gateway's, generated from the protos. What the specification asks for beyond it is
-// here, each in one place: requests are decoded in decode.go, answers get their envelope in answer.go, errors become
-// HTTP in fail.go. The gateway knows no resource: everything it does is read off the protos' options.
+// Routes and calls are grpc-gateway's, generated from the protos. The rules of the specification beyond that are here, each in one
+// file: loadshed.go rejects requests under overload, middleware.go identifies, logs and admits them, decode.go fills the request
+// message, answer.go adds the envelope and encodes the response, and fail.go converts errors to HTTP. The gateway contains no code
+// for a single resource: it reads everything from the options in the protos. It verifies tokens, but the services verify them
+// again and check all permissions.
+//
+// Run starts the gateway. Start reading with newHandler in handler.go, which lists the steps of a request in their order.
 package gateway
 
 import (
@@ -26,30 +30,31 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// readReserve is how much longer a request may be read than worked on.
+// readReserve is added to the deadline of a request for the time to read it.
 const readReserve = 5 * time.Second
 
 // maxProbes limits the connections of probes.
 const maxProbes = 100
 
-// drainTime is how long requests in flight may take after the order to stop.
+// drainTime is how long a stopping gateway waits for requests in flight.
 const drainTime = 20 * time.Second
 
-// Config is what the gateway is told by its environment.
+// Config is the gateway's configuration, read from the environment.
 type Config struct {
 	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
 	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
 	BudgetAddr string `env:"BUDGET_ADDR,required,notEmpty"`
 	// ServiceKey lets the gateway ask auth which sessions were revoked. It is never sent along with a user's request.
 	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
-	// TLS has the gateway prove to the services who it is. REST itself is not encrypted: that is the proxy's in front of it.
+	// TLS holds the certificate that the gateway presents to the services. REST itself is not encrypted: the proxy in front of the
+	// gateway does that.
 	TLS mtls.Config
-	// AllowedOrigins are the web origins that browsers may call from, or "*"; empty: none but the gateway's own.
+	// AllowedOrigins are the web origins that browsers may call from, or "*". If empty, only the gateway's own origin may.
 	AllowedOrigins []string `env:"CORS_ALLOWED_ORIGINS"`
-	// TrustProxyHops is how many proxies in front of the gateway append to X-Forwarded-For; 0: the header is ignored.
+	// TrustProxyHops is the number of proxies in front of the gateway that append to X-Forwarded-For. If 0, the header is ignored.
 	TrustProxyHops int `env:"TRUST_PROXY_HOPS" envDefault:"0"`
-	// RateLimit is how many requests a second a user may make, or an address without a user, and 5 times that at once; 0: no
-	// limit. Each instance counts for itself.
+	// RateLimit is the number of requests per second that a user, or an address without a user, may make, with bursts of 5 times as
+	// many. 0 means no limit. Each instance counts separately.
 	RateLimit float64 `env:"RATE_LIMIT" envDefault:"50"`
 	// MaxConnections limits the open connections, MaxConnectionsPerAddress those of one client address; 0: no limit. Behind
 	// proxies every connection comes from one of few addresses, so the second does not apply if TrustProxyHops is set.
@@ -92,8 +97,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		ConnState:         limited.ConnState,
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
-		// A little more than the deadline: net/http cancels a request whose reading time is over, even when all of it was
-		// read, and DEADLINE_EXCEEDED is the better answer. Uploads get more when they are let in.
+		// A little more than the deadline: net/http cancels a request after ReadTimeout even if all of it has been read, and
+		// DEADLINE_EXCEEDED is the better response. admit extends it for uploads.
 		ReadTimeout:    usualDeadline + readReserve,
 		WriteTimeout:   multipartDeadline + 30*time.Second,
 		IdleTimeout:    2 * time.Minute,
@@ -111,7 +116,7 @@ func (c Config) connections() connlimit.Limits {
 	return limits
 }
 
-// serveHealth answers the probes on a listener of their own.
+// serveHealth serves the probes on a separate listener.
 func serveHealth(ctx context.Context, addr string, api http.Handler) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -132,6 +137,7 @@ func serveHealth(ctx context.Context, addr string, api http.Handler) (stop func(
 	return func() { _ = server.Close() }, nil
 }
 
+// serve serves HTTP until ctx ends and then waits up to drainTime for the requests in flight.
 func serve(ctx context.Context, lis net.Listener, server *http.Server) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(lis) }()
@@ -152,11 +158,12 @@ func serve(ctx context.Context, lis net.Listener, server *http.Server) error {
 // so that auth trusts the client's address.
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
-	// trust is for the gateway's own questions to auth.
+	// trust carries the service key, for the gateway's own calls to auth.
 	trust grpc.ClientConnInterface
 	close func()
 }
 
+// dial opens the connections. It does not wait for the services.
 func dial(config Config) (connections, error) {
 	var opened []*rpc.Conn
 	var failures error

@@ -21,18 +21,19 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// front is what the steps of a request's way share.
-type front struct {
+// restServer holds what the steps of request handling share.
+type restServer struct {
 	config   Config
 	table    *table
 	verifier *caller.Verifier
 	limits   *rateLimit
-	busy     *busy
+	shedder  *loadShedder
 	log      *slog.Logger
 }
 
-// newHandler puts the API together. From the outside in: load, telemetry, request id and log, headers, CORS, compression,
-// paths that grpc-gateway would judge too kindly, grpc-gateway, and behind its matching the checks that need the route.
+// newHandler returns the handler of the whole API. From the outside in: load shedding, telemetry, request id and log, security
+// headers, CORS, compression, rejection of unclean paths that grpc-gateway would accept, grpc-gateway, and after its matching the
+// checks that need the route.
 func newHandler(ctx context.Context, config Config, conns connections, verifier *caller.Verifier, log *slog.Logger) (http.Handler, error) {
 	routes, err := rpcRoutes()
 	if err != nil {
@@ -42,12 +43,12 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	if err != nil {
 		return nil, err
 	}
-	busy, err := newBusy(ctx, routes)
+	shedder, err := newLoadShedder(ctx, routes)
 	if err != nil {
 		return nil, err
 	}
-	f := &front{config: config, verifier: verifier, limits: limits, busy: busy, log: log}
-	own := f.pages(conns)
+	f := &restServer{config: config, verifier: verifier, limits: limits, shedder: shedder, log: log}
+	own := f.endpoints(conns)
 	paths := make([]string, 0, len(own))
 	for _, p := range own {
 		paths = append(paths, p.path)
@@ -63,18 +64,18 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	}
 	handler := f.crossOrigin(compress(f.recover(f.tidyPath(mux))))
 	return f.shed(otelhttp.NewHandler(f.observe(secure(handler)), "http",
-		// The caller's trace is linked and not continued: strangers do not decide what is sampled.
+		// The client's trace is linked and not continued, because clients must not decide about sampling.
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
-		// Else the Host header would name server and port, in labels of every metric.
+		// Otherwise the client's Host header would become a label of every metric.
 		otelhttp.WithServerName("gateway:80"),
 		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != livePath && r.URL.Path != readyPath }),
 	)), nil
 }
 
-// newMux registers every RPC that has a route, and the gateway's own pages, which share its 404 and 405.
-func (f *front) newMux(ctx context.Context, conns connections, own []page) (*runtime.ServeMux, error) {
+// newMux registers every RPC that has a route, and the gateway's own endpoints, so that 404 and 405 work for both.
+func (f *restServer) newMux(ctx context.Context, conns connections, own []endpoint) (*runtime.ServeMux, error) {
 	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, passThrough{}),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, encodedMarshaler{}),
 		runtime.WithMiddlewares(f.admit),
 		runtime.WithForwardResponseRewriter(answer),
 		runtime.WithErrorHandler(func(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
@@ -83,7 +84,7 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 		runtime.WithRoutingErrorHandler(func(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, status int) {
 			f.failRouting(ctx, w, r, status)
 		}),
-		// By default a caller could set any metadata by a Grpc-Metadata-* header.
+		// By default a client could set any metadata with a Grpc-Metadata-* header.
 		runtime.WithIncomingHeaderMatcher(nothing),
 		runtime.WithOutgoingHeaderMatcher(nothing),
 		runtime.WithOutgoingTrailerMatcher(nothing),
@@ -91,9 +92,9 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 		runtime.WithDisableHTTPMethodOverride(),
 		runtime.WithWriteContentLength(),
 	)
-	auth := decoding{conns.auth, f.busy.services["coffer.auth.v1"]}
-	ledger := decoding{conns.ledger, f.busy.services["coffer.ledger.v1"]}
-	budget := decoding{conns.budget, f.busy.services["coffer.budget.v1"]}
+	auth := decoding{conns.auth, f.shedder.services["coffer.auth.v1"]}
+	ledger := decoding{conns.ledger, f.shedder.services["coffer.ledger.v1"]}
+	budget := decoding{conns.budget, f.shedder.services["coffer.budget.v1"]}
 	if err := authgw.RegisterAuthServiceHandlerClient(ctx, mux, authv1.NewAuthServiceClient(auth)); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 	if err := budgetgw.RegisterWebhookServiceHandlerClient(ctx, mux, budgetv1.NewWebhookServiceClient(budget)); err != nil {
 		return nil, err
 	}
-	// The last one that is registered for a path has it.
+	// The handler registered last for a path takes precedence.
 	if err := mux.HandlePath(http.MethodGet, eventsPath, f.events(ctx.Done(), mux, budgetv1.NewNotificationServiceClient(conns.budget))); err != nil {
 		return nil, err
 	}
@@ -124,11 +125,11 @@ func (f *front) newMux(ctx context.Context, conns connections, own []page) (*run
 
 func nothing(string) (string, bool) { return "", false }
 
-// compressedTypes gain nothing from compression.
+// compressedTypes are compressed formats, which are sent as they are.
 var compressedTypes = []string{"image/*", "font/*"}
 
-// crossOrigin lets browsers call from the origins that are allowed.
-func (f *front) crossOrigin(next http.Handler) http.Handler {
+// crossOrigin is the CORS middleware. It does nothing if no origins are allowed.
+func (f *restServer) crossOrigin(next http.Handler) http.Handler {
 	if len(f.config.AllowedOrigins) == 0 {
 		return next
 	}
@@ -141,15 +142,15 @@ func (f *front) crossOrigin(next http.Handler) http.Handler {
 	}).Handler(next)
 }
 
-// passThrough is the mux's view of bodies. It decodes nothing, because protojson's errors cannot say which field is
-// wrong and their texts change from build to build: decoding fills the request instead. Answers come encoded.
-type passThrough struct{}
+// encodedMarshaler is the mux's marshaler. It decodes nothing, because protojson's errors do not name the wrong field and their
+// texts change from build to build; type decoding fills the request instead. Responses are encoded already.
+type encodedMarshaler struct{}
 
 // ContentType implements runtime.Marshaler.
-func (passThrough) ContentType(any) string { return jsonType }
+func (encodedMarshaler) ContentType(any) string { return jsonType }
 
 // Marshal implements runtime.Marshaler.
-func (passThrough) Marshal(v any) ([]byte, error) {
+func (encodedMarshaler) Marshal(v any) ([]byte, error) {
 	body, ok := v.([]byte)
 	if !ok {
 		return nil, errNotEncoded
@@ -158,14 +159,14 @@ func (passThrough) Marshal(v any) ([]byte, error) {
 }
 
 // Unmarshal implements runtime.Marshaler.
-func (passThrough) Unmarshal([]byte, any) error { return nil }
+func (encodedMarshaler) Unmarshal([]byte, any) error { return nil }
 
 // NewDecoder implements runtime.Marshaler.
-func (passThrough) NewDecoder(io.Reader) runtime.Decoder {
+func (encodedMarshaler) NewDecoder(io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(any) error { return nil })
 }
 
-// NewEncoder implements runtime.Marshaler. Only streams would need it.
-func (passThrough) NewEncoder(io.Writer) runtime.Encoder {
+// NewEncoder implements runtime.Marshaler. Only streams through grpc-gateway would need it.
+func (encodedMarshaler) NewEncoder(io.Writer) runtime.Encoder {
 	return runtime.EncoderFunc(func(any) error { return errNotEncoded })
 }

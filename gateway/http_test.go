@@ -302,7 +302,7 @@ func TestAServiceThatTakesTooLongIsSaidSo(t *testing.T) {
 func TestAPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	a := &api{T: t, backend: &backend{}, logs: &syncBuffer{}}
-	f := &front{log: slog.New(slog.NewJSONHandler(a.logs, nil))}
+	f := &restServer{log: slog.New(slog.NewJSONHandler(a.logs, nil))}
 	server := httptest.NewServer(f.observe(f.recover(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("in a rule") }))))
 	t.Cleanup(server.Close)
 	a.url = server.URL

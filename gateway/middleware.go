@@ -22,72 +22,74 @@ import (
 
 const (
 	jsonType = "application/json"
-	// lingerLimit is what a photo that is a little too large has left, and not what an attacker would like to send.
+	// lingerLimit is the maximum number of bytes read after a rejection. It suffices for the rest of a photo that is a little too
+	// large.
 	lingerLimit     = 16 << 20
 	requestIDHeader = "X-Request-Id"
 )
 
-// exchange is one request and its answer, for the steps that grpc-gateway calls with nothing but a context.
-type exchange struct {
-	// outer is the request that telemetry reads the route's name from.
+// requestState is the state of one request and its response. It is stored in the context, because grpc-gateway passes nothing else
+// to the steps that it calls.
+type requestState struct {
+	// outer is the request from which telemetry reads the name of the route.
 	outer *http.Request
-	// request is what decoding reads; its body is limited.
+	// request is the original request with a limited body, which decoding reads.
 	request *http.Request
 	header  http.Header
 	answer  *recorder
-	// success is what the answer's status will be when the RPC succeeds.
+	// success writes the status of the response if the RPC succeeds.
 	success *statusWriter
 	route   *route
-	// reply is the service's, and body the answer's, if it is JSON.
+	// reply is the encoded reply of the service, and body the JSON body of the response.
 	reply *rpc.Encoded
 	body  *rpc.Encoded
-	// shed tells that the request was refused because its service has too much to do.
+	// shed is set if the request was rejected because its service was at its concurrency limit.
 	shed bool
-	// user is empty until a token was verified.
+	// user is the zero value until a token has been verified.
 	user caller.Identity
 }
 
-type exchangeKey struct{}
+type requestStateKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+func stateOf(ctx context.Context) *requestState {
+	x, _ := ctx.Value(requestStateKey{}).(*requestState)
 	return x
 }
 
-// observe gives the request its id, and logs it when it is done.
-func (f *front) observe(next http.Handler) http.Handler {
+// observe is the middleware that assigns the request id and logs the request at its end.
+func (f *restServer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := rpc.NewRequestID(r.Header.Get(requestIDHeader))
 		w.Header().Set(requestIDHeader, id)
 		trace.SpanFromContext(r.Context()).SetAttributes(attribute.String("request_id", id))
 		rec := &recorder{ResponseWriter: w}
-		x := &exchange{outer: r, answer: rec, header: w.Header()}
-		ctx := context.WithValue(rpc.WithRequestID(r.Context(), id), exchangeKey{}, x)
+		x := &requestState{outer: r, answer: rec, header: w.Header()}
+		ctx := context.WithValue(rpc.WithRequestID(r.Context(), id), requestStateKey{}, x)
 		next.ServeHTTP(rec, r.WithContext(ctx))
 		f.logAccess(ctx, x, time.Since(start))
-		// Who asks before sending has got a no, and sends nothing more.
+		// A client that sent Expect: 100-continue has not sent the body.
 		if rec.status == http.StatusRequestEntityTooLarge && r.Header.Get("Expect") == "" {
 			linger(rec, r.Body)
 		}
 	})
 }
 
-// linger sends the answer and then reads on for a while. Closing the connection on a client that is still sending would
-// reset it, and many clients then never see the answer.
+// linger sends the response and then discards up to lingerLimit bytes of the body. Closing the connection while the client is still
+// sending resets it, and many clients then never see the response.
 func linger(w http.ResponseWriter, body io.Reader) {
 	_ = http.NewResponseController(w).Flush()
 	_, _ = io.CopyN(io.Discard, body, lingerLimit)
 }
 
-// recover answers for those who panic. It stands inside of compression, which would answer 200 on its way out.
-func (f *front) recover(next http.Handler) http.Handler {
+// recover turns a panic into a 500. It must run inside compression, which would otherwise flush a 200.
+func (f *restServer) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		defer func() {
 			if p := recover(); p != nil {
 				f.log.ErrorContext(ctx, "panic", "error", p, "stack", string(debug.Stack()))
-				if !exchangeOf(ctx).answer.wrote {
+				if !stateOf(ctx).answer.wrote {
 					f.fail(ctx, w, apierr.Internal)
 				}
 			}
@@ -96,17 +98,17 @@ func (f *front) recover(next http.Handler) http.Handler {
 	})
 }
 
-// logAccess writes no path and no query: an id in a path, and a search in a query, are the user's own.
-func (f *front) logAccess(ctx context.Context, x *exchange, took time.Duration) {
+// logAccess logs a request without path and query, because ids and search texts are the user's private data.
+func (f *restServer) logAccess(ctx context.Context, x *requestState, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
 	case x.outer.URL.Path == livePath || x.outer.URL.Path == readyPath:
 		level = slog.LevelDebug
 	case x.shed:
-		// There are thousands of them a second when there are any; a metric counts them.
+		// Under overload there are thousands per second. A metric counts them.
 		level = slog.LevelDebug
 	case x.answer.status >= http.StatusInternalServerError:
-		// The service has logged the cause, as loudly as it deserves.
+		// The service has logged the cause with the appropriate level.
 		level = slog.LevelWarn
 	}
 	if x.user != (caller.Identity{}) {
@@ -116,7 +118,7 @@ func (f *front) logAccess(ctx context.Context, x *exchange, took time.Duration) 
 		slog.Int("status", x.answer.status), slog.Int("bytes", x.answer.bytes), slog.Duration("duration", took))
 }
 
-// secure sets the headers that every answer has. Pages that need less strict ones replace them.
+// secure sets the security headers of every response. Endpoints that need less strict ones replace them.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -131,8 +133,8 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-// tidyPath refuses the paths that mean a route only after they were cleaned up, and lets HEAD be answered like GET.
-func (f *front) tidyPath(next http.Handler) http.Handler {
+// tidyPath rejects paths that match a route only after cleaning, and handles HEAD like GET.
+func (f *restServer) tidyPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, escaped := r.URL.Path, strings.ToLower(r.URL.EscapedPath())
 		inDocs := strings.HasPrefix(path, docsPath+"/")
@@ -141,7 +143,7 @@ func (f *front) tidyPath(next http.Handler) http.Handler {
 			return
 		}
 		if r.Method == http.MethodHead {
-			// net/http drops the body that the handler of GET writes.
+			// net/http discards the body that the handler of GET writes.
 			get := *r
 			get.Method = http.MethodGet
 			r = &get
@@ -150,11 +152,12 @@ func (f *front) tidyPath(next http.Handler) http.Handler {
 	})
 }
 
-// admit is the mux's middleware: the route is known now. It checks in the order rate, token, media type, size, and hands
-// grpc-gateway a request with no body, no query and no headers but the token, for decoding reads the original.
-func (f *front) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
+// admit is the mux's middleware, which runs when the route is known. It checks the rate, the token, the media type and the size, in
+// this order. It passes grpc-gateway a request without body, query and headers except the token, because decoding reads the
+// original request.
+func (f *restServer) admit(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
-		x := exchangeOf(r.Context())
+		x := stateOf(r.Context())
 		x.route = f.table.find(r)
 		if x.route == nil {
 			if pattern, ok := runtime.HTTPPattern(r.Context()); ok {

@@ -40,7 +40,7 @@ func decodeMultipart(r *http.Request, plan *requestPlan, m protoreflect.Message,
 	}
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
-		// A form that ends before its last boundary comes as a wrapped io.EOF, and is an error.
+		// A form that ends before its last boundary returns a wrapped io.EOF, which is an error.
 		if err == io.EOF {
 			break
 		}
@@ -93,7 +93,7 @@ func (f *form) read(part *multipart.Part) error {
 	case field.Kind() == protoreflect.BytesKind && tooLong:
 		return apierr.PayloadTooLarge
 	case field.Kind() == protoreflect.BytesKind:
-		// A field of text that happens to be called like the file is no file.
+		// A text field with the name of the file is not a file.
 		if part.FileName() != "" || part.Header.Get("Content-Type") != "" {
 			f.message.Set(field.FieldDescriptor, protoreflect.ValueOfBytes(content))
 		}
@@ -107,7 +107,7 @@ func (f *form) read(part *multipart.Part) error {
 	return nil
 }
 
-// malformed says why a form could not be read to its end.
+// malformed returns the public error for a form that could not be read to its end.
 func malformed(err error) error {
 	if unread := unread(err); !errors.Is(unread, errBodyInterrupted) {
 		return unread

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// burstSeconds is how much of its rate a caller may use up at once.
+	// burstSeconds is the size of a burst, in seconds of the rate.
 	burstSeconds = 5
-	// maxBuckets bounds the memory; the caller that was seen longest ago starts anew.
+	// maxBuckets limits the memory. The bucket that was unused for the longest time is removed, and its caller starts with a full one.
 	maxBuckets = 100_000
 )
 
-// rateLimit is a token bucket for each user, and for each address of those who are not signed in. It is this instance's own:
-// with several, a caller may come to as many times the rate.
+// rateLimit is a rate limiter with a token bucket for each user, and for each address of requests without a user. Instances count
+// separately: with n instances, a caller can reach n times the rate.
 type rateLimit struct {
 	perSecond float64
 	buckets   *lru.Cache[string, *rate.Limiter]
 	now       func() time.Time
 }
 
-// newRateLimit returns nil, which limits nothing, for 0.
+// newRateLimit returns a rate limiter, or nil for 0, which limits nothing.
 func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 	if perSecond <= 0 {
 		return nil, nil
@@ -42,8 +42,8 @@ func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 
 func (l *rateLimit) burst() int { return int(math.Ceil(l.perSecond * burstSeconds)) }
 
-// take counts a request of a caller as so many, but no more than there can be at once, says in the header what is left, and
-// returns an error when that is less.
+// take takes weight tokens, at most a full burst, from the bucket of a caller. It writes the remaining tokens to the header, and
+// returns an error if there are too few.
 func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	if l == nil {
 		return nil
@@ -52,7 +52,7 @@ func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	bucket, ok := l.buckets.Get(who)
 	if !ok {
 		bucket = rate.NewLimiter(rate.Limit(l.perSecond), l.burst())
-		// Of simultaneous first requests, one brings the bucket of all.
+		// Simultaneous first requests share the bucket of one of them.
 		if first, ok, _ := l.buckets.PeekOrAdd(who, bucket); ok {
 			bucket = first
 		}
@@ -69,15 +69,15 @@ func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	return errRateLimited.After(time.Duration((float64(weight) - left) / l.perSecond * float64(time.Second)))
 }
 
-// limit counts a request against its user, or its address when it is nobody's.
-func (f *front) limit(x *exchange, r *http.Request) error {
+// limit counts a request against its user, or against its address if it has no user.
+func (f *restServer) limit(x *requestState, r *http.Request) error {
 	if x.user != (caller.Identity{}) {
 		return f.limits.take("user "+x.user.UserID.String(), x.route.weight, x.header)
 	}
 	return f.limits.take("address "+network(clientAddress(r, f.config.TrustProxyHops)), x.route.weight, x.header)
 }
 
-// network counts what is no address by itself.
+// network returns the key by which requests of an address are counted. Text that is not an address counts as it is.
 func network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {

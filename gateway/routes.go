@@ -21,33 +21,33 @@ import (
 
 const (
 	usualDeadline = 10 * time.Second
-	// Recognition takes seconds, and the upload may come over a phone.
+	// Recognition takes seconds, and the upload may use a slow mobile connection.
 	multipartDeadline = time.Minute
 
 	jsonLimit = 1 << 20
 	fileLimit = 10 << 20
-	// multipartSlack is for boundaries, part headers and text fields around the file.
+	// multipartSlack is the size of boundaries, part headers and text fields around the file, in bytes.
 	multipartSlack = 64 << 10
 )
 
-// route is an RPC as the REST client sees it: what its options in the proto say.
+// route is the REST operation of an RPC, as described by the method's options in the proto.
 type route struct {
 	verb     string
 	template string
 	method   protoreflect.MethodDescriptor
 	success  []*restv1.Success
 	access   restv1.Access
-	// weight is how many requests the rate limit counts one as.
+	// weight is the number of requests that the rate limiter counts for one.
 	weight int
-	// body tells whether the request has one; without, all fields but the path's and headers are in the query.
+	// body is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
 	body      bool
 	multipart bool
 	request   *requestPlan
-	// file is the response's field that is answered as it is; nil: the answer is JSON.
+	// file is the field of the reply that is sent as the body. If nil, the body is JSON.
 	file protoreflect.FieldDescriptor
 }
 
-// within returns the context that the request's time ends; a stream's own time is its token's.
+// within returns ctx with the deadline of the route. A stream has none; it ends when its token expires.
 func (r *route) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case r.method.IsStreamingServer():
@@ -65,7 +65,7 @@ func (r *route) bodyLimit() int64 {
 	return jsonLimit
 }
 
-// rpcRoutes reads the routes off the services' descriptors.
+// rpcRoutes returns the routes of all services, read from their descriptors.
 func rpcRoutes() ([]*route, error) {
 	var routes []*route
 	for _, file := range []protoreflect.FileDescriptor{
@@ -152,7 +152,7 @@ func newTable(routes []*route, own []string) *table {
 	return t
 }
 
-// muxPattern writes a template as runtime.Pattern.String does: {id} is {id=*}.
+// muxPattern formats a template like runtime.Pattern.String: {id} becomes {id=*}.
 func muxPattern(template string) string { return strings.ReplaceAll(template, "}", "=*}") }
 
 func (t *table) find(r *http.Request) *route {
@@ -163,7 +163,7 @@ func (t *table) find(r *http.Request) *route {
 	return t.byPattern[r.Method+" "+pattern.String()]
 }
 
-// allow lists the methods that a path answers, for the Allow header; empty when there is no such path.
+// allow returns the methods that a path supports, for the Allow header. It is empty if the path does not exist.
 func (t *table) allow(path string) string {
 	var verbs []string
 	segments := strings.Split(path, "/")

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// recorder remembers what was answered, for the log.
+// recorder records the status and size of the response, for the log.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -34,12 +34,12 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is used by http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// statusWriter answers with the success status of the RPC instead of 200. grpc-gateway itself sets none, and an option
-// that called WriteHeader would do so before the length of the body is known. Nor does it learn that the client is gone by
-// now: it would log an error.
+// statusWriter sends the success status of the RPC instead of 200. grpc-gateway sets no status, and an option that calls
+// WriteHeader would do so before the length of the body is known. statusWriter also hides write errors of a closed connection from
+// grpc-gateway, which would log them.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -55,5 +55,5 @@ func (s *statusWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is used by http.ResponseController.
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -24,24 +24,25 @@ const (
 	docsPath    = "/docs"
 	openAPIPath = "/api/v1/openapi.json"
 
-	// docsPolicy lets Swagger UI run its own scripts and styles, and talk to this gateway only.
+	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only.
 	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 	probeTime = time.Second
 )
 
-// openAPI is made by `make generate` from the protos.
+// openAPI is the OpenAPI document, which `make generate` creates from the protos.
 //
 //go:embed openapi.json
 var openAPI []byte
 
-// page is something that the gateway answers itself.
-type page struct {
+// endpoint is a path that the gateway serves itself.
+type endpoint struct {
 	path    string
 	handler http.HandlerFunc
 }
 
-func (f *front) pages(conns connections) []page {
+// endpoints returns the endpoints of the gateway: probes, version, OpenAPI document and Swagger UI.
+func (f *restServer) endpoints(conns connections) []endpoint {
 	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
 	docs := func(w http.ResponseWriter, r *http.Request) {
 		if file := strings.TrimPrefix(r.URL.Path, docsPath+"/"); file != "" && !isAsset(file) {
@@ -52,7 +53,7 @@ func (f *front) pages(conns connections) []page {
 		w.Header().Set("Cache-Control", "public, max-age=3600")
 		ui.ServeHTTP(w, r)
 	}
-	return []page{
+	return []endpoint{
 		{"/", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, docsPath+"/", http.StatusFound) }},
 		{livePath, func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -71,16 +72,16 @@ func (f *front) pages(conns connections) []page {
 	}
 }
 
-// isAsset tells whether Swagger UI has the file; most are kept compressed.
+// isAsset reports whether Swagger UI contains the file. Most files are stored compressed.
 func isAsset(name string) bool {
 	_, plain := fs.Stat(static.FS, name)
 	_, packed := fs.Stat(static.FS, name+".gz")
 	return plain == nil || packed == nil
 }
 
-// readiness asks every service for its health. Without auth or the ledger nothing useful can be done; without budget
-// the rest still works, so that it does not take the gateway out of service.
-func (f *front) readiness(conns connections) http.HandlerFunc {
+// readiness handles the readiness probe by checking the health of every service. The gateway is ready without budget, because the
+// other operations still work, but not without auth or the ledger.
+func (f *restServer) readiness(conns connections) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), probeTime)
@@ -112,6 +113,6 @@ func (f *front) readiness(conns connections) http.HandlerFunc {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
-	// The connection is gone if this fails, and nobody is left to be told.
+	// If this fails, the connection is closed and no client is left to inform.
 	_ = json.NewEncoder(w).Encode(body)
 }

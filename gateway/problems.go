@@ -14,7 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
-// What can be wrong with a field.
+// Messages for invalid fields, which say what is allowed.
 const (
 	problemString  = "must be a string"
 	problemNumber  = "must be a number"
@@ -46,7 +46,7 @@ func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// parseNumber reads an integer or a double, written as in JSON.
+// parseNumber parses an integer or a double in the syntax of JSON.
 func parseNumber(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:
@@ -57,7 +57,7 @@ func parseNumber(field *field, text string) (v protoreflect.Value, problem strin
 		if !restjson.IsNumber(text) || strings.ContainsAny(text, ".eE") {
 			return v, problemInteger
 		}
-		// Of what is beyond the type it returns the nearest, and every field has narrower bounds of its own.
+		// ParseInt returns the nearest value for a number out of range. Every field has narrower limits, so the service rejects it.
 		n, _ := strconv.ParseInt(text, 10, bits)
 		if bits == 32 {
 			return protoreflect.ValueOfInt32(int32(n)), ""

@@ -49,12 +49,12 @@ func TestEveryRouteIsAboutOneService(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()
 	require.NoError(t, err)
-	b, err := newBusy(t.Context(), routes)
+	b, err := newLoadShedder(t.Context(), routes)
 	require.NoError(t, err)
 	require.Len(t, b.services, 3)
 	for _, r := range routes {
 		if !r.method.IsStreamingServer() {
-			require.Same(t, b.services[r.method.ParentFile().Package()], b.paths[topic(r.template)], r.template)
+			require.Same(t, b.services[r.method.ParentFile().Package()], b.paths[firstSegment(r.template)], r.template)
 		}
 	}
 }

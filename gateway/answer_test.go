@@ -18,7 +18,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-func TestEveryRouteHasAnHonestSuccessOptionAndEveryOtherRPCIsForServices(t *testing.T) {
+func TestRoutesHaveSuccessOptionsOrAreForServices(t *testing.T) {
 	t.Parallel()
 	for _, file := range []protoreflect.FileDescriptor{
 		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto,
@@ -46,7 +46,7 @@ func TestEveryRouteHasAnHonestSuccessOptionAndEveryOtherRPCIsForServices(t *test
 	}
 }
 
-func TestASuccessHasItsEnvelopeStatusAndHeaders(t *testing.T) {
+func TestAnswerHasEnvelopeStatusAndHeaders(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
 		"CreateWallet": &ledgerv1.CreateWalletResponse{Wallet: aWallet(), Etag: `"1"`, Replayed: true},
@@ -74,7 +74,7 @@ func TestASuccessHasItsEnvelopeStatusAndHeaders(t *testing.T) {
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
 }
 
-func TestAnEmptyListIsThereAndWhatIsOptionalIsNot(t *testing.T) {
+func TestAnswerKeepsEmptyListsAndOmitsOptionalFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
 		"ListWallets": &ledgerv1.ListWalletsResponse{Pagination: &restv1.Pagination{Limit: 50}},
@@ -88,7 +88,7 @@ func TestAnEmptyListIsThereAndWhatIsOptionalIsNot(t *testing.T) {
 	require.Equal(t, []any{}, budget["categoryIds"])
 }
 
-func TestAServiceChoosesAnotherSuccessByItsCode(t *testing.T) {
+func TestEnvelopeSelectsSuccessByCode(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
 		"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{
@@ -102,14 +102,14 @@ func TestAServiceChoosesAnotherSuccessByItsCode(t *testing.T) {
 	require.True(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetDryRun())
 }
 
-func TestTheKeySetHasNoEnvelopeAndNeedsNoToken(t *testing.T) {
+func TestKeySetHasNoEnvelopeAndNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetKeySet": &authv1.GetKeySetResponse{Keys: []*authv1.Key{{Kty: "OKP", Kid: "k1"}}}})
 	r := a.send("GET", "/.well-known/jwks.json", "", "Authorization", "")
 	require.JSONEq(t, `{"keys":[{"kty":"OKP","crv":"","x":"","kid":"k1","use":"","alg":""}]}`, r.text)
 }
 
-func TestAnAnswerThatTheContractDoesNotKnowIsAnInternalError(t *testing.T) {
+func TestAnswerUnknownCodeIsInternal(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]*ledgerv1.GetWalletResponse{
 		"a code without an option": {Code: "SOMETHING_ELSE"},
@@ -123,7 +123,7 @@ func TestAnAnswerThatTheContractDoesNotKnowIsAnInternalError(t *testing.T) {
 	}
 }
 
-func TestEveryErrorBecomesItsStatus(t *testing.T) {
+func TestFailMapsErrorsToStatus(t *testing.T) {
 	t.Parallel()
 	for reason, c := range map[string]struct {
 		code codes.Code

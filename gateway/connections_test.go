@@ -13,7 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/connlimit"
 )
 
-func TestConnectionsPerAddressAreNotLimitedBehindAProxy(t *testing.T) {
+func TestConfigConnectionsBehindProxy(t *testing.T) {
 	t.Parallel()
 	config := Config{MaxConnections: 10, MaxConnectionsPerAddress: 5}
 	require.Equal(t, connlimit.Limits{Total: 10, PerAddress: 5}, config.connections())
@@ -21,8 +21,8 @@ func TestConnectionsPerAddressAreNotLimitedBehindAProxy(t *testing.T) {
 	require.Equal(t, connlimit.Limits{Total: 10}, config.connections())
 }
 
-// TestProbesAreAnsweredWhileClientsHoldAllConnections runs the gateway without services: /livez is about the gateway alone.
-func TestProbesAreAnsweredWhileClientsHoldAllConnections(t *testing.T) {
+// TestServeHealthWhileConnectionsAreExhausted runs the gateway without services: /livez is about the gateway alone.
+func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 	t.Parallel()
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

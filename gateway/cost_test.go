@@ -120,7 +120,7 @@ func plainScan(t *testing.T) cost {
 }
 
 //nolint:paralleltest // It measures the process's memory and CPU time.
-func TestDecodingCostsNoMoreThanTheBodyIsLong(t *testing.T) {
+func TestDecodeCostIsLinearInBody(t *testing.T) {
 	routes, err := rpcRoutes()
 	require.NoError(t, err)
 	scan := plainScan(t)
@@ -194,7 +194,7 @@ func requireSmall(t *testing.T, err error) {
 }
 
 //nolint:paralleltest // It measures the process's memory and CPU time.
-func TestQueriesAndHeadersCostNoMoreThanTheyAreLong(t *testing.T) {
+func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
 	routes, err := rpcRoutes()
 	require.NoError(t, err)
 	scan := plainScan(t)
@@ -227,7 +227,7 @@ func TestQueriesAndHeadersCostNoMoreThanTheyAreLong(t *testing.T) {
 }
 
 //nolint:paralleltest // It measures the process's memory and CPU time.
-func TestFormsCostNoMoreThanTheyAreLong(t *testing.T) {
+func TestDecodeMultipartCostIsLinear(t *testing.T) {
 	routes, err := rpcRoutes()
 	require.NoError(t, err)
 	receipt := routes[slices.IndexFunc(routes, func(r *route) bool { return r.multipart })]

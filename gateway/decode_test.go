@@ -18,7 +18,7 @@ import (
 
 const transactionPath = "/api/v1/transaction"
 
-func TestABodyArrivesAsItWasWritten(t *testing.T) {
+func TestDecodePassesBodyUnchanged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransaction": &ledgerv1.CreateTransactionResponse{}})
 	r := a.send("POST", transactionPath, `{"amount": 0.10e1, "description": "caf\u00e9 \ud83d\ude00", "date":"2026-01-02", "currency":"usd",
@@ -32,7 +32,7 @@ func TestABodyArrivesAsItWasWritten(t *testing.T) {
 	require.True(t, proto.Equal(want, got), got)
 }
 
-func TestABadFieldIsNamed(t *testing.T) {
+func TestDecodeNamesBadField(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, field, message string }{
 		"a string for an amount":          {`{"balance":"12.30"}`, "balance", problemNumber},
@@ -63,7 +63,7 @@ func TestABadFieldIsNamed(t *testing.T) {
 	}
 }
 
-func TestAllProblemsAreNamedAtOnce(t *testing.T) {
+func TestDecodeNamesAllProblems(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	r := a.send("PATCH", "/api/v1/budgets/"+anID, `{"name":2,"categoryIds":["a",1,null,["b"]],"alertThresholds":{}}`)
@@ -112,7 +112,7 @@ func TestDecodeForwardsInvalidValues(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotAJSONObjectIsRefusedWithAFixedText(t *testing.T) {
+func TestDecodeRejectsNonObjects(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for name, c := range map[string]struct {
@@ -150,7 +150,7 @@ func TestWhatIsNotAJSONObjectIsRefusedWithAFixedText(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnusualButRightIsTaken(t *testing.T) {
+func TestDecodeAcceptsUnusualJSON(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, amount string }{
 		"64 levels":            {`{"amount":1,"x":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`, "1"},
@@ -170,7 +170,7 @@ func TestWhatIsUnusualButRightIsTaken(t *testing.T) {
 	}
 }
 
-func TestAnEmptyListDiffersFromAnAbsentOne(t *testing.T) {
+func TestDecodeDistinguishesEmptyAndAbsentList(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]*budgetv1.CategoryIds{
 		`{"categoryIds":[]}`:        {},
@@ -187,7 +187,7 @@ func TestAnEmptyListDiffersFromAnAbsentOne(t *testing.T) {
 	}
 }
 
-func TestNullEmptiesWhatCanBeRemoved(t *testing.T) {
+func TestDecodeNullClearsRemovableFields(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]*string{`{"endDate":null,"name":null}`: proto.String(""), `{"endDate":""}`: proto.String(""), `{}`: nil} {
 		a := newAPI(t, map[string]any{"UpdateBudget": &budgetv1.UpdateBudgetResponse{}})
@@ -198,7 +198,7 @@ func TestNullEmptiesWhatCanBeRemoved(t *testing.T) {
 	}
 }
 
-func TestThePathWinsOverTheBody(t *testing.T) {
+func TestDecodePathTakesPrecedenceOverBody(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"UpdateWallet": &ledgerv1.UpdateWalletResponse{}})
 	r := a.send("PATCH", "/api/v1/wallet/the-path", `{"id":"body","archived":false,"ifMatch":"body"}`)
@@ -207,7 +207,7 @@ func TestThePathWinsOverTheBody(t *testing.T) {
 	require.True(t, proto.Equal(want, received[*ledgerv1.UpdateWalletRequest](a)))
 }
 
-func TestTheQueryFillsARequestWithoutABody(t *testing.T) {
+func TestDecodeQueryFillsRequest(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"ListTransactions": &ledgerv1.ListTransactionsResponse{}})
 	r := a.send("GET", transactionPath+"?walletId=a&walletId=b&minAmount=-1.50&limit=7&q=a%20b%26&cursor=", "")
@@ -225,7 +225,7 @@ func TestTheQueryFillsARequestWithoutABody(t *testing.T) {
 	}
 }
 
-func TestABadQueryIsNamed(t *testing.T) {
+func TestDecodeQueryNamesBadParameter(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]map[string]string{
 		"limit=x":                  {"limit": problemInteger},
@@ -252,14 +252,14 @@ func TestABadQueryIsNamed(t *testing.T) {
 	}
 }
 
-func TestABodyIsNotReadWhereNoneBelongs(t *testing.T) {
+func TestDecodeIgnoresBodyOfBodilessRoutes(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{}, "Logout": &authv1.LogoutResponse{}})
 	require.Equal(t, http.StatusOK, a.send("GET", "/api/v1/wallet/"+anID, `{broken`, "Content-Type", "text/plain").StatusCode)
 	require.Equal(t, http.StatusOK, a.send("POST", "/api/v1/auth/logout", "").StatusCode)
 }
 
-func TestAnOddIDInThePathReachesTheServiceAsTextOrIsNoRoute(t *testing.T) {
+func TestDecodeUnusualPathIDs(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"%00": "\x00", "%ff": "\uFFFD", "%20": " ", "a:b": "a:b", ":": ":", "%3A": ":", "a%3Fb": "a?b", "*": "*", "{id}": "{id}", "%25zz": "%zz", "+": "+", "...": "...", "receipt": "receipt",

@@ -64,7 +64,7 @@ func readLines(t *testing.T, lines *bufio.Scanner, n int) []string {
 	return read
 }
 
-func TestEventsReachTheClientOneByOneAndUncompressed(t *testing.T) {
+func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 	t.Parallel()
 	next := make(chan *budgetv1.StreamEventsResponse)
 	a := newAPI(t, map[string]any{"StreamEvents": func(_ *budgetv1.StreamEventsRequest, stream eventsServer) error {
@@ -103,7 +103,7 @@ func TestEventsReachTheClientOneByOneAndUncompressed(t *testing.T) {
 	require.NoError(t, lines.Err())
 }
 
-func TestAClientDoesNotNoticeThatAServiceRestarts(t *testing.T) {
+func TestEventsResumeAfterServiceRestart(t *testing.T) {
 	t.Parallel()
 	var lives int
 	a := newAPI(t, map[string]any{"StreamEvents": func(req *budgetv1.StreamEventsRequest, stream eventsServer) error {
@@ -127,7 +127,7 @@ func TestAClientDoesNotNoticeThatAServiceRestarts(t *testing.T) {
 	require.False(t, lines.Scan(), "an expired token ends the answer")
 }
 
-func TestAStreamThatIsRefusedIsAnErrorAnswer(t *testing.T) {
+func TestEventsRejectedStreamIsErrorResponse(t *testing.T) {
 	t.Parallel()
 	refuse := func(*budgetv1.StreamEventsRequest, eventsServer) error {
 		return apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many").After(time.Minute).GRPCStatus().Err()
@@ -140,7 +140,7 @@ func TestAStreamThatIsRefusedIsAnErrorAnswer(t *testing.T) {
 	a.requireFailure(a.send(http.MethodGet, eventsPath+"?x=%zz", ""), http.StatusBadRequest, "VALIDATION_ERROR")
 }
 
-func TestHeadOfTheEventsEnds(t *testing.T) {
+func TestEventsHeadEnds(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"StreamEvents": func(_ *budgetv1.StreamEventsRequest, stream eventsServer) error {
 		_ = stream.Send(&budgetv1.StreamEventsResponse{Position: "p0"})

@@ -25,7 +25,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestUnknownRoutesAndWrongMethodsAnswerInJSON(t *testing.T) {
+func TestFailRoutingAnswersInJSON(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	for _, path := range []string{"/nothing", "/api/v1", "/api/v2/wallet", "/api/v1/wallets", "/API/v1/wallet", "/api/v1/wallet/", "//api/v1/wallet", "/api//v1/wallet", "/api/v1%2Fwallet", "/livez/", "/docsx", "/.well-known/"} {
@@ -58,7 +58,7 @@ func TestUnknownRoutesAndWrongMethodsAnswerInJSON(t *testing.T) {
 	require.Zero(t, a.calls())
 }
 
-func TestHeadIsAnsweredLikeGetAndOptionsWithAllow(t *testing.T) {
+func TestHeadAndOptions(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet(), Etag: `"1"`}})
 	r := a.send("HEAD", "/api/v1/wallet/"+anID, "")
@@ -71,7 +71,7 @@ func TestHeadIsAnsweredLikeGetAndOptionsWithAllow(t *testing.T) {
 	require.Equal(t, "GET, HEAD, OPTIONS, POST", r.Header.Get("Allow"))
 }
 
-func TestWithoutAGenuineTokenTheAnswerIs401WhateverElseIsWrong(t *testing.T) {
+func TestAuthenticateTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	forged := newBackend(t, nil).newToken(t, time.Hour)
@@ -97,7 +97,7 @@ func TestWithoutAGenuineTokenTheAnswerIs401WhateverElseIsWrong(t *testing.T) {
 	require.Zero(t, a.calls())
 }
 
-func TestAServiceSeesOneTokenTheClientsAddressAndNothingElseOfTheHeaders(t *testing.T) {
+func TestForwardedMetadata(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{}, "Login": &authv1.LoginResponse{}})
 	r := a.send("GET", "/api/v1/wallet/"+anID, "", "Grpc-Metadata-Authorization", "Bearer evil", "Grpc-Metadata-Coffer-Service-Key", "evil",
@@ -114,7 +114,7 @@ func TestAServiceSeesOneTokenTheClientsAddressAndNothingElseOfTheHeaders(t *test
 	require.Equal(t, "curl\uFFFD/8", a.requests[1].(*authv1.LoginRequest).GetUserAgent())
 }
 
-func TestTheClientsAddressComesFromTrustedProxiesOnly(t *testing.T) {
+func TestClientAddressTrustsOnlyConfiguredProxies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		hops      int
@@ -134,7 +134,7 @@ func TestTheClientsAddressComesFromTrustedProxiesOnly(t *testing.T) {
 	}
 }
 
-func TestARequestIDIsTakenWhenItIsSaneAndMadeOtherwise(t *testing.T) {
+func TestObserveRequestID(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	require.Equal(t, "abc-123", a.send("GET", "/nothing", "", "X-Request-Id", "abc-123").json["requestId"])
@@ -145,7 +145,7 @@ func TestARequestIDIsTakenWhenItIsSaneAndMadeOtherwise(t *testing.T) {
 	}
 }
 
-func TestABodyOfAnotherKindIsRefused(t *testing.T) {
+func TestLimitBodyRejectsOtherMediaTypes(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateWallet": &ledgerv1.CreateWalletResponse{}})
 	for _, headers := range [][]string{
@@ -187,7 +187,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestABodyThatIsTooLargeIsRefusedWithoutBeingRead(t *testing.T) {
+func TestLimitBodyRejectsLargeBodiesUnread(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	for name, length := range map[string]int64{"declared": 100 << 20, "chunked": -1} {
@@ -212,7 +212,7 @@ func TestABodyThatIsTooLargeIsRefusedWithoutBeingRead(t *testing.T) {
 	require.Zero(t, a.calls())
 }
 
-func TestABodyThatEndsEarlyIsRefused(t *testing.T) {
+func TestDecodeRejectsTruncatedBody(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(a.url, "http://"))
@@ -228,7 +228,7 @@ func TestABodyThatEndsEarlyIsRefused(t *testing.T) {
 	require.Zero(t, a.calls())
 }
 
-func TestBrowsersOfAllowedOriginsMayCall(t *testing.T) {
+func TestCORSAllowedOrigins(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil, func(c *Config) { c.AllowedOrigins = []string{"https://app.example"} })
 	preflight := []string{"Origin", "https://app.example", "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization,if-match", "Authorization", ""}
@@ -246,7 +246,7 @@ func TestBrowsersOfAllowedOriginsMayCall(t *testing.T) {
 	require.Empty(t, r.Header.Get("Access-Control-Allow-Origin"))
 }
 
-func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
+func TestCompressionOfLargeResponses(t *testing.T) {
 	t.Parallel()
 	page := &ledgerv1.ListWalletsResponse{}
 	for range 50 {
@@ -268,7 +268,7 @@ func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 	require.Empty(t, small.Header.Get("Content-Encoding"))
 }
 
-func TestEveryAnswerHasItsSecurityHeaders(t *testing.T) {
+func TestSecureHeadersOnEveryResponse(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	for _, path := range []string{"/nothing", "/livez", "/api/v1/wallet"} {
@@ -282,7 +282,7 @@ func TestEveryAnswerHasItsSecurityHeaders(t *testing.T) {
 	require.NotEmpty(t, a.send("GET", "/livez", "", "X-Forwarded-Proto", "https").Header.Get("Strict-Transport-Security"))
 }
 
-func TestWhatIsNobodysFaultIsAnInternalErrorWithoutItsText(t *testing.T) {
+func TestFailHidesInternalErrors(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": status.Error(codes.Internal, "password of db is x"), "GetCategory": status.Error(codes.InvalidArgument, "proto: secret")})
 	r := a.send("GET", "/api/v1/wallet/"+anID, "")
@@ -293,13 +293,13 @@ func TestWhatIsNobodysFaultIsAnInternalErrorWithoutItsText(t *testing.T) {
 	require.NotContains(t, r.text, "secret")
 }
 
-func TestAServiceThatTakesTooLongIsSaidSo(t *testing.T) {
+func TestFailSlowServiceIs504(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": status.Error(codes.DeadlineExceeded, "context deadline exceeded")})
 	a.requireFailure(a.send("GET", "/api/v1/wallet/"+anID, ""), http.StatusGatewayTimeout, "DEADLINE_EXCEEDED")
 }
 
-func TestAPanicIsAnInternalError(t *testing.T) {
+func TestRecoverPanicIsInternal(t *testing.T) {
 	t.Parallel()
 	a := &api{T: t, backend: &backend{}, logs: &syncBuffer{}}
 	f := &restServer{log: slog.New(slog.NewJSONHandler(a.logs, nil))}
@@ -312,7 +312,7 @@ func TestAPanicIsAnInternalError(t *testing.T) {
 	require.Contains(t, a.logs.String(), "in a rule")
 }
 
-func TestRetryAfterIsRoundedUpToWholeSeconds(t *testing.T) {
+func TestFailRoundsRetryAfterUp(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"Login": apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many").After(1200 * time.Millisecond)})
 	r := a.send("POST", "/api/v1/auth/login", `{}`)
@@ -320,7 +320,7 @@ func TestRetryAfterIsRoundedUpToWholeSeconds(t *testing.T) {
 	require.Equal(t, "2", r.Header.Get("Retry-After"))
 }
 
-func TestTheLogNamesTheRouteAndNothingOfTheUsers(t *testing.T) {
+func TestLogAccessContainsNoUserData(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"Login": &authv1.LoginResponse{}, "GetWallet": &ledgerv1.GetWalletResponse{}})
 	a.send("POST", "/api/v1/auth/login?secret=1", `{"email":"secret@example.com","password":"secret"}`)
@@ -333,7 +333,7 @@ func TestTheLogNamesTheRouteAndNothingOfTheUsers(t *testing.T) {
 	require.NotContains(t, logs, a.token)
 }
 
-func TestAServiceThatIsDownIsSaidSoAtOnce(t *testing.T) {
+func TestFailUnavailableServiceIs503AtOnce(t *testing.T) {
 	t.Parallel()
 	conns, err := dial(Config{AuthAddr: "127.0.0.1:1", LedgerAddr: "127.0.0.1:1", BudgetAddr: "127.0.0.1:1", ServiceKey: "k"})
 	require.NoError(t, err)
@@ -349,7 +349,7 @@ func TestAServiceThatIsDownIsSaidSoAtOnce(t *testing.T) {
 	require.Less(t, time.Since(start), time.Second)
 }
 
-func TestReadinessFollowsTheServicesThatMatter(t *testing.T) {
+func TestReadinessDependsOnRequiredServices(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	r := a.send("GET", "/readyz", "")
@@ -365,7 +365,7 @@ func TestReadinessFollowsTheServicesThatMatter(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.send("GET", "/livez", "").StatusCode)
 }
 
-func TestTheDocumentationNeedsNothingFromOutside(t *testing.T) {
+func TestDocsLoadNoExternalResources(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	r := a.send("GET", "/", "")
@@ -400,7 +400,7 @@ func assets(html string) []string {
 	return found
 }
 
-func TestTheServerFinishesWhatIsInFlightBeforeItStops(t *testing.T) {
+func TestServeDrainsRequests(t *testing.T) {
 	t.Parallel()
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -449,7 +449,7 @@ func TestRunServesAndStops(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-func TestThatTheClientIsGoneIsNoErrorOfGRPCGateway(t *testing.T) {
+func TestStatusWriterHidesClosedConnections(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewRecorder()
 	w := &statusWriter{ResponseWriter: writerFunc{gone, func([]byte) (int, error) { return 0, io.ErrClosedPipe }}, status: http.StatusCreated}

@@ -14,7 +14,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestDecodingStopsWhenTheRequestEnds(t *testing.T) {
+func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &ledgerv1.CreateTransactionsRequest{}
@@ -36,7 +36,7 @@ func TestDecodingStopsWhenTheRequestEnds(t *testing.T) {
 	require.Less(t, len(m.GetTransactions()), interruptEvery)
 }
 
-func TestLimitsOfABodyAreNamed(t *testing.T) {
+func TestDecodeNamesLimits(t *testing.T) {
 	t.Parallel()
 	many := func(n int) string { return `{"x":[1` + strings.Repeat(",1", n-2) + `]}` }
 	for name, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestLimitsOfABodyAreNamed(t *testing.T) {
 	require.Contains(t, errTooManyParts.Message, fmt.Sprint(maxParts))
 }
 
-func TestAProblemNamesThePathToIt(t *testing.T) {
+func TestDecodeProblemPath(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	r := a.send("POST", transactionPath+"/batch", `{"transactions":[{},{"description":1,"x":{"y":[{"z":1,"z":2}]}},3,{"":1,"":2}]}`)
@@ -91,7 +91,7 @@ func TestAProblemNamesThePathToIt(t *testing.T) {
 	}
 }
 
-func TestAnUnknownQueryParameterIsRefusedByEveryOperation(t *testing.T) {
+func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()
 	require.NoError(t, err)

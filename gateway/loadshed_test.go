@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAServiceThatHangsIsLeftAloneAndTheOthersGoOn fills the ledger with requests that do not end.
-func TestAServiceThatHangsIsLeftAloneAndTheOthersGoOn(t *testing.T) {
+// TestShedIsolatesHangingService fills the ledger with requests that do not end.
+func TestShedIsolatesHangingService(t *testing.T) {
 	t.Parallel()
 	hanging := make(chan struct{})
 	a := newAPI(t, map[string]any{"GetWallet": hanging}, func(c *Config) { c.AllowedOrigins = []string{"https://app.example"} })
@@ -45,7 +45,7 @@ func TestAServiceThatHangsIsLeftAloneAndTheOthersGoOn(t *testing.T) {
 	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/transaction", "").StatusCode)
 }
 
-func TestEveryRouteIsAboutOneService(t *testing.T) {
+func TestLoadShedderPathsAreUnique(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()
 	require.NoError(t, err)

@@ -52,7 +52,7 @@ func (a *api) upload(query string, parts ...part) reply {
 	return a.send("POST", receiptPath+query, string(body), "Content-Type", contentType)
 }
 
-func TestAReceiptArrivesWhateverTheOrderOfItsParts(t *testing.T) {
+func TestDecodeMultipartAnyOrder(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
 	content := strings.Repeat("\x00\xff\r\n--", 1<<20)
@@ -67,7 +67,7 @@ func TestAReceiptArrivesWhateverTheOrderOfItsParts(t *testing.T) {
 	require.Equal(t, "reject", got.GetOnDuplicate())
 }
 
-func TestAFormWithoutExactlyOneFileIsRefused(t *testing.T) {
+func TestDecodeMultipartRequiresOneFile(t *testing.T) {
 	t.Parallel()
 	for name, parts := range map[string][]part{
 		"none":                {text("walletId", "w")},
@@ -87,13 +87,13 @@ func TestAFormWithoutExactlyOneFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestAReceiptRequestWithoutABodyLacksItsFile(t *testing.T) {
+func TestDecodeMultipartWithoutBody(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	a.requireFailure(a.send("POST", receiptPath, ""), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
 }
 
-func TestAFileMayHaveTenMebibytesAndNoMore(t *testing.T) {
+func TestDecodeMultipartFileSizeLimit(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
 	r := a.upload("", file("receipt", "r.jpg", strings.Repeat("x", 10<<20)))
@@ -103,7 +103,7 @@ func TestAFileMayHaveTenMebibytesAndNoMore(t *testing.T) {
 	require.Equal(t, 1, a.calls())
 }
 
-func TestAMalformedFormIsAValidationError(t *testing.T) {
+func TestDecodeMultipartMalformedForm(t *testing.T) {
 	t.Parallel()
 	good, contentType := encodeForm(file("receipt", "r.jpg", "content"))
 	for name, c := range map[string]struct{ body, contentType string }{
@@ -121,7 +121,7 @@ func TestAMalformedFormIsAValidationError(t *testing.T) {
 	}
 }
 
-func TestBadTextFieldsOfAFormAreNamed(t *testing.T) {
+func TestDecodeMultipartNamesBadTextFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	r := a.upload("?dryRun=yes", file("receipt", "r.jpg", "x"), text("walletId", "a"), text("walletId", "b"),
@@ -158,7 +158,7 @@ func FuzzMultipart(f *testing.F) {
 	})
 }
 
-func TestAFormMayHoldWhatElseIsInTheQuery(t *testing.T) {
+func TestDecodeMultipartAcceptsQueryParameters(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
 	r := a.upload("", file("receipt", "r.jpg", "x"), text("dryRun", "true"), text("onDuplicate", "reject"))
@@ -168,7 +168,7 @@ func TestAFormMayHoldWhatElseIsInTheQuery(t *testing.T) {
 	require.Equal(t, "reject", got.GetOnDuplicate())
 }
 
-func TestWhatBothQueryAndFormMayHoldIsInOneOfThem(t *testing.T) {
+func TestDecodeMultipartRejectsDuplicatedParameters(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	r := a.upload("?dryRun=true&mode=items", file("receipt", "r.jpg", "x"), text("dryRun", "false"), text("mode", "items"), text("onDuplicate", "reject"))

@@ -29,7 +29,7 @@ func document(t *testing.T) *openapi3.T {
 	return doc
 }
 
-func TestTheDocumentHasEveryRouteAndNoOther(t *testing.T) {
+func TestDocumentHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	routes, err := rpcRoutes()
@@ -50,9 +50,9 @@ func TestTheDocumentHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// TestTheDocumentTellsTheTruth answers every route with a message whose every field is set, with an empty one and with
+// TestDocumentMatchesRoutes answers every route with a message whose every field is set, with an empty one and with
 // an error, and holds the answers against the document.
-func TestTheDocumentTellsTheTruth(t *testing.T) {
+func TestDocumentMatchesRoutes(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	router, err := gorillamux.NewRouter(doc)

@@ -14,7 +14,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-func TestACallerGetsABurstAndThenTheRate(t *testing.T) {
+func TestRateLimitBurstAndRate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 	limits, err := newRateLimit(2, func() time.Time { return now })
@@ -38,7 +38,7 @@ func TestACallerGetsABurstAndThenTheRate(t *testing.T) {
 	require.Error(t, limits.take("ada", 1, http.Header{}), "a refused request costs nothing, and half a second brings one")
 }
 
-func TestARequestMayCountAsSeveral(t *testing.T) {
+func TestRateLimitWeight(t *testing.T) {
 	t.Parallel()
 	limits, err := newRateLimit(2, func() time.Time { return time.Unix(1, 0) })
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestARequestMayCountAsSeveral(t *testing.T) {
 	require.NoError(t, limits.take("bob", 50, h), "what is more than can be had at once takes all of it")
 }
 
-func TestSimultaneousRequestsShareOneBucket(t *testing.T) {
+func TestRateLimitSharesBucket(t *testing.T) {
 	t.Parallel()
 	limits, err := newRateLimit(2, func() time.Time { return time.Unix(1, 0) })
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestSimultaneousRequestsShareOneBucket(t *testing.T) {
 	require.Equal(t, int32(10), allowed.Load())
 }
 
-func TestAUserIsLimitedWhereverTheyAreAndAnAddressWhoeverItIs(t *testing.T) {
+func TestRateLimitByUserOrAddress(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{Wallet: aWallet()}}, func(c *Config) { c.RateLimit, c.TrustProxyHops = 0.2, 1 })
 	path := "/api/v1/wallet/" + aWallet().GetId()
@@ -93,7 +93,7 @@ func TestAUserIsLimitedWhereverTheyAreAndAnAddressWhoeverItIs(t *testing.T) {
 	require.Equal(t, calls, a.calls())
 }
 
-func TestABatchCountsAsFiftyRequests(t *testing.T) {
+func TestRateLimitBatchWeight(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateTransactions": &ledgerv1.CreateTransactionsResponse{}}, func(c *Config) { c.RateLimit = 12 })
 	r := a.send(http.MethodPost, "/api/v1/transaction/batch", `{"transactions":[]}`, "Authorization", "Bearer "+a.token)

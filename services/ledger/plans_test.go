@@ -137,7 +137,8 @@ func rich(t testing.TB, s *server) person {
 	return p
 }
 
-// requireCheap holds plans to indexes, and to what may be looked at. A page is 8 kB.
+// requireCheap requires that no plan reads transactions sequentially, and that all plans together examine at most rows rows and pages
+// pages of 8 kB.
 func requireCheap(t testing.TB, seen []plan, rows, pages int) {
 	t.Helper()
 	require.NotEmpty(t, seen)

@@ -1,4 +1,4 @@
--- What is made here refers to itself only, so the foreign keys need not be asked.
+-- The rows refer only to each other, so foreign keys are not checked.
 SET LOCAL session_replication_role = replica;
 SET LOCAL work_mem = '256MB';
 SET LOCAL maintenance_work_mem = '256MB';

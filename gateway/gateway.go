@@ -64,7 +64,7 @@ type Config struct {
 	HealthAddr string `env:"HEALTH_ADDR"`
 }
 
-// Run serves the REST API on lis until ctx ends, then finishes what is in flight.
+// Run serves the REST API on lis until ctx ends, then finishes the requests in flight.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "gateway")
 	conns, err := dial(config)

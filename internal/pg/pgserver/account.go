@@ -21,7 +21,7 @@ type account struct {
 	uid, gid uint32
 	// own is the account that we run as ourselves.
 	own bool
-	// missing is when we are root and there is nobody else.
+	// missing is returned if the process runs as root and there is no other account for the server.
 	missing bool
 }
 

@@ -40,7 +40,7 @@ type Options struct {
 
 // Server is a running server.
 type Server struct {
-	// URL is the superuser's, for the database postgres.
+	// URL connects as the superuser to the database postgres.
 	URL string
 	// Dir is where the cluster is: not Options.Dir when the server's account could not reach that.
 	Dir string
@@ -121,13 +121,13 @@ func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 	return s, nil
 }
 
-// Done is closed when the server has ended, whoever ended it.
+// Done is closed when the server has ended, for any reason.
 func (s *Server) Done() <-chan struct{} { return s.process.done }
 
-// LastLog returns the last lines of the server's log, on lines of their own, and where the rest of it is.
+// LastLog returns the last lines of the server's log, on separate lines, and the path of the whole log.
 func (s *Server) LastLog() string { return s.cluster.lastLog() }
 
-// Stop ends all connections and the server, and returns when it is down. What was committed is on disk.
+// Stop ends all connections and the server, and returns when it is down. All committed data is on disk by then.
 func (s *Server) Stop() error {
 	s.process.stop()
 	if s.temporary == "" {

@@ -1,4 +1,4 @@
-// Package pgtest gives each test a schema of its own on a real Postgres.
+// Package pgtest gives each test a separate schema on a real PostgreSQL server.
 package pgtest
 
 import (

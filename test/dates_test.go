@@ -38,7 +38,9 @@ func TestATransactionsDateIsAnyISO8601DateTimeAndAnsweredAsUTC(t *testing.T) {
 		require.Equal(t, want, p.post("/api/v1/transaction", body(date)).created("TRANSACTION_CREATED").text("transaction.date"), date)
 	}
 	for _, date := range []any{
-		20260314, true, []string{"2026-03-14"}, object{"year": 2026},
+		20260314, true,
+		[]string{"2026-03-14"},
+		object{"year": 2026},
 		"2026-02-29", "2026-13-01", "0000-01-01", "9999-12-31", "1899-12-31", "2201-01-01", "1900-01-01T00:00:00+12:00", "2200-12-31T23:59:59-12:00",
 		"", "202603", "2026-3-14", "14/03/2026", "2026-W11-6", "2026-073", "2026-03", "1773482400", "tomorrow", " 2026-03-14", "2026-03-14Z",
 		"2026-03-14T", "2026-03-14T10", "2026-03-14T7:00:00Z", "2026-03-14T24:00:00Z", "2026-03-14T10:60:00Z", "20260314T10:00:00Z",

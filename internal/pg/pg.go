@@ -103,7 +103,7 @@ const (
 func Retry(fn func() error) error {
 	err := fn()
 	for pause := retryPause; IsRetryable(err) && pause < retryPause<<(maxAttempts-1); pause *= 2 {
-		time.Sleep(rand.N(pause))
+		<-time.After(rand.N(pause))
 		err = fn()
 	}
 	return err

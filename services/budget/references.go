@@ -75,7 +75,7 @@ func (s *server) release(ctx context.Context, r reservation) {
 // syncReferences reports changed budgets to the ledger until ctx ends.
 func (s *server) syncReferences(ctx context.Context) {
 	for ctx.Err() == nil {
-		due, err := claimSyncs(ctx, s.db, s.now(), syncBatch)
+		due, err := claimSyncs(ctx, s.db, s.now())
 		if err == nil {
 			err = s.sync(ctx, due)
 		}

@@ -21,7 +21,7 @@ import (
 func (b *bundle) syncAll(t *testing.T) {
 	t.Helper()
 	for {
-		due, err := claimSyncs(t.Context(), b.db, today, syncBatch)
+		due, err := claimSyncs(t.Context(), b.db, today)
 		require.NoError(t, err)
 		if len(due) == 0 {
 			break
@@ -69,9 +69,11 @@ func TestWriteBudgetDuringMerge(t *testing.T) {
 	t.Parallel()
 	writes := map[string]func(t *testing.T, b *bundle, owner person, categories ...string) string{
 		"create": func(t *testing.T, b *bundle, owner person, categories ...string) string {
+			t.Helper()
 			return b.create(t, owner, "Groceries", categories...)
 		},
 		"update": func(t *testing.T, b *bundle, owner person, categories ...string) string {
+			t.Helper()
 			merge := b.ledger.reserved
 			b.ledger.reserved = nil
 			id := b.create(t, owner, "Groceries", uuid.NewString())
@@ -193,11 +195,11 @@ func TestSyncReferences(t *testing.T) {
 		b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
 		_, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 		require.NoError(t, err)
-		due, err := claimSyncs(t.Context(), b.db, today, syncBatch)
+		due, err := claimSyncs(t.Context(), b.db, today)
 		require.NoError(t, err)
 		require.Empty(t, due, "leased")
 		b.ledger.away = nil
-		due, err = claimSyncs(t.Context(), b.db, today.Add(2*syncLease), syncBatch)
+		due, err = claimSyncs(t.Context(), b.db, today.Add(2*syncLease))
 		require.NoError(t, err)
 		require.NoError(t, b.sync(t.Context(), due))
 		require.Len(t, b.ledger.synced, 1)

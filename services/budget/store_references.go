@@ -46,8 +46,8 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 	return nil
 }
 
-// claimSyncs leases the oldest syncs that no other worker has.
-func claimSyncs(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]referenceSync, error) {
+// claimSyncs leases up to syncBatch of the oldest syncs that no other worker has.
+func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		WITH due AS (
 			SELECT budget_id
@@ -61,7 +61,7 @@ func claimSyncs(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]
 		SET leased_until = $2
 		FROM due
 		WHERE s.budget_id = due.budget_id
-		RETURNING s.budget_id, s.owner_id, s.reservations, s.seq`, now, now.Add(syncLease), limit)
+		RETURNING s.budget_id, s.owner_id, s.reservations, s.seq`, now, now.Add(syncLease), syncBatch)
 	if err != nil {
 		return nil, fmt.Errorf("claiming syncs: %w", err)
 	}

@@ -112,7 +112,8 @@ func TestListTransactionsErrors(t *testing.T) {
 		"another user's wallet": {&list{WalletId: []string{stranger.wallet.String()}}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
 		"unknown wallet and category": {
 			&list{WalletId: []string{stranger.wallet.String()}, CategoryId: []string{stranger.category.String()}},
-			codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId", "categoryId"},
+			codes.NotFound, "WALLET_NOT_FOUND",
+			[]string{"walletId", "categoryId"},
 		},
 		"a malformed category":    {&list{CategoryId: []string{""}}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
 		"another user's category": {&list{CategoryId: []string{stranger.category.String()}}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},

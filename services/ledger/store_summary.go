@@ -33,8 +33,10 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuestion) (fi
 // each request, which takes longer than its execution: the windows without rows, such as the time after the current month, are
 // expected to cost less than average ones. The values in subqueries are unknown to the planner.
 var hidden = func() *strings.Replacer {
-	types := map[string]string{"owner": "uuid", "currency": "text", "months_from": "date", "months_end": "date",
-		"touched_from": "date", "touched_end": "date", "later_months": "date"}
+	types := map[string]string{
+		"owner": "uuid", "currency": "text", "months_from": "date", "months_end": "date",
+		"touched_from": "date", "touched_end": "date", "later_months": "date",
+	}
 	var pairs []string
 	for name := range (summaryQuestion{}).args(window{}) {
 		pairs = append(pairs, "@"+name, "(SELECT @"+name+"::"+cmp.Or(types[name], "timestamptz")+")")

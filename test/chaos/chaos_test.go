@@ -86,8 +86,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "no retry of publishing", file: "internal/outbox/relay.go",
-		old:    "done, err := b.publish(ctx, entries)\n",
-		new:    "for _, e := range entries {\n\t\t_, _ = conn.Exec(ctx, `DELETE FROM outbox WHERE seq = $1`, e.Seq)\n\t}\n\tdone, err := b.publish(ctx, entries)\n",
+		old:    "published, err := b.publish(ctx, entries)\n",
+		new:    "for _, e := range entries {\n\t\t_, _ = conn.Exec(ctx, `DELETE FROM outbox WHERE seq = $1`, e.Seq)\n\t}\n\tpublished, err := b.publish(ctx, entries)\n",
 		breaks: "stop nats", finds: "no event was published for",
 	},
 }

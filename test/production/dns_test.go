@@ -67,10 +67,11 @@ func (n *names) lookup(name string) []netip.Addr {
 	return slices.Clone(n.known[name])
 }
 
-// fromCache returns the addresses that DNS answers with. n.mu is held.
+// fromCache returns the addresses that DNS answers with. It caches no empty answers: the instances of a test start in any order, and
+// gRPC would ask for a name that it could not find at ever longer intervals. n.mu is held.
 func (n *names) fromCache(name string) []netip.Addr {
 	c, ok := n.cached[name]
-	if !ok || time.Now().After(c.expires) {
+	if !ok || len(c.addrs) == 0 || time.Now().After(c.expires) {
 		c = answered{slices.Clone(n.known[name]), time.Now().Add(dnsCache)}
 		n.cached[name] = c
 	}

@@ -32,7 +32,8 @@ func (f *finder) statement(n *ast.BasicLit) {
 		name := strings.TrimSuffix(text[at[0]:at[1]], "(")
 		f.add("advisory lock shared", start+at[0], start+at[1], name+"_shared(")
 	}
-	for _, at := range condition.FindAllStringSubmatchIndex(text, -1) {
+	// Conditions inside of EXISTS count separately, so the next match may start inside of this one.
+	for at := condition.FindStringSubmatchIndex(text); at != nil; at = condition.FindStringSubmatchIndex(text) {
 		cond := text[at[4]:at[5]]
 		f.add("condition dropped", start+at[4], start+at[5], "("+cond+" OR TRUE)")
 		if op := moved.FindStringSubmatchIndex(cond); op != nil {
@@ -40,5 +41,6 @@ func (f *finder) statement(n *ast.BasicLit) {
 			other := map[string]string{"<": "<=", "<=": "<", ">": ">=", ">=": ">"}[symbol]
 			f.add("limit moved", start+at[4]+op[2], start+at[4]+op[3], other)
 		}
+		text, start = text[at[3]:], start+at[3]
 	}
 }

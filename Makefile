@@ -13,24 +13,24 @@ help: ## Show this list
 
 .PHONY: run
 run: ## Run all of Coffer on this machine, until Ctrl-C (the README lists its settings, such as HTTP_ADDR and DATA_DIR)
-	@deploy/local/install.sh
-	@deploy/local/build.sh coffer
+	@devstack/install.sh
+	@devstack/build.sh coffer
 	@exec $(BIN)/coffer
 
 .PHONY: backup
 backup: ## Back up the data of make run, while it runs, into a new folder (TO=folder)
-	@deploy/local/build.sh coffer
+	@devstack/build.sh coffer
 	@$(BIN)/coffer backup $(or $(TO),$(error say where: make backup TO=folder))
 
 .PHONY: restore
 restore: ## Restore a backup into a new data directory for the next make run (FROM=folder, DATA_DIR=folder)
-	@deploy/local/build.sh coffer
+	@devstack/build.sh coffer
 	@$(BIN)/coffer restore $(or $(FROM),$(error say what: make restore FROM=folder))
 
 .PHONY: test
 test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
-	@deploy/local/install.sh
-	@deploy/local/build.sh with-postgres
+	@devstack/install.sh
+	@devstack/build.sh with-postgres
 ifdef MODULE
 	GOWORK=off go -C $(MODULE) vet ./...
 	GOWORK=off $(BIN)/with-postgres go -C $(MODULE) test $(TESTFLAGS) ./...
@@ -42,34 +42,34 @@ endif
 
 .PHONY: chaos
 chaos: ## Inject faults into a stack under load for three minutes and check every guarantee (CHAOSFLAGS=-seed=1)
-	@deploy/local/install.sh
+	@devstack/install.sh
 	@go run ./test/cmd/chaos $(CHAOSFLAGS)
 
 .PHONY: bench
 bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFLAGS=-short: a quick run that writes nothing)
-	@deploy/local/install.sh bench
+	@devstack/install.sh bench
 	@go run ./test/cmd/bench $(or $(BENCHFLAGS),-write docs/benchmarks.md)
 
 .PHONY: bench-receipts
 bench-receipts: ## Read a folder of labeled receipts and score the results (DATA=folder with manifest.jsonl and score)
 	@mkdir -p .cache
-	@deploy/local/install.sh
-	@deploy/local/build.sh with-postgres
+	@devstack/install.sh
+	@devstack/build.sh with-postgres
 	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error say what: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
 
 .PHONY: mutants
 mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
-	@deploy/local/install.sh
-	@go build -o $(BIN)/with-postgres ./deploy/local/cmd/with-postgres
+	@devstack/install.sh
+	@go build -o $(BIN)/with-postgres ./devstack/cmd/with-postgres
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
 	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth services/ledger services/budget services/ocr gateway)
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
-	@deploy/local/install.sh
-	@deploy/local/build.sh with-postgres
+	@devstack/install.sh
+	@devstack/build.sh with-postgres
 	@rm -rf .cache/compared && mkdir -p .cache/compared/before
 	@git archive $(or $(BASE),HEAD) | tar -x -C .cache/compared/before && ln -s $(CURDIR) .cache/compared/now
 	@$(BIN)/with-postgres sh -c 'cd .cache/compared; for round in 1 2 3 4 5 6; do for tree in before now; do \
@@ -80,7 +80,7 @@ bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of anoth
 
 .PHONY: load
 load: $(BIN)/vegeta ## Measure throughput and latency at up to three times Coffer's capacity (LOADFLAGS=-short: a quick run)
-	@deploy/local/install.sh bench
+	@devstack/install.sh bench
 	@# The generator runs on the last core and Coffer on the others. On a shared core, more load would mean less capacity.
 	@last=$$(($$(nproc) - 1)); taskset -c 0-$$((last > 0 ? last - 1 : 0)) \
 		go run ./test/cmd/bench -overload="taskset -c $$last $(BIN)/vegeta" $(LOADFLAGS)
@@ -107,7 +107,7 @@ endif
 licenses: $(BIN)/go-licenses # Checks the modules linked into the programs. MPL-2.0 only has conditions for changes of its files.
 	$(BIN)/go-licenses check --logtostderr=false --stderrthreshold=ERROR --log_file=/dev/null --ignore github.com/coffer-budget \
 		--allowed_licenses=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT,MPL-2.0 \
-		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./deploy/local/cmd/coffer
+		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./devstack/cmd/coffer
 
 .PHONY: vulns
 vulns: $(BIN)/govulncheck ## Look up known vulnerabilities of the called code on vuln.go.dev
@@ -153,7 +153,7 @@ breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail if protos or REST API break t
 
 .PHONY: clients
 clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
-	@deploy/local/install.sh
+	@devstack/install.sh
 	@# Test oapi-codegen's default names in a folder of the Go client's module, because that has the dependencies.
 	@mkdir -p clients/go/defaults && trap 'rm -r clients/go/defaults' EXIT && \
 		$(BIN)/oapi-codegen -package defaults -generate types,client -o clients/go/defaults/client.go gateway/openapi.json && go vet ./clients/go/defaults
@@ -161,7 +161,7 @@ clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI
 	npm --prefix clients/typescript run lint
 	npm --prefix clients/typescript run generate
 	npm --prefix clients/typescript run build
-	@deploy/local/build.sh with-postgres
+	@devstack/build.sh with-postgres
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
 
 .PHONY: protos
@@ -208,7 +208,7 @@ k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_
 
 .PHONY: telemetry-check
 telemetry-check: ## Trigger each alert on a running stack, and check that rules and dashboard use existing metrics
-	@deploy/local/install.sh
+	@devstack/install.sh
 	GOWORK=off go -C deploy/telemetry vet ./...
 	GOWORK=off go -C deploy/telemetry test ./...
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 )
 
 const (
@@ -32,7 +32,7 @@ var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", ".go:", "ERROR:", 
 
 // siege is a stack of its own: failed logins would lock the address of all other tests out.
 type siege struct {
-	stack            *local.Stack
+	stack            *devstack.Stack
 	attacker, victim *person
 	// ids of the victim's and the attacker's things, by kind.
 	theirs, own map[string]string

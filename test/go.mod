@@ -18,7 +18,8 @@ require github.com/coffer-budget/coffer/gateway v0.0.0
 
 require (
 	github.com/Shopify/toxiproxy/v2 v2.5.0
-	github.com/coffer-budget/coffer/deploy/local v0.0.0
+	github.com/caarlos0/env/v11 v11.4.2
+	github.com/coffer-budget/coffer/devstack v0.0.0
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
@@ -40,7 +41,6 @@ require (
 require (
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/caarlos0/env/v11 v11.4.2 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/exaring/otelpgx v0.13.0 // indirect
@@ -115,4 +115,4 @@ replace github.com/coffer-budget/coffer/services/ocr => ../services/ocr
 
 replace github.com/coffer-budget/coffer/gateway => ../gateway
 
-replace github.com/coffer-budget/coffer/deploy/local => ../deploy/local
+replace github.com/coffer-budget/coffer/devstack => ../devstack

@@ -49,7 +49,7 @@ func TestThePageOnGRPCurlWorks(t *testing.T) {
 func startProgram(t *testing.T) (dir, said string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "coffer")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../deploy/local/cmd/coffer").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../devstack/cmd/coffer").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	dir, err = os.MkdirTemp("", "coffer-run-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
 	require.NoError(t, err)

@@ -16,12 +16,12 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 )
 
 var (
 	// stack is nil when the tests run against BASE_URL.
-	stack    *local.Stack
+	stack    *devstack.Stack
 	baseURL  string
 	contract *openapi3.T
 	router   routers.Router
@@ -37,12 +37,12 @@ func TestMain(m *testing.M) {
 }
 
 // ownStack starts a stack that a test may break or overrun. Whose Postgres it may halt needs one of its own: server is empty then.
-func ownStack(t *testing.T, server string, environment map[string]string) *local.Stack {
+func ownStack(t *testing.T, server string, environment map[string]string) *devstack.Stack {
 	t.Helper()
 	if stack == nil {
 		t.Skip("the stack of BASE_URL is not ours to break")
 	}
-	own, err := local.StartEphemeral(t.Context(), server, environment)
+	own, err := devstack.StartEphemeral(t.Context(), server, environment)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, own.Stop()) })
 	return own
@@ -63,7 +63,7 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { _ = os.Remove(kept.file.Name()) }()
-	stack, err = local.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
+	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
 	if err != nil {
 		return 0, fmt.Errorf("starting a stack: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
@@ -69,7 +69,7 @@ func (r *record) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) e
 func (r *record) Shutdown(context.Context) error { return nil }
 
 // events adds what is on the stream, as it is there.
-func (r *record) events(ctx context.Context, s *local.Stack) error {
+func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 	conn, err := nats.Connect(s.NATS)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r *record) events(ctx context.Context, s *local.Stack) error {
 }
 
 // leaks are the lines that hold what they must not, among them what was published as events. Only a whole run must have left some.
-func (r *record) leaks(s *local.Stack, whole bool) ([]string, error) {
+func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := r.events(ctx, s); err != nil {

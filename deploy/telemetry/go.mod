@@ -3,7 +3,7 @@ module github.com/coffer-budget/coffer/deploy/telemetry
 go 1.26.0
 
 require (
-	github.com/coffer-budget/coffer/deploy/local v0.0.0
+	github.com/coffer-budget/coffer/devstack v0.0.0
 	github.com/coffer-budget/coffer/internal v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.24.1
@@ -146,7 +146,7 @@ require (
 )
 
 replace (
-	github.com/coffer-budget/coffer/deploy/local => ../../deploy/local
+	github.com/coffer-budget/coffer/devstack => ../../devstack
 	github.com/coffer-budget/coffer/gateway => ../../gateway
 	github.com/coffer-budget/coffer/internal => ../../internal
 	github.com/coffer-budget/coffer/proto => ../../proto

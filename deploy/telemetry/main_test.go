@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
 var (
-	stack *local.Stack
+	stack *devstack.Stack
 	// engine is a link to the program that recognises receipts.
 	engine string
 )
@@ -50,7 +50,7 @@ func run(m *testing.M) (code int, err error) {
 		return 0, errors.Join(err, stop())
 	}
 	// One receipt at a time, and none that waits.
-	stack, err = local.StartEphemeral(ctx, "", map[string]string{
+	stack, err = devstack.StartEphemeral(ctx, "", map[string]string{
 		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine,
 	})
 	if err != nil {

@@ -7,8 +7,7 @@
 // a process wait for that.
 //
 // Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation, IsUnavailable and the other Is
-// functions at the end of this file. Sweep deletes expired rows on a schedule. pgtest provides a schema per test, pgserver a
-// private PostgreSQL server.
+// functions at the end of this file. Sweep deletes expired rows on a schedule. pgtest provides a schema per test.
 package pg
 
 import (

@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 )
 
 // Options of a run.
@@ -59,7 +59,7 @@ const maxFindings = 5
 // run is the state that the stages share.
 type run struct {
 	Options
-	stack  *local.Stack
+	stack  *devstack.Stack
 	links  *links
 	engine engine
 	users  []*user
@@ -105,7 +105,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		return Report{}, err
 	}
 	const free = "127.0.0.1:0"
-	r.stack, err = local.Start(ctx, local.Config{
+	r.stack, err = devstack.Start(ctx, devstack.Config{
 		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		Programs: o.Programs, Link: r.links.between,
 		Environment: map[string]string{"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program},

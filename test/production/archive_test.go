@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/internal/outbox"
-	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 // TestAnAccidentIsUndoneFromTheArchive does with PostgreSQL's own tools what CloudNativePG and Barman do: a base backup of a
@@ -25,11 +25,11 @@ import (
 func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
 	t.Parallel()
 	before := keeps(t)
-	s, err := local.Start(t.Context(), before)
+	s, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	a := archiveOf(t, s)
 	require.NoError(t, s.Stop())
-	s, err = local.Start(t.Context(), before)
+	s, err = devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	a.stack = s
 	l := onlyGateway(t, s).load()
@@ -52,7 +52,7 @@ func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
 
 	after := keeps(t)
 	a.restore(before, after, moment)
-	restored, err := local.Start(t.Context(), after)
+	restored, err := devstack.Start(t.Context(), after)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, restored.Stop()) })
 	p := *l.person
@@ -69,14 +69,14 @@ func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
 // archive is a folder with a base backup in base/, and WAL in wal/.
 type archive struct {
 	t           *testing.T
-	stack       *local.Stack
+	stack       *devstack.Stack
 	folder, bin string
 	// runs is the account that PostgreSQL runs as.
 	runs *syscall.Stat_t
 }
 
 // archiveOf has the stack's PostgreSQL archive its WAL from its next start on.
-func archiveOf(t *testing.T, s *local.Stack) *archive {
+func archiveOf(t *testing.T, s *devstack.Stack) *archive {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "coffer-archive-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func (a *archive) finish() {
 }
 
 // restore makes data of the archive as they were at a moment; the secrets are those that the lost stack had.
-func (a *archive) restore(lost, to local.Config, moment time.Time) {
+func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 	t := a.t
 	t.Helper()
 	home := filepath.Join(to.DataDir, "postgres")
@@ -161,7 +161,7 @@ func (a *archive) restore(lost, to local.Config, moment time.Time) {
 
 	recovering, err := pgserver.Start(t.Context(), pgserver.Options{Dir: home, Durable: true})
 	require.NoError(t, err)
-	at := &local.Stack{Databases: map[string]string{"": recovering.URL}}
+	at := &devstack.Stack{Databases: map[string]string{"": recovering.URL}}
 	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) }, 30*time.Second, 20*time.Millisecond)
 	require.NoError(t, recovering.Stop())
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
 // keeps is a configuration whose data outlive the stack.
-func keeps(t *testing.T) local.Config {
+func keeps(t *testing.T) devstack.Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "coffer-backup-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	const free = "127.0.0.1:0"
-	return local.Config{
+	return devstack.Config{
 		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		Environment: map[string]string{"RATE_LIMIT": "0"},
 	}
@@ -38,13 +38,13 @@ func keeps(t *testing.T) local.Config {
 func TestABackupOfABusyStackIsRestored(t *testing.T) {
 	t.Parallel()
 	before := keeps(t)
-	lost, err := local.Start(t.Context(), before)
+	lost, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	l := onlyGateway(t, lost).load()
 	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 }, 20*time.Second, 10*time.Millisecond)
 	atLeast := l.earned.Load()
 	backup := filepath.Join(t.TempDir(), "backup")
-	require.NoError(t, local.Backup(t.Context(), before, backup))
+	require.NoError(t, devstack.Backup(t.Context(), before, backup))
 	// Two are on their way at any time.
 	atMost := l.earned.Load() + 2
 	l.stop()
@@ -53,12 +53,12 @@ func TestABackupOfABusyStackIsRestored(t *testing.T) {
 	for _, natsKept := range []bool{true, false} {
 		t.Run(fmt.Sprintf("NATS kept: %t", natsKept), func(t *testing.T) {
 			after := keeps(t)
-			require.NoError(t, local.Restore(t.Context(), after, backup))
-			require.ErrorContains(t, local.Restore(t.Context(), after, backup), "holds a Coffer's data already")
+			require.NoError(t, devstack.Restore(t.Context(), after, backup))
+			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup), "holds a Coffer's data already")
 			if natsKept {
 				require.NoError(t, os.CopyFS(filepath.Join(after.DataDir, "nats"), os.DirFS(filepath.Join(before.DataDir, "nats"))))
 			}
-			restored, err := local.Start(t.Context(), after)
+			restored, err := devstack.Start(t.Context(), after)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, restored.Stop()) })
 
@@ -78,7 +78,7 @@ func TestABackupOfABusyStackIsRestored(t *testing.T) {
 }
 
 // onlyGateway is a cluster with one way in, for people to call.
-func onlyGateway(t *testing.T, s *local.Stack) *cluster {
+func onlyGateway(t *testing.T, s *devstack.Stack) *cluster {
 	t.Helper()
 	at := netip.MustParseAddrPort(s.URL[len("http://"):])
 	c := &cluster{t: t, stores: s, names: &names{known: map[string][]netip.Addr{}}, port: int(at.Port())}
@@ -87,7 +87,7 @@ func onlyGateway(t *testing.T, s *local.Stack) *cluster {
 }
 
 // requireSumsAddUp recomputes what the ledger keeps beside the transactions.
-func requireSumsAddUp(t *testing.T, s *local.Stack) {
+func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 	t.Helper()
 	require.Zero(t, scalar[int64](t, s, `
 		SELECT count(*)
@@ -111,7 +111,7 @@ func requireSumsAddUp(t *testing.T, s *local.Stack) {
 		"monthly totals that are not what a recomputation gives")
 }
 
-func scalar[T any](t *testing.T, s *local.Stack, sql string, args ...any) T {
+func scalar[T any](t *testing.T, s *devstack.Stack, sql string, args ...any) T {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.Databases[""])
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func scalar[T any](t *testing.T, s *local.Stack, sql string, args ...any) T {
 }
 
 // requireEachEventOnce waits until the outbox is with NATS, and reads the stream.
-func requireEachEventOnce(t *testing.T, s *local.Stack, at outbox.Config) {
+func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
 	t.Helper()
 	bus, err := outbox.Connect(at, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
@@ -32,7 +32,7 @@ var services = []string{"auth", "ocr", "ledger", "budget", "gateway"}
 // cluster is an installation whose instances come and go one by one.
 type cluster struct {
 	t      *testing.T
-	stores *local.Stack
+	stores *devstack.Stack
 	names  *names
 	// port is where every instance serves, at its own address.
 	port int
@@ -54,7 +54,7 @@ func newCluster(t *testing.T) *cluster {
 // newClusterOn uses a Postgres server that is there, or a throw-away one.
 func newClusterOn(t *testing.T, server string) *cluster {
 	t.Helper()
-	stores, err := local.StartEphemeral(t.Context(), server, nil)
+	stores, err := devstack.StartEphemeral(t.Context(), server, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stores.Stop()) })
 	for _, service := range services {

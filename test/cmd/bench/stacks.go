@@ -14,7 +14,7 @@ import (
 	collectorv1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/test/programs"
 )
 
@@ -30,7 +30,7 @@ type bench struct {
 
 // stack is a Coffer with users.
 type stack struct {
-	*local.Stack
+	*devstack.Stack
 	dir     string
 	writers []user
 }
@@ -80,7 +80,7 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 		return s, nil
 	}
 	const free = "127.0.0.1:0"
-	config := local.Config{
+	config := devstack.Config{
 		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		// Everything as in production: logs, metrics, and one request of a hundred traced. Only the limits are off.
 		Environment: map[string]string{
@@ -91,7 +91,7 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	if processes {
 		config.Programs = b.programs
 	}
-	started, err := local.Start(ctx, config)
+	started, err := devstack.Start(ctx, config)
 	if err != nil {
 		return nil, err
 	}

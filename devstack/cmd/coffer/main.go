@@ -23,9 +23,9 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 	"github.com/coffer-budget/coffer/internal/app"
-	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 func main() {
@@ -39,7 +39,7 @@ func command(args []string) error {
 	if len(args) == 0 {
 		return run()
 	}
-	config, err := app.ParseEnv[local.Config](nil)
+	config, err := app.ParseEnv[devstack.Config](nil)
 	if err != nil {
 		return err
 	}
@@ -47,16 +47,16 @@ func command(args []string) error {
 	defer stop()
 	switch {
 	case len(args) == 2 && args[0] == "backup":
-		return local.Backup(ctx, config, args[1])
+		return devstack.Backup(ctx, config, args[1])
 	case len(args) == 2 && args[0] == "restore":
-		return local.Restore(ctx, config, args[1])
+		return devstack.Restore(ctx, config, args[1])
 	}
 	return errors.New("usage: coffer [backup FOLDER | restore FOLDER]")
 }
 
 func run() error {
 	app.RelaxGC()
-	config, err := app.ParseEnv[local.Config](nil)
+	config, err := app.ParseEnv[devstack.Config](nil)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func run() error {
 	}()
 
 	begin := time.Now()
-	stack, err := local.Start(ctx, config)
+	stack, err := devstack.Start(ctx, config)
 	if err != nil {
 		if ctx.Err() != nil {
 			return errors.New("stopped while starting")
@@ -105,7 +105,7 @@ func run() error {
 }
 
 // openLog sends everything to a file, and what a person should know of to the terminal too.
-func openLog(config local.Config) (*os.File, error) {
+func openLog(config devstack.Config) (*os.File, error) {
 	if err := pgserver.MakeDir(config.DataDir); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package local
+package docs
 
 import (
 	"os"
@@ -44,7 +44,7 @@ func TestTheCatalogueListsEveryEvent(t *testing.T) {
 
 func TestTheExampleEventIsOne(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/events.md")
+	page, err := os.ReadFile("events.md")
 	require.NoError(t, err)
 	_, example, _ := strings.Cut(string(page), "```json\n")
 	example, _, _ = strings.Cut(example, "```")

@@ -1,4 +1,4 @@
-module github.com/coffer-budget/coffer/deploy/local
+module github.com/coffer-budget/coffer/devstack
 
 go 1.26.0
 
@@ -6,7 +6,6 @@ require (
 	github.com/caarlos0/env/v11 v11.4.2
 	github.com/coffer-budget/coffer/gateway v0.0.0
 	github.com/coffer-budget/coffer/internal v0.0.0
-	github.com/coffer-budget/coffer/proto v0.0.0
 	github.com/coffer-budget/coffer/services/auth v0.0.0
 	github.com/coffer-budget/coffer/services/budget v0.0.0
 	github.com/coffer-budget/coffer/services/ledger v0.0.0
@@ -17,7 +16,6 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/grpc v1.85.0
-	google.golang.org/protobuf v1.36.12
 )
 
 require (
@@ -25,6 +23,7 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coffer-budget/coffer/proto v0.0.0 // indirect
 	github.com/exaring/otelpgx v0.13.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
@@ -79,14 +78,15 @@ require (
 	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20261005182115-fad411399dd8 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261005182115-fad411399dd8 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace (
-	github.com/coffer-budget/coffer/gateway => ../../gateway
-	github.com/coffer-budget/coffer/internal => ../../internal
-	github.com/coffer-budget/coffer/proto => ../../proto
-	github.com/coffer-budget/coffer/services/auth => ../../services/auth
-	github.com/coffer-budget/coffer/services/budget => ../../services/budget
-	github.com/coffer-budget/coffer/services/ledger => ../../services/ledger
-	github.com/coffer-budget/coffer/services/ocr => ../../services/ocr
+	github.com/coffer-budget/coffer/gateway => ../gateway
+	github.com/coffer-budget/coffer/internal => ../internal
+	github.com/coffer-budget/coffer/proto => ../proto
+	github.com/coffer-budget/coffer/services/auth => ../services/auth
+	github.com/coffer-budget/coffer/services/budget => ../services/budget
+	github.com/coffer-budget/coffer/services/ledger => ../services/ledger
+	github.com/coffer-budget/coffer/services/ocr => ../services/ocr
 )

@@ -1,4 +1,4 @@
-package local
+package docs
 
 import (
 	"go/ast"
@@ -16,11 +16,11 @@ import (
 )
 
 // root is the repository's folder.
-const root = "../.."
+const root = ".."
 
 // readers says who reads the variables that the code of a folder asks for.
 var readers = map[string]string{
-	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "deploy/local": "make run",
+	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "devstack": "make run",
 	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coffer-budget/coffer/deploy/local"
+	"github.com/coffer-budget/coffer/devstack"
 )
 
 const bannerText = `
@@ -31,7 +31,7 @@ Try it:
 Ctrl-C stops everything; the data stay.
 `
 
-func banner(s *local.Stack, config local.Config, took time.Duration) string {
+func banner(s *devstack.Stack, config devstack.Config, took time.Duration) string {
 	var notes strings.Builder
 	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {
 		fmt.Fprintf(&notes, "\nPostgreSQL's data are in %s: the user that runs it may not enter %s.\n", s.PostgresDir, config.DataDir)
@@ -42,7 +42,7 @@ func banner(s *local.Stack, config local.Config, took time.Duration) string {
 		{"heif-convert", "photos in HEIC", "libheif-examples"},
 	} {
 		if _, err := exec.LookPath(tool.program); err != nil {
-			fmt.Fprintf(&notes, "\n%s is not installed, so %s cannot be read: apt-get install %s, or see deploy/local/install.sh.\n", tool.program, tool.without, tool.packages)
+			fmt.Fprintf(&notes, "\n%s is not installed, so %s cannot be read: apt-get install %s, or see devstack/install.sh.\n", tool.program, tool.without, tool.packages)
 		}
 	}
 	return fmt.Sprintf(bannerText, took.Seconds(), s.URL, s.GRPC["auth"], s.GRPC["ledger"], s.GRPC["budget"], s.GRPC["ocr"],

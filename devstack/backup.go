@@ -1,4 +1,4 @@
-package local
+package devstack
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 const (

@@ -1,4 +1,4 @@
-package local
+package docs
 
 import (
 	"io/fs"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# build.sh NAME compiles deploy/local/cmd/NAME into .bin/ and reports progress, because the first time takes minutes.
-cd "$(dirname "$0")/../.." || exit 1
-{ go build -v -o ".bin/$1" "./deploy/local/cmd/$1" 2>&1 || echo "build failed"; } | awk -v name="$1" '
+# build.sh NAME compiles devstack/cmd/NAME into .bin/ and reports progress, because the first time takes minutes.
+cd "$(dirname "$0")/.." || exit 1
+{ go build -v -o ".bin/$1" "./devstack/cmd/$1" 2>&1 || echo "build failed"; } | awk -v name="$1" '
 	/^build failed$/ { failed = 1; next }
 	/^go: downloading/ { if (!downloads++) print "Downloading Go modules."; next }
 	/^[^ #]+\/?[^ ]*$/ {

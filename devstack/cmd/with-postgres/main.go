@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 const variable = "TEST_DATABASE_URL"

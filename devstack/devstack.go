@@ -1,10 +1,10 @@
-// Package local runs all of Coffer on one machine: a private PostgreSQL, an embedded NATS server, the services and the
+// Package devstack runs all of Coffer on one machine: a private PostgreSQL, an embedded NATS server, the services and the
 // gateway, each with a listener as in production. It is the stack of `make run`, which keeps its data, and of the tests, which
 // start an ephemeral one.
 //
 // Start and StartEphemeral return when all parts are ready. The stack then restarts a part that fails (supervise.go), until
-// Stop. Start reading in local.go; stores.go starts PostgreSQL and NATS, services.go and programs.go the services.
-package local
+// Stop. Start reading in devstack.go; stores.go starts PostgreSQL and NATS, services.go and programs.go the services.
+package devstack
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/internal/mtls"
-	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 // Config is the configuration of a stack, read from the environment. Addresses are host:port; port 0 selects a free port.

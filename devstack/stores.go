@@ -1,4 +1,4 @@
-package local
+package devstack
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/outbox"
-	"github.com/coffer-budget/coffer/internal/pg/pgserver"
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 // postgres is the stack's own PostgreSQL server. It keeps its port when it starts again, because the services know its URL.

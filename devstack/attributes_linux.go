@@ -2,7 +2,8 @@ package devstack
 
 import "syscall"
 
-// attributes put a service beyond the terminal's Ctrl-C, and let it die with us.
+// attributes runs a service in a separate process group, so that Ctrl-C does not reach it. The kernel kills it when this process
+// dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,4 +4,5 @@ package devstack
 
 import "syscall"
 
+// attributes runs a service in a separate process group, so that Ctrl-C does not reach it.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -22,19 +22,19 @@ const (
 	secretsFile     = "secrets.json"
 )
 
-// Backup writes what a running stack with this configuration keeps into a new folder: the database, all schemas at one moment,
-// and the secrets, without which some of it cannot be read. The stack goes on meanwhile.
+// Backup writes the data of the running stack with this configuration into a new folder: a consistent dump of the database with all
+// schemas, and the secrets, because some columns are encrypted with them. The stack continues to serve requests.
 func Backup(ctx context.Context, config Config, to string) error {
 	url, err := os.ReadFile(filepath.Join(config.DataDir, databaseURLFile))
 	if err != nil {
-		return fmt.Errorf("no Coffer has run with its data in %s: %w", config.DataDir, err)
+		return fmt.Errorf("%s contains no data of Coffer: %w", config.DataDir, err)
 	}
 	secrets, err := os.ReadFile(filepath.Join(config.DataDir, secretsFile))
 	if err != nil {
 		return fmt.Errorf("reading the secrets: %w", err)
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
-		return fmt.Errorf("making the backup's folder: %w", err)
+		return fmt.Errorf("creating the backup's folder: %w", err)
 	}
 	dump := filepath.Join(to, dumpFile)
 	if err := client(ctx, config, strings.TrimSpace(string(url)), "pg_dump", "--format=custom", "--file="+dump); err != nil {
@@ -43,19 +43,19 @@ func Backup(ctx context.Context, config Config, to string) error {
 	return os.WriteFile(filepath.Join(to, secretsFile), secrets, 0o600)
 }
 
-// Restore makes the data of a stack from a backup, where there are none yet. The stack's start does the rest: events that were
-// not with NATS at the time of the backup are sent then.
+// Restore creates the data of a stack from a backup. The data directory must not contain data yet. The next start applies newer
+// migrations and publishes the events that NATS had not stored at the time of the backup.
 func Restore(ctx context.Context, config Config, from string) (err error) {
 	dir, err := filepath.Abs(config.DataDir)
 	if err != nil {
 		return fmt.Errorf("finding the folder %s: %w", config.DataDir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, secretsFile)); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s holds a Coffer's data already: set DATA_DIR to another folder", dir)
+		return fmt.Errorf("%s already contains data of Coffer: set DATA_DIR to another folder", dir)
 	}
-	kept, err := os.ReadFile(filepath.Join(from, secretsFile))
+	stored, err := os.ReadFile(filepath.Join(from, secretsFile))
 	if err != nil {
-		return fmt.Errorf("%s is no backup: %w", from, err)
+		return fmt.Errorf("%s is not a backup: %w", from, err)
 	}
 	if err := pgserver.MakeDir(dir); err != nil {
 		return err
@@ -70,7 +70,7 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	if err := os.WriteFile(filepath.Join(dir, secretsFile), kept, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, secretsFile), stored, 0o600); err != nil {
 		return fmt.Errorf("restoring the secrets: %w", err)
 	}
 	secrets, err := loadSecrets(dir)
@@ -78,7 +78,7 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 		return err
 	}
 	if err := createDatabase(ctx, server.URL, database, secrets.Passwords); err != nil {
-		return fmt.Errorf("making the database: %w", err)
+		return fmt.Errorf("creating the database: %w", err)
 	}
 	if err := client(ctx, config, server.URL, "pg_restore", "--exit-on-error", "--dbname="+database, filepath.Join(from, dumpFile)); err != nil {
 		return fmt.Errorf("restoring the database: %w", err)
@@ -86,7 +86,7 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 	return nil
 }
 
-// client runs one of PostgreSQL's client programs, of the server's version.
+// client runs one of PostgreSQL's client programs in the version of the server.
 func client(ctx context.Context, config Config, url, program string, args ...string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -98,12 +98,12 @@ func client(ctx context.Context, config Config, url, program string, args ...str
 	if err != nil {
 		return err
 	}
-	// Not in the arguments: everybody on the machine sees those.
+	// The environment holds the password, because all users of the machine can see the arguments.
 	at := conn.Config()
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
 	cmd.Env = append(os.Environ(), "PGHOST="+at.Host, "PGPORT="+strconv.Itoa(int(at.Port)), "PGUSER="+at.User, "PGPASSWORD="+at.Password, "PGDATABASE="+at.Database)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", program, err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, output)
 	}
 	return nil
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// database is the name of a stack's own one.
+// database is the name of the database on a stack's private server.
 const database = "coffer"
 
-// owner is the role that owns the schemas; no service runs as it.
+// owner is the role that owns the schemas and runs the migrations. No service uses it.
 const owner = "coffer_owner"
 
-// schemas belong to the role of the same name, which may use but not change them.
+// schemas lists each service's schema. The service's role has the same name; it may use the tables but not change the schema.
 var schemas = []struct {
 	name       string
 	migrations fs.FS
@@ -36,7 +36,7 @@ var schemas = []struct {
 	{"ocr", ocr.Migrations},
 }
 
-// prepareDatabase makes the roles and the database, or brings them up to date, and returns the URLs as Stack.Databases.
+// prepareDatabase creates the roles, the database and its schemas, or updates them, and returns the URLs for Stack.Databases.
 func prepareDatabase(ctx context.Context, superuser, database string, passwords map[string]string) (map[string]string, error) {
 	if err := createDatabase(ctx, superuser, database, passwords); err != nil {
 		return nil, fmt.Errorf("setting up the database: %w", err)
@@ -69,7 +69,8 @@ func prepareDatabase(ctx context.Context, superuser, database string, passwords 
 	return urls, nil
 }
 
-// createDatabase is safe against others who do the same on the server: roles are the whole server's.
+// createDatabase creates the roles and the database if they do not exist, and sets the roles' passwords. An advisory lock serializes
+// concurrent stacks on one server, because roles belong to the whole server.
 func createDatabase(ctx context.Context, superuser, database string, passwords map[string]string) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
@@ -90,7 +91,7 @@ func createDatabase(ctx context.Context, superuser, database string, passwords m
 		}
 		sql := fmt.Sprintf(`%s ROLE %s LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '%s'`, verb, pgx.Identifier{role}.Sanitize(), strings.ReplaceAll(password, "'", "''"))
 		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("making the role %s: %w", role, err)
+			return fmt.Errorf("creating the role %s: %w", role, err)
 		}
 	}
 	var exists bool
@@ -101,7 +102,7 @@ func createDatabase(ctx context.Context, superuser, database string, passwords m
 	return err
 }
 
-// restrict leaves each role its own schema only.
+// restrict revokes PostgreSQL's default privileges, so that each role can access only its schema.
 func restrict(ctx context.Context, superuser, database string) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
@@ -121,7 +122,7 @@ func restrict(ctx context.Context, superuser, database string) error {
 	return err
 }
 
-// borrowDatabase makes a database on somebody else's server, which goes with the stack.
+// borrowDatabase creates a database on an existing server. Stop drops it.
 func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[string]string, error) {
 	database := "coffer_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.tidy = append(s.tidy, func() error {
@@ -134,7 +135,7 @@ func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[strin
 		_, err = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+pgx.Identifier{database}.Sanitize()+` WITH (FORCE)`)
 		return err
 	})
-	// The roles are shared with the other stacks on the server, and so must their passwords be.
+	// All stacks on the server use the same roles, so their passwords must be the same too.
 	passwords := map[string]string{}
 	for _, role := range roles() {
 		passwords[role] = fmt.Sprintf("%x", sha256.Sum256([]byte(superuser+role)))
@@ -142,6 +143,7 @@ func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[strin
 	return prepareDatabase(ctx, superuser, database, passwords)
 }
 
+// roles returns the names of all roles that a stack uses.
 func roles() []string {
 	names := []string{owner}
 	for _, s := range schemas {

@@ -15,9 +15,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/internal/mtls"
-	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
 // Config is the configuration of a stack, read from the environment. Addresses are host:port; port 0 selects a free port.
@@ -49,8 +49,8 @@ type Config struct {
 	server string
 }
 
-// direct reports whether services use in-process calls. Ephemeral stacks use gRPC, as production does.
-func (c Config) direct() bool { return c.Programs == "" && c.Link == nil && !c.ephemeral }
+// inProcess reports whether services use in-process calls. Ephemeral stacks use gRPC, as production does.
+func (c Config) inProcess() bool { return c.Programs == "" && c.Link == nil && !c.ephemeral }
 
 // Stack is a running Coffer.
 type Stack struct {
@@ -109,11 +109,11 @@ func Start(ctx context.Context, config Config) (*Stack, error) {
 func StartEphemeral(ctx context.Context, server string, environment map[string]string) (*Stack, error) {
 	dir, err := os.MkdirTemp("", "coffer-")
 	if err != nil {
-		return nil, fmt.Errorf("making a folder for throw-away data: %w", err)
+		return nil, fmt.Errorf("creating a folder for temporary data: %w", err)
 	}
-	// The throw-away Postgres may run as another user, who must get through.
+	// PostgreSQL may run as another user, which must be able to enter the folder.
 	if err := os.Chmod(dir, 0o711); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w", dir, err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("setting the permissions of %s: %w", dir, err), os.RemoveAll(dir))
 	}
 	const free = "127.0.0.1:0"
 	config := Config{
@@ -128,7 +128,8 @@ func StartEphemeral(ctx context.Context, server string, environment map[string]s
 	return s, nil
 }
 
-// Stop ends everything, last started first, so that each part still has what it needs to finish.
+// Stop stops all parts in the reverse order of their start, because a part needs the earlier ones to finish its requests. Then it
+// deletes temporary data.
 func (s *Stack) Stop() error {
 	s.unsupervise()
 	var failures []error
@@ -161,6 +162,7 @@ func (s *Stack) Kill(name string) error {
 	})
 }
 
+// halt ends a part with end and keeps it stopped.
 func (s *Stack) halt(name string, end func(part) error) error {
 	p, err := s.part(name)
 	if err != nil {
@@ -172,7 +174,7 @@ func (s *Stack) halt(name string, end func(part) error) error {
 	return end(p.part)
 }
 
-// Resume starts a halted part again, where it was, and returns when it is ready.
+// Resume starts a halted part again, at the same address, and returns when it is ready.
 func (s *Stack) Resume(ctx context.Context, name string) error {
 	p, err := s.part(name)
 	if err != nil {
@@ -187,14 +189,16 @@ func (s *Stack) Resume(ctx context.Context, name string) error {
 	return nil
 }
 
+// part returns the part with a name.
 func (s *Stack) part(name string) (*supervised, error) {
 	i := slices.IndexFunc(s.parts, func(p *supervised) bool { return p.part.name() == name })
 	if i < 0 {
-		return nil, fmt.Errorf("no part of this stack is called %q", name)
+		return nil, fmt.Errorf("this stack has no part %q", name)
 	}
 	return s.parts[i], nil
 }
 
+// assemble starts the parts in the order of their dependencies.
 func (s *Stack) assemble(ctx context.Context, config Config) error {
 	dir, err := filepath.Abs(config.DataDir)
 	if err != nil {
@@ -231,7 +235,7 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 	return s.startServices(ctx, services, config)
 }
 
-// startStores brings up what the services keep their state in.
+// startStores starts PostgreSQL and NATS, and prepares the database. PostgreSQL is not started if the configuration has a server.
 func (s *Stack) startStores(ctx context.Context, config Config, dir string, secrets secrets) error {
 	superuser := config.server
 	if superuser == "" {
@@ -253,9 +257,9 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	if err != nil {
 		return err
 	}
-	// For psql and Backup; the file is the person's own, as the password is.
+	// psql and Backup use this file. Only the user can read it, because it contains the superuser's password.
 	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"), 0o600); err != nil {
-		return fmt.Errorf("keeping the database's URL: %w", err)
+		return fmt.Errorf("storing the database's URL: %w", err)
 	}
 	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, certificate: s.Certificates["nats"], broken: make(chan error, 1)}
 	if err := s.start(ctx, n); err != nil {
@@ -265,7 +269,7 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	return nil
 }
 
-// start lists a part also when it failed half-way: Stop must find it.
+// start starts a part. The part is listed even if that fails, because Stop must stop a part that failed during its start.
 func (s *Stack) start(ctx context.Context, p part) error {
 	s.parts = append(s.parts, &supervised{part: p})
 	if err := p.start(ctx); err != nil {
@@ -274,7 +278,7 @@ func (s *Stack) start(ctx context.Context, p part) error {
 	return nil
 }
 
-// measure serves the process's metrics; what tests start has none, since they are the process's.
+// measure serves the metrics of this process. The stacks of tests do not, because one process may run several of them.
 func (s *Stack) measure(ctx context.Context, config Config) error {
 	if config.MetricsAddr == "" {
 		return nil

@@ -54,7 +54,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-func TestAStackAnswersAndLeavesNoDatabaseBehind(t *testing.T) {
+func TestStopDropsDatabaseOfEphemeralStack(t *testing.T) {
 	t.Parallel()
 	url := testServer(t)
 	s, err := StartEphemeral(t.Context(), url, nil)
@@ -73,7 +73,7 @@ func TestAStackAnswersAndLeavesNoDatabaseBehind(t *testing.T) {
 	require.Error(t, ready(t.Context(), s.URL[len("http://"):]))
 }
 
-func TestAServiceMayUseItsOwnSchemaOnlyAndNotChangeIt(t *testing.T) {
+func TestDatabaseRolesAccessOnlyTheirSchema(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	for _, own := range schemas {
@@ -95,7 +95,7 @@ func TestAServiceMayUseItsOwnSchemaOnlyAndNotChangeIt(t *testing.T) {
 	}
 }
 
-func TestAHaltedPartComesBackWhereItWas(t *testing.T) {
+func TestResumeStartsPartAtItsAddress(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	for _, name := range []string{"ledger", "nats", "gateway"} {
@@ -111,7 +111,7 @@ func TestAHaltedPartComesBackWhereItWas(t *testing.T) {
 	}
 }
 
-func TestAStackSurvivesItsPostgres(t *testing.T) {
+func TestResumeAfterHaltOfPostgres(t *testing.T) {
 	t.Parallel()
 	testServer(t)
 	s, err := StartEphemeral(t.Context(), "", nil)
@@ -125,7 +125,7 @@ func TestAStackSurvivesItsPostgres(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
-func TestASecondStartFindsTheDataAgain(t *testing.T) {
+func TestStartKeepsData(t *testing.T) {
 	t.Parallel()
 	testServer(t)
 	config := kept(t)
@@ -162,7 +162,7 @@ func TestASecondStartFindsTheDataAgain(t *testing.T) {
 	}
 }
 
-func TestATakenPortIsNamedWithItsSettingAndNothingIsStarted(t *testing.T) {
+func TestStartReportsOccupiedPort(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -184,13 +184,13 @@ func TestATakenPortIsNamedWithItsSettingAndNothingIsStarted(t *testing.T) {
 			take(&config)
 			_, err := Start(t.Context(), config)
 			require.ErrorContains(t, err, addr)
-			require.ErrorContains(t, err, "is taken by another program: stop that one, or set "+setting)
+			require.ErrorContains(t, err, "is in use by another program: stop that program, or set "+setting)
 			require.NoDirExists(t, filepath.Join(config.DataDir, "postgres"))
 		})
 	}
 }
 
-func TestAnAddressThatIsNoneIsSaidSo(t *testing.T) {
+func TestListenRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"8080":             "HTTP_ADDR=8080 is not an address like 127.0.0.1:8080",
@@ -205,7 +205,7 @@ func TestAnAddressThatIsNoneIsSaidSo(t *testing.T) {
 	}
 }
 
-func TestAnAddressOnAllInterfacesIsCalledOnThisMachine(t *testing.T) {
+func TestReachableReplacesUnspecifiedAddress(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "192.0.2.7:80": "192.0.2.7:80"} {
 		at, err := net.ResolveTCPAddr("tcp", addr)
@@ -214,7 +214,7 @@ func TestAnAddressOnAllInterfacesIsCalledOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestAServiceThatEndsIsReported(t *testing.T) {
+func TestServiceReportsUnrequestedEnd(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
 	s := &service{

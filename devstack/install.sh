@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what Coffer needs and this machine lacks: PostgreSQL's server, tesseract with its languages, poppler's and
-# libheif's tools; with `bench` also wrk, the load generator.
+# install.sh [bench] installs the packages that Coffer needs, if they are missing: the PostgreSQL server, tesseract with its languages,
+# and the tools of poppler and libheif. With `bench` it also installs wrk, the load generator.
 set -eu
 has() { command -v "$1" >/dev/null 2>&1; }
 any() { for f; do [ ! -x "$f" ] || return 0; done; return 1; }
@@ -24,12 +24,12 @@ has heif-convert || { deb="$deb libheif-examples" brew="$brew libheif"; }
 deb=${deb# } brew=${brew# }
 if has apt-get; then command="apt-get install -y --no-install-recommends $deb"; refresh="apt-get update"
 elif has brew; then command="brew install $brew"; refresh=true
-else echo "Coffer needs packages that this machine lacks; on Debian they are: $deb. Install them and try again." >&2; exit 1; fi
+else echo "Packages for Coffer are missing. On Debian they are: $deb. Install them and try again." >&2; exit 1; fi
 as="env DEBIAN_FRONTEND=noninteractive"
 if has apt-get && [ "$(id -u)" != 0 ]; then
-	{ has sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; } || { echo "Coffer needs packages that this machine lacks. As root, run:  $command" >&2; exit 1; }
+	{ has sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; } || { echo "Packages for Coffer are missing. As root, run:  $command" >&2; exit 1; }
 	as="sudo $as"
 fi
-echo "Installing what is missing: $command"
-# The lists of packages may be missing or old.
+echo "Installing missing packages: $command"
+# If it fails, the lists of packages may be missing or outdated.
 $as $command || { $as $refresh && $as $command; }

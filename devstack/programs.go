@@ -11,12 +11,13 @@ import (
 	"syscall"
 )
 
+// errStopped and errKilled are the causes with which the context of a service is canceled.
 var (
-	errAsked  = errors.New("asked to stop")
-	errKilled = errors.New("killed")
+	errStopped = errors.New("stopped")
+	errKilled  = errors.New("killed")
 )
 
-// launch runs a service as a process of its own, which writes its log to a file.
+// launch returns a function that runs a service as a separate process, which writes its log to a file. It replaces the service's Run.
 func launch(program, logName string, environment map[string]string) func(context.Context, net.Listener) error {
 	return func(ctx context.Context, lis net.Listener) error {
 		logFile, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -25,7 +26,7 @@ func launch(program, logName string, environment map[string]string) func(context
 		}
 		defer logFile.Close()
 		if err := lis.Close(); err != nil {
-			return fmt.Errorf("leaving its port to %s: %w", program, err)
+			return fmt.Errorf("closing the port for %s: %w", program, err)
 		}
 		cmd := exec.CommandContext(ctx, program)
 		cmd.Env = append(os.Environ(), "LISTEN_ADDR="+lis.Addr().String(), "METRICS_ADDR=127.0.0.1:0")
@@ -40,7 +41,7 @@ func launch(program, logName string, environment map[string]string) func(context
 			}
 			return cmd.Process.Signal(syscall.SIGTERM)
 		}
-		// The kernel tells the child of its parent's death when the thread that made it ends, so the thread stays.
+		// Linux sends the signal for the parent's death when the thread that started the child ends, so this goroutine keeps it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err = cmd.Run()
@@ -51,9 +52,10 @@ func launch(program, logName string, environment map[string]string) func(context
 	}
 }
 
+// kill ends a service's process with SIGKILL and returns when it has ended. A service in this process is stopped instead.
 func (s *service) kill() error {
 	if s.cancel == nil {
-		return errors.New("it does not run")
+		return errors.New("it is not running")
 	}
 	s.cancel(errKilled)
 	<-s.ended

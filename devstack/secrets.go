@@ -16,13 +16,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// secrets are made on the first start and kept with the data.
+// secrets are created at the first start and stored with the data, in secrets.json.
 type secrets struct {
 	ServiceKey string            `json:"serviceKey"`
 	NATS       string            `json:"nats"`
 	Passwords  map[string]string `json:"passwords"`
 }
 
+// loadSecrets reads the secrets, and creates missing ones.
 func loadSecrets(dir string) (secrets, error) {
 	name := filepath.Join(dir, secretsFile)
 	var s secrets
@@ -31,7 +32,7 @@ func loadSecrets(dir string) (secrets, error) {
 		err = json.Unmarshal(text, &s)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return secrets{}, fmt.Errorf("the passwords in %s cannot be read: %w", name, err)
+		return secrets{}, fmt.Errorf("reading the passwords in %s: %w", name, err)
 	}
 	if !s.fill() {
 		return s, nil
@@ -40,37 +41,38 @@ func loadSecrets(dir string) (secrets, error) {
 	if err != nil {
 		return secrets{}, fmt.Errorf("encoding the passwords: %w", err)
 	}
-	// Moved to its place, so that an interruption leaves the old file or the new one.
+	// A rename is atomic: an interruption leaves the old file or the new one.
 	if err := errors.Join(os.WriteFile(name+".new", append(text, '\n'), 0o600), os.Rename(name+".new", name)); err != nil {
-		return secrets{}, fmt.Errorf("keeping the passwords: %w", err)
+		return secrets{}, fmt.Errorf("storing the passwords: %w", err)
 	}
 	return s, nil
 }
 
-// fill makes what is missing, and tells whether anything was.
+// fill creates missing secrets and reports whether there were any. A newer release may need further ones.
 func (s *secrets) fill() bool {
 	changed := false
 	if s.Passwords == nil {
 		s.Passwords = map[string]string{}
 	}
-	made := func(old string) string {
+	existingOrNew := func(old string) string {
 		if old != "" {
 			return old
 		}
 		changed = true
 		return rand.Text()
 	}
-	s.ServiceKey, s.NATS = made(s.ServiceKey), made(s.NATS)
+	s.ServiceKey, s.NATS = existingOrNew(s.ServiceKey), existingOrNew(s.NATS)
 	for _, role := range roles() {
-		s.Passwords[role] = made(s.Passwords[role])
+		s.Passwords[role] = existingOrNew(s.Passwords[role])
 	}
 	return changed
 }
 
-// certificateLife is longer than anybody lets `make run` run; each start makes new ones.
+// certificateLife exceeds the run time of a stack. Each start issues new certificates.
 const certificateLife = 365 * 24 * time.Hour
 
-// issueCertificates makes an authority, which is forgotten at once, and a certificate of it for each service and NATS.
+// issueCertificates issues a certificate for each service, the gateway and NATS, from a new authority whose key is not stored. It
+// returns nil if MTLS is off.
 func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) {
 	if !wanted {
 		return nil, nil
@@ -82,18 +84,18 @@ func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) 
 	issued := map[string]mtls.Config{}
 	for _, name := range []string{"auth", "ocr", "ledger", "budget", "gateway", "nats"} {
 		if issued[name], err = authority.Issue(filepath.Join(dir, "tls", name), name, certificateLife); err != nil {
-			return nil, fmt.Errorf("making the certificate of %s: %w", name, err)
+			return nil, fmt.Errorf("issuing the certificate of %s: %w", name, err)
 		}
 	}
 	return issued, nil
 }
 
-// lock keeps a second stack off the same data. The system lets go of it when the process dies.
+// lock prevents a second stack on the same data. The kernel releases the lock when the process ends.
 func lock(dir string) (unlock func() error, err error) {
 	name := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("the data in %s belong to another user: run this as that one, or set DATA_DIR to another folder", dir)
+		return nil, fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
@@ -108,6 +110,7 @@ func lock(dir string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
+// writeAt writes a text at the start of a file.
 func writeAt(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err

@@ -26,34 +26,37 @@ import (
 )
 
 const (
-	// readyTime is generous: a machine may be compiling beside us.
+	// readyTime limits the start of a service. It is long because the machine may be compiling at the same time.
 	readyTime = time.Minute
-	// patience is how long a service may finish what is in flight before the person at the terminal has waited enough.
-	patience = 5 * time.Second
+	// stopTimeout limits how long Stop waits for the requests in flight of a service.
+	stopTimeout = 5 * time.Second
 )
 
-// service is one that runs in this process.
+// service is the gateway or one of the services. It runs in this process, or as a separate one (programs.go).
 type service struct {
 	title string
 	// addr stays the same when the service starts again.
-	addr  string
-	lis   net.Listener
+	addr string
+	// lis is the open listener of a service that has not begun yet.
+	lis net.Listener
+	// serve runs the service until ctx is canceled.
 	serve func(ctx context.Context, lis net.Listener) error
+	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
 	broken chan error
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
-	// err is how it ended, and alone that nobody had asked it to; both are set once ended is closed.
-	err   error
-	alone bool
+	// err is the result of serve, and unrequested reports that it returned before stop. Both are valid once ended is closed.
+	err         error
+	unrequested bool
 }
 
 func (s *service) name() string { return s.title }
 
 func (s *service) failures() <-chan error { return s.broken }
 
-// begin serves without waiting to be ready: the services wait for each other.
+// begin runs the service without waiting until it is ready, because services wait for each other.
 func (s *service) begin(ctx context.Context) error {
 	if s.lis == nil {
 		lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
@@ -62,15 +65,15 @@ func (s *service) begin(ctx context.Context) error {
 		}
 		s.lis = lis
 	}
-	// It ends when it is told to, not when the caller's context does: there is an order.
+	// The service runs until stop, not until the caller's context ends, because Stop stops the parts in order.
 	serving, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	s.cancel, s.ended, s.err, s.alone = cancel, make(chan struct{}), nil, false
+	s.cancel, s.ended, s.err, s.unrequested = cancel, make(chan struct{}), nil, false
 	go func(lis net.Listener) {
 		defer close(s.ended)
 		defer lis.Close()
 		s.err = s.serve(serving, lis)
 		if serving.Err() == nil {
-			s.alone = true
+			s.unrequested = true
 			report(s.broken, fmt.Errorf("%s ended: %w", s.title, reason(s.err)))
 		}
 	}(s.lis)
@@ -78,7 +81,7 @@ func (s *service) begin(ctx context.Context) error {
 	return nil
 }
 
-// reason is for a service that returned although nobody asked it to.
+// reason returns the error of a service that ended before stop, also if it returned without one.
 func reason(err error) error {
 	if err == nil {
 		return errors.New("it returned")
@@ -93,6 +96,7 @@ func (s *service) start(ctx context.Context) error {
 	return s.await(ctx)
 }
 
+// await returns when the service is ready, or with an error when it ended or readyTime is over.
 func (s *service) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -111,8 +115,8 @@ func (s *service) await(ctx context.Context) error {
 	}
 }
 
-// forget closes a port that was taken for a service which never came to use it.
-func (s *service) forget() error {
+// closeUnused closes the listener of a service that was never started.
+func (s *service) closeUnused() error {
 	if s.lis == nil {
 		return nil
 	}
@@ -123,20 +127,20 @@ func (s *service) stop() error {
 	if s.cancel == nil {
 		return nil
 	}
-	s.cancel(errAsked)
+	s.cancel(errStopped)
 	select {
 	case <-s.ended:
 		s.cancel = nil
-		if s.alone {
-			return nil // it was told when it happened
+		if s.unrequested {
+			return nil // failures delivered it
 		}
 		return s.err
-	case <-time.After(patience):
-		return fmt.Errorf("it still has requests in flight after %s", patience)
+	case <-time.After(stopTimeout):
+		return fmt.Errorf("it still has requests in flight after %s", stopTimeout)
 	}
 }
 
-// open takes the ports of all services.
+// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are free.
 func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	services := []*service{
 		{title: "auth", addr: config.AuthAddr, probe: s.healthy("auth")},
@@ -149,13 +153,13 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	s.GRPC = map[string]string{}
 	for _, service := range services {
 		if config.Programs != "" {
-			service.addr = lasting(ctx, service.addr)
+			service.addr = fixed(ctx, service.addr)
 		}
 		lis, err := listen(ctx, service.addr, service.title, settings[service.title])
 		if err != nil {
 			return nil, err
 		}
-		s.tidy = append(s.tidy, service.forget)
+		s.tidy = append(s.tidy, service.closeUnused)
 		service.lis, service.broken, service.addr = lis, make(chan error, 1), reachable(lis.Addr())
 		s.GRPC[service.title] = service.addr
 	}
@@ -177,7 +181,8 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	return services, nil
 }
 
-// startServices starts all services and waits for all.
+// startServices starts all services and returns when all are ready. They start concurrently, because readiness of one may require
+// another.
 func (s *Stack) startServices(ctx context.Context, services []*service, config Config) error {
 	here := map[string]func(environment map[string]string) func(context.Context, net.Listener) error{
 		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run), "budget": bind(budget.Run), "gateway": bind(gateway.Run),
@@ -204,7 +209,8 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 	return nil
 }
 
-// environment is what a service finds in its own.
+// environment returns the environment variables of a service: those of the stack's configuration, the addresses of the other parts,
+// the secrets and the certificates.
 func (s *Stack) environment(title string, config Config) (map[string]string, error) {
 	environment := maps.Clone(config.Environment)
 	if environment == nil {
@@ -224,7 +230,7 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 		if addr, err = link(title, other, addr); err != nil {
 			return nil, err
 		}
-		if config.direct() {
+		if config.inProcess() {
 			addr = rpc.InProcess + addr
 		}
 		environment[strings.ToUpper(other)+"_ADDR"] = addr
@@ -246,7 +252,8 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	return environment, nil
 }
 
-// bind reads a service's configuration as its own process would, so that defaults and checks are the same.
+// bind returns a function that parses a service's configuration from an environment and runs the service in this process. Defaults
+// and checks are the same as in a separate process.
 func bind[C any](run func(context.Context, C, net.Listener) error) func(map[string]string) func(context.Context, net.Listener) error {
 	return func(environment map[string]string) func(context.Context, net.Listener) error {
 		return func(ctx context.Context, lis net.Listener) error {
@@ -259,7 +266,7 @@ func bind[C any](run func(context.Context, C, net.Listener) error) func(map[stri
 	}
 }
 
-// healthy asks a service whether it is ready; with certificates, as the gateway.
+// healthy returns a probe that calls a service's gRPC health service. With MTLS it uses the gateway's certificate.
 func (s *Stack) healthy(name string) func(ctx context.Context, addr string) error {
 	return func(ctx context.Context, addr string) error {
 		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(mtls.Client(s.Certificates["gateway"], name)))
@@ -271,6 +278,7 @@ func (s *Stack) healthy(name string) func(ctx context.Context, addr string) erro
 	}
 }
 
+// serving returns an error unless the service at conn reports SERVING.
 func serving(ctx context.Context, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -279,11 +287,12 @@ func serving(ctx context.Context, conn *grpc.ClientConn) error {
 		return err
 	}
 	if resp.GetStatus() != healthpb.HealthCheckResponse_SERVING {
-		return fmt.Errorf("it says %s", resp.GetStatus())
+		return fmt.Errorf("its health is %s", resp.GetStatus())
 	}
 	return nil
 }
 
+// ready is the gateway's probe: /readyz.
 func ready(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -297,7 +306,7 @@ func ready(ctx context.Context, addr string) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("/readyz answers %s", resp.Status)
+		return fmt.Errorf("/readyz returned %s", resp.Status)
 	}
 	return nil
 }

@@ -12,17 +12,17 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/coffer-budget/coffer/devstack/pgserver"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/outbox"
-	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
-// postgres is the stack's own PostgreSQL server. It keeps its port when it starts again, because the services know its URL.
+// postgres is the stack's private PostgreSQL server. It keeps its port when it starts again, because the services know its URL.
 type postgres struct {
 	options pgserver.Options
 	server  *pgserver.Server
 	broken  chan error
-	// stopping is closed before the server is stopped; nil while it does not run.
+	// stopping is closed before the server is stopped. It is nil while the server is not running.
 	stopping chan struct{}
 }
 
@@ -60,7 +60,7 @@ func (p *postgres) stop() error {
 
 func (p *postgres) kill() error {
 	if p.stopping == nil {
-		return errors.New("it does not run")
+		return errors.New("it is not running")
 	}
 	close(p.stopping)
 	p.stopping = nil
@@ -70,14 +70,15 @@ func (p *postgres) kill() error {
 
 const (
 	natsUser = "coffer"
-	// natsMaxStore bounds the stream's files, in bytes. Without it NATS takes three quarters of the space that is free when it
-	// starts, which is too little after the disk was full.
+	// natsMaxStore limits the stream's files, in bytes. NATS's default is three quarters of the space that is free at its start. That
+	// is too little after the disk was full.
 	natsMaxStore = 8 << 30
 )
 
+// natsServer is the embedded NATS server with JetStream.
 type natsServer struct {
 	addr, dir, password string
-	// certificate is shown to the services, and theirs asked for; none without MTLS.
+	// certificate turns on mutual TLS with the services. It is empty without MTLS.
 	certificate mtls.Config
 	server      *server.Server
 	// reports is the connection on which relays report that the server stores no events.
@@ -96,7 +97,7 @@ func (n *natsServer) start(ctx context.Context) error {
 	}
 	port, err := strconv.Atoi(portText)
 	if err != nil {
-		return fmt.Errorf("NATS_ADDR=%s has no number for a port", n.addr)
+		return fmt.Errorf("the port of NATS_ADDR=%s is not a number", n.addr)
 	}
 	if port == 0 {
 		port = server.RANDOM_PORT
@@ -104,7 +105,7 @@ func (n *natsServer) start(ctx context.Context) error {
 	options := &server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
 		JetStream: true, StoreDir: n.dir, JetStreamMaxStore: natsMaxStore, NoSigs: true,
-		// An event stays in the outbox for longer than this.
+		// The relay keeps an event in the outbox for longer than this, until NATS has certainly synced it (ADR 25).
 		SyncInterval: time.Second,
 	}
 	if n.certificate.On() {
@@ -155,8 +156,8 @@ func (n *natsServer) stop() error {
 	return nil
 }
 
-// natsLog passes on what is wrong; what is usual is not worth a line. NATS's warnings are about how it is set up, which is
-// not the person's doing.
+// natsLog writes errors of NATS to the log. Its warnings are about the configuration of the embedded server, which the user cannot
+// change, so they have level INFO. Notices and debug messages are dropped.
 type natsLog struct{ log *slog.Logger }
 
 func (l natsLog) Noticef(string, ...any) {}

@@ -61,7 +61,7 @@ func (s *Stack) watch(ctx context.Context, p *supervised) {
 			delay = firstRestart
 		}
 		for err != nil {
-			slog.ErrorContext(ctx, "failed part, starting it again", "part", p.part.name(), "error", err, "delay", delay.String())
+			slog.ErrorContext(ctx, "failed part is started again", "part", p.part.name(), "error", err, "delay", delay.String())
 			select {
 			case <-ctx.Done():
 				return
@@ -84,12 +84,12 @@ func (p *supervised) restart(ctx context.Context) error {
 	stopped := p.part.stop()
 	select {
 	case err := <-p.part.failures():
-		slog.DebugContext(ctx, "the ended run had failed again", "part", p.part.name(), "error", err)
+		slog.DebugContext(ctx, "failed again before the restart", "part", p.part.name(), "error", err)
 	default:
 	}
 	if err := p.part.start(ctx); err != nil {
 		return errors.Join(err, stopped)
 	}
-	slog.WarnContext(ctx, "started the failed part again", "part", p.part.name())
+	slog.WarnContext(ctx, "failed part was started again", "part", p.part.name())
 	return nil
 }

@@ -120,7 +120,7 @@ func outboxLength(t *testing.T, s *Stack) int {
 	return n
 }
 
-func TestStackRestartsItsPostgres(t *testing.T) {
+func TestStackRestartsPostgres(t *testing.T) {
 	t.Parallel()
 	testServer(t)
 	config := kept(t)
@@ -143,7 +143,7 @@ func TestStackRestartsItsPostgres(t *testing.T) {
 	require.ErrorContains(t, <-s.Failed, "PostgreSQL ended")
 }
 
-func TestStackRecoversFromAFullDisk(t *testing.T) {
+func TestStackRecoversFromFullDisk(t *testing.T) {
 	t.Parallel()
 	testServer(t)
 	for name, test := range map[string]struct{ folder, size, failure string }{

@@ -18,14 +18,14 @@ import (
 // root is the repository's folder.
 const root = ".."
 
-// readers says who reads the variables that the code of a folder asks for.
+// readers maps the folders whose code reads environment variables to the README's names for the processes that contain this code.
 var readers = map[string]string{
 	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "devstack": "make run",
 	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
 }
 
-// TestTheReadmeListsEveryVariable reads the tags off the source, because some structs are nobody's but main's.
-func TestTheReadmeListsEveryVariable(t *testing.T) {
+// TestConfigurationTable parses the struct tags in the sources, because some of the structs are unexported.
+func TestConfigurationTable(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
 	for dir, who := range readers {
@@ -51,7 +51,7 @@ func TestTheReadmeListsEveryVariable(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// variable is what an env tag asks for: the name, empty without one, and its default as the table writes it.
+// variable returns the name of the variable in a field's env tag, or "" if there is none, and its default as written in the table.
 func variable(t testing.TB, literal string) (name, fallback string) {
 	t.Helper()
 	text, err := strconv.Unquote(literal)
@@ -71,7 +71,7 @@ func variable(t testing.TB, literal string) (name, fallback string) {
 	return name, fallback
 }
 
-// eachFile parses a folder's Go files, without tests and sub-folders that hold something else.
+// eachFile parses the Go files of a folder, without tests and without subfolders.
 func eachFile(t testing.TB, dir string, visit func(*ast.File)) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
@@ -87,7 +87,7 @@ func eachFile(t testing.TB, dir string, visit func(*ast.File)) {
 	}
 }
 
-// table is the first Markdown table under a heading, without its head.
+// table returns the rows of the first Markdown table under a heading, without its header.
 func table(t testing.TB, page, heading string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, page))

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// statusOf is what grpc-gateway makes of a gRPC code.
+// statusOf maps gRPC codes to the HTTP statuses that grpc-gateway returns for them.
 var statusOf = map[string]int{
 	"InvalidArgument": http.StatusBadRequest, "FailedPrecondition": http.StatusBadRequest, "Unauthenticated": http.StatusUnauthorized,
 	"PermissionDenied": http.StatusForbidden, "NotFound": http.StatusNotFound, "AlreadyExists": http.StatusConflict,
@@ -19,7 +19,7 @@ var statusOf = map[string]int{
 	"Unavailable": http.StatusServiceUnavailable, "DeadlineExceeded": http.StatusGatewayTimeout,
 }
 
-// statusConstants are those that the gateway's table of exceptions uses.
+// statusConstants are the constants in the gateway's table statusByReason.
 var statusConstants = map[string]int{
 	"StatusConflict": http.StatusConflict, "StatusPreconditionFailed": http.StatusPreconditionFailed,
 	"StatusRequestEntityTooLarge": http.StatusRequestEntityTooLarge, "StatusUnsupportedMediaType": http.StatusUnsupportedMediaType,
@@ -27,8 +27,8 @@ var statusConstants = map[string]int{
 	"StatusInternalServerError": http.StatusInternalServerError,
 }
 
-// TestTheCatalogueListsEveryErrorCode collects the values that the services declare, and what the gateway makes of them.
-func TestTheCatalogueListsEveryErrorCode(t *testing.T) {
+// TestErrorTable collects the errors that the services declare, and the statuses that the gateway returns for them.
+func TestErrorTable(t *testing.T) {
 	t.Parallel()
 	exceptions := exceptionalStatuses(t)
 	want := map[string][]int{}
@@ -65,7 +65,8 @@ func TestTheCatalogueListsEveryErrorCode(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// declared is the error that apierr.New(codes.NotFound, "WALLET_NOT_FOUND", ...) or a literal of apierr.Error declares.
+// declared returns the code and the reason of an error declared by apierr.New(codes.NotFound, "WALLET_NOT_FOUND", ...) or by a literal
+// of apierr.Error. The reason is "" for other nodes.
 func declared(n ast.Node) (code, reason string) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -93,7 +94,7 @@ func declared(n ast.Node) (code, reason string) {
 	return code, reason
 }
 
-// exceptionalStatuses reads the gateway's statusByReason.
+// exceptionalStatuses parses the gateway's statusByReason.
 func exceptionalStatuses(t testing.TB) map[string]int {
 	t.Helper()
 	statuses := map[string]int{}
@@ -116,7 +117,7 @@ func exceptionalStatuses(t testing.TB) map[string]int {
 	return statuses
 }
 
-// nameOf is the last part of a name, with its package or without.
+// nameOf returns an identifier without its package, or "" for other expressions.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -127,7 +128,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// text is the value of a string literal; empty for anything else.
+// text returns the value of a string literal, or "" for other expressions.
 func text(e ast.Expr) string {
 	literal, ok := e.(*ast.BasicLit)
 	if !ok {

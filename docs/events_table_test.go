@@ -17,8 +17,8 @@ import (
 
 var words = regexp.MustCompile(`[A-Z][a-z]+`)
 
-// TestTheCatalogueListsEveryEvent compares the page with the messages: the subject follows from the name.
-func TestTheCatalogueListsEveryEvent(t *testing.T) {
+// TestEventTable compares the page with the messages of events.proto. The name of a message determines the event's subject.
+func TestEventTable(t *testing.T) {
 	t.Parallel()
 	var want [][]string
 	for _, file := range []protoreflect.FileDescriptor{authv1.File_coffer_auth_v1_events_proto, ledgerv1.File_coffer_ledger_v1_events_proto, budgetv1.File_coffer_budget_v1_events_proto} {
@@ -42,7 +42,7 @@ func TestTheCatalogueListsEveryEvent(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
-func TestTheExampleEventIsOne(t *testing.T) {
+func TestExampleEvent(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("events.md")
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThePagesLinkToWhatIsThere follows the relative links of every page at the root and under docs. Blocks of code have none.
-func TestThePagesLinkToWhatIsThere(t *testing.T) {
+// TestLinks checks the relative links of every page at the root and under docs, except in code blocks.
+func TestLinks(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	block := regexp.MustCompile("(?s)```.*?```")
@@ -29,9 +29,9 @@ func TestThePagesLinkToWhatIsThere(t *testing.T) {
 	require.Empty(t, slices.Sorted(maps.Keys(broken)))
 }
 
-// TestThePagesNameTestsThatExist keeps promises from outliving the tests that hold them. A page names a test, or a subtest as
-// `TestCreateWallet/starts_with_its_opening_balance`.
-func TestThePagesNameTestsThatExist(t *testing.T) {
+// TestNamesOfTests checks that the tests named by pages exist, so that no page claims a guarantee without a test. A page may also
+// name a subtest: `TestCreateWallet/starts_with_its_opening_balance`.
+func TestNamesOfTests(t *testing.T) {
 	t.Parallel()
 	defined := map[string]bool{"": true}
 	definition := regexp.MustCompile(`(?m)^func (Test\w+)\(|\bt\.Run\("([^"]+)"`)
@@ -66,7 +66,8 @@ func pages(t testing.TB) map[string]string {
 	return found
 }
 
-// texts are the files of a folder and those below it whose names end like that. Hidden folders hold what is not ours.
+// texts returns the contents of the files below a folder whose names have an ending, by file name. It skips hidden folders, which
+// contain caches and tools.
 func texts(t testing.TB, dir, end string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -19,8 +19,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// TestTheListsOfCallersAreTheCallGraph holds who may call, in the protos, against who is told an address: the settings.
-func TestTheListsOfCallersAreTheCallGraph(t *testing.T) {
+// TestCallersMatchAddressSettings compares two descriptions of the call graph: the callers of each RPC in the protos, and the required
+// address settings of the services.
+func TestCallersMatchAddressSettings(t *testing.T) {
 	t.Parallel()
 	graph := slices.Concat(edges[gateway.Config](t, "gateway"), edges[auth.Config](t, "auth"), edges[ledger.Config](t, "ledger"),
 		edges[budget.Config](t, "budget"), edges[ocr.Config](t, "ocr"))
@@ -33,7 +34,7 @@ func TestTheListsOfCallersAreTheCallGraph(t *testing.T) {
 				callee := string(file.Package().Parent().Name())
 				callers, _ := proto.GetExtension(methods.Get(j).Options(), restv1.E_Callers).([]string)
 				service := proto.GetExtension(methods.Get(j).Options(), restv1.E_Access) == restv1.Access_ACCESS_SERVICE
-				require.False(t, service && len(callers) == 0, "%s says no callers", methods.Get(j).FullName())
+				require.False(t, service && len(callers) == 0, "%s lists no callers", methods.Get(j).FullName())
 				for _, caller := range callers {
 					listed = append(listed, caller+" "+callee)
 				}
@@ -49,7 +50,7 @@ func TestTheListsOfCallersAreTheCallGraph(t *testing.T) {
 	require.Equal(t, graph, slices.Compact(listed))
 }
 
-// edges lists "caller callee".
+// edges returns "caller callee" for each required address in a service's configuration.
 func edges[C any](t *testing.T, caller string) []string {
 	t.Helper()
 	params, err := env.GetFieldParams(new(C))

@@ -12,20 +12,20 @@ import (
 	"syscall"
 )
 
-// shared is where an unprivileged account can always reach a folder, and which survives a restart of the machine.
+// shared is a folder that every account can enter and that survives a reboot.
 const shared = "/var/tmp"
 
-// account runs the server.
+// account is the operating system's account that runs the server.
 type account struct {
 	name     string
 	uid, gid uint32
-	// own is the account that we run as ourselves.
+	// own reports that it is the account of this process.
 	own bool
-	// missing is returned if the process runs as root and there is no other account for the server.
+	// missing reports that this process runs as root and that there is no other account for the server.
 	missing bool
 }
 
-// ownAccount is the one that we run as, or for root, whom Postgres refuses, another.
+// ownAccount returns the account of this process. For root it returns another one, because PostgreSQL does not run as root.
 func ownAccount() account {
 	if os.Geteuid() != 0 {
 		return account{name: nameOf(uint32(os.Geteuid())), uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), own: true}
@@ -44,6 +44,7 @@ func ownAccount() account {
 	return account{missing: true}
 }
 
+// accountOf returns the account with a uid. An account without an entry in the user database gets a group of the same number.
 func accountOf(uid uint32) account {
 	a := account{name: nameOf(uid), uid: uid, gid: uid}
 	if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil {
@@ -54,6 +55,7 @@ func accountOf(uid uint32) account {
 	return a
 }
 
+// nameOf returns the name of an account for messages, or its number if it has no name.
 func nameOf(uid uint32) string {
 	id := strconv.FormatUint(uint64(uid), 10)
 	if u, err := user.LookupId(id); err == nil {
@@ -62,6 +64,7 @@ func nameOf(uid uint32) string {
 	return id
 }
 
+// ownerOf returns the uid of a file's owner, and false on systems without uids.
 func ownerOf(info fs.FileInfo) (uint32, bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -70,6 +73,7 @@ func ownerOf(info fs.FileInfo) (uint32, bool) {
 	return stat.Uid, true
 }
 
+// give makes the account the owner of a file.
 func (a account) give(name string) error {
 	if a.own {
 		return nil
@@ -77,8 +81,8 @@ func (a account) give(name string) error {
 	return os.Chown(name, int(a.uid), int(a.gid))
 }
 
-// closedTo returns the first of the folders above and at dir that the account may not walk through, or "". What is still
-// to be made will be open.
+// closedTo returns the topmost folder on the path to dir that the account may not enter, or "" if there is none. Folders that do
+// not exist yet do not count, because MakeDir creates them with access for the account.
 func closedTo(a account, dir string) string {
 	if a.own {
 		return ""
@@ -109,12 +113,13 @@ func closedTo(a account, dir string) string {
 	return ""
 }
 
-// elsewhere is the place of a cluster that cannot be at dir.
+// elsewhere returns the folder for a cluster that cannot be in dir. The name is a hash of dir, so that the next start finds it.
 func elsewhere(dir string) string {
 	return filepath.Join(shared, fmt.Sprintf("coffer-%x", sha256.Sum256([]byte(dir)))[:len("coffer-")+12])
 }
 
-// claim makes sure that a folder with a name that anybody could have guessed is our own.
+// claim creates a folder in shared and verifies that this account owns it. The name is predictable, so another user could have
+// created a folder or a link with it.
 func claim(dir string) error {
 	if err := os.Mkdir(dir, folderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -124,16 +129,17 @@ func claim(dir string) error {
 		return err
 	}
 	if owner, ok := ownerOf(info); !ok || owner != uint32(os.Geteuid()) || !info.IsDir() {
-		return fmt.Errorf("%s is somebody else's", dir)
+		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	return os.Chmod(dir, folderMode())
 }
 
-// MakeDir makes a folder for data, and those above it, such that the server's account can reach what is in it.
+// MakeDir creates a folder for data, and its parents, with permissions that allow the server's account to enter it. It does not
+// change a folder that exists.
 func MakeDir(dir string) error {
 	if info, err := os.Stat(dir); err == nil {
 		if !info.IsDir() {
-			return fmt.Errorf("%s is a file, and should be a folder: choose another with DATA_DIR", dir)
+			return fmt.Errorf("%s is a file, not a folder: set DATA_DIR to a folder", dir)
 		}
 		return nil
 	}
@@ -143,16 +149,17 @@ func MakeDir(dir string) error {
 		}
 	}
 	if err := os.Mkdir(dir, folderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("making the folder %s: %w", dir, err)
+		return fmt.Errorf("creating the folder %s: %w", dir, err)
 	}
-	// The person's umask may have closed it.
+	// The user's umask may have removed permissions.
 	if err := os.Chmod(dir, folderMode()); err != nil {
-		return fmt.Errorf("opening the folder %s: %w", dir, err)
+		return fmt.Errorf("setting the permissions of the folder %s: %w", dir, err)
 	}
 	return nil
 }
 
-// folderMode lets the server's account walk through, and nobody else look, when it is not our own.
+// folderMode returns the permissions of a folder that the server's account must enter. Only root runs the server as another
+// account, which may then enter the folder but not list it.
 func folderMode() fs.FileMode {
 	if os.Geteuid() == 0 {
 		return 0o711
@@ -160,7 +167,7 @@ func folderMode() fs.FileMode {
 	return 0o700
 }
 
-// credential is nil for our own account, which needs no change.
+// credential returns the credential of a process that runs as the account, nil for the account of this process.
 func credential(a account) *syscall.Credential {
 	if a.own {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAFolderIsClosedByTheFirstOneThatTheAccountMayNotEnter(t *testing.T) {
+func TestClosedToReturnsTopmostFolder(t *testing.T) {
 	t.Parallel()
 	stranger := account{name: "stranger", uid: 4_000_000_001, gid: 4_000_000_001}
 	closed := filepath.Join(folder(t), "closed")
@@ -19,20 +19,20 @@ func TestAFolderIsClosedByTheFirstOneThatTheAccountMayNotEnter(t *testing.T) {
 	require.Empty(t, closedTo(account{own: true}, closed))
 }
 
-func TestAClosedFolderHasOnePlaceElsewhere(t *testing.T) {
+func TestElsewhereIsStable(t *testing.T) {
 	t.Parallel()
 	require.Regexp(t, `^/var/tmp/coffer-[0-9a-f]{12}$`, elsewhere("/root/coffer/.data"))
 	require.NotEqual(t, elsewhere("/root/a"), elsewhere("/root/b"))
 }
 
-func TestSomebodyElsesFolderIsNotClaimed(t *testing.T) {
+func TestClaimRejectsFolderOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(t.TempDir(), link))
-	require.ErrorContains(t, claim(link), "is somebody else's")
+	require.ErrorContains(t, claim(link), "belongs to another user")
 }
 
-func TestRootFallsBackWhenItsFolderIsClosed(t *testing.T) {
+func TestStartAsRootAvoidsClosedFolder(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -45,7 +45,7 @@ func TestRootFallsBackWhenItsFolderIsClosed(t *testing.T) {
 	require.Equal(t, "1", ask(t, s.URL, `SELECT '1'`))
 }
 
-func TestRootRunsAUsersClusterWhereItIs(t *testing.T) {
+func TestStartAsRootUsesOwnerOfCluster(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

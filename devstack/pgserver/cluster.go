@@ -15,14 +15,14 @@ import (
 	"syscall"
 )
 
-// cluster is a folder with Postgres's own data in data/, and beside it what we keep of it.
+// cluster is a folder with PostgreSQL's data in data/. Beside it are the superuser's password, the last port and the log.
 type cluster struct {
 	dir     string
 	runsAs  account
 	durable bool
 }
 
-// locate decides where the cluster is and who runs it.
+// locate determines the folder of a cluster and the account that runs it. The folder is created if it does not exist.
 func locate(o Options) (cluster, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func locate(o Options) (cluster, error) {
 	}
 	c := cluster{dir: dir, runsAs: ownAccount(), durable: o.Durable}
 	if c.runsAs.missing {
-		return cluster{}, errors.New("PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody to run it: create one with `useradd --system postgres`")
+		return cluster{}, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it: create one with `useradd --system postgres`")
 	}
 	if err := c.adoptOwner(); err != nil {
 		return cluster{}, err
@@ -38,16 +38,17 @@ func locate(o Options) (cluster, error) {
 	if closed := closedTo(c.runsAs, dir); closed != "" {
 		c.dir = elsewhere(dir)
 		if err := claim(c.dir); err != nil {
-			return cluster{}, fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it may not enter %s, nor in %s: %w", dir, c.runsAs.name, closed, c.dir, err)
+			return cluster{}, fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it may not enter %s, and not in %s: %w", dir, c.runsAs.name, closed, c.dir, err)
 		}
 		return c, c.adoptOwner()
 	}
 	return c, MakeDir(c.dir)
 }
 
+// data returns PostgreSQL's data directory.
 func (c cluster) data() string { return filepath.Join(c.dir, "data") }
 
-// adoptOwner runs an existing cluster as the account that it belongs to: Postgres takes no other.
+// adoptOwner selects the owner of an existing cluster to run it, because PostgreSQL does not start as any other account.
 func (c *cluster) adoptOwner() error {
 	info, err := os.Stat(c.data())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +68,7 @@ func (c *cluster) adoptOwner() error {
 	return nil
 }
 
-// version is the major version of the Postgres that made the cluster, or empty.
+// version returns the major version of the PostgreSQL that created the cluster, or "" if there is no cluster yet.
 func (c cluster) version() string {
 	text, err := os.ReadFile(filepath.Join(c.data(), "PG_VERSION"))
 	if err != nil {
@@ -76,8 +77,9 @@ func (c cluster) version() string {
 	return strings.TrimSpace(string(text))
 }
 
-// refuseRunning tells a server that has the cluster open from the trace of one that was killed. Postgres does so too, but
-// takes any process of its user that now has the old one's id, as happens in containers, for a server.
+// refuseRunning returns an error if a running server has the cluster open. It removes the pid file of a killed server if another
+// program has that process id now. PostgreSQL would refuse to start then, because it takes any process of its user for a server. In
+// containers, where process ids start at 1, that is common.
 func (c cluster) refuseRunning(ctx context.Context) error {
 	trace := filepath.Join(c.data(), "postmaster.pid")
 	text, err := os.ReadFile(trace)
@@ -102,6 +104,7 @@ func (c cluster) refuseRunning(ctx context.Context) error {
 	return nil
 }
 
+// commandLine returns the command line of a process. known is false if it cannot be read.
 func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil && runtime.GOOS != "linux" {
@@ -110,13 +113,13 @@ func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	return string(text), err == nil
 }
 
-// create makes the cluster unless it is there, and returns the superuser's password.
+// create creates the cluster if it does not exist, and returns the superuser's password.
 func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	password, err := c.password()
 	if err != nil || c.version() != "" {
 		return password, err
 	}
-	// Made aside and moved, so that one that was interrupted is not taken for a whole one.
+	// initdb writes to another folder, which is renamed at the end. An interrupted initdb leaves no cluster that looks complete.
 	made := c.data() + ".new"
 	pwfile := filepath.Join(c.dir, "password.new")
 	defer os.Remove(pwfile)
@@ -129,8 +132,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	}
 	args := []string{
 		"-D", made, "-U", superuser, "--pwfile", pwfile, "-A", "scram-sha-256", "-E", "UTF8",
-		// Sorting by code point needs no reindexing when the system's collations change; letters are Unicode's.
-		"--locale=C", "--lc-ctype=" + letters(), "--no-instructions",
+		// Indexes sorted by code point stay valid when the system's collations change. lower() and upper() need a Unicode locale.
+		"--locale=C", "--lc-ctype=" + unicodeLocale(), "--no-instructions",
 	}
 	if !c.durable {
 		args = append(args, "--no-sync")
@@ -145,14 +148,15 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 		err = p.err
 	}
 	if err != nil {
-		return "", fmt.Errorf("initdb could not make a cluster in %s: %w%s", made, err, tail(output.String()))
+		return "", fmt.Errorf("initdb failed to create a cluster in %s: %w%s", made, err, tail(output.String()))
 	}
 	if err := os.Rename(made, c.data()); err != nil {
-		return "", fmt.Errorf("moving the new cluster to its place: %w", err)
+		return "", fmt.Errorf("renaming the folder of the new cluster: %w", err)
 	}
 	return password, nil
 }
 
+// password returns the superuser's password, and creates one for a new cluster.
 func (c cluster) password() (string, error) {
 	name := filepath.Join(c.dir, "password")
 	text, err := os.ReadFile(name)
@@ -164,24 +168,25 @@ func (c cluster) password() (string, error) {
 	}
 	password := rand.Text()
 	if err := os.WriteFile(name, []byte(password), 0o600); err != nil {
-		return "", fmt.Errorf("keeping the password of PostgreSQL's superuser: %w", err)
+		return "", fmt.Errorf("storing the password of PostgreSQL's superuser: %w", err)
 	}
 	return password, nil
 }
 
+// serve starts the server on a port and returns without waiting for it to accept connections.
 func (c cluster) serve(ctx context.Context, bin string, port int) (*process, error) {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port),
-		// Their path may be too long for a socket, and loopback does.
+		// A path to the data may be too long for a Unix socket, so the server listens on loopback only.
 		"unix_socket_directories=",
 		"timezone=UTC", "log_timezone=UTC",
-		// Compiling a statement takes longer than running ours.
+		// Just-in-time compilation of a statement takes longer than the execution of Coffer's statements.
 		"jit=off",
 	}
 	if c.durable {
 		settings = append(settings, "fsync=on", "synchronous_commit=on", "full_page_writes=on", "max_connections=200")
 	} else {
-		// Tests run side by side, each with its own pool.
+		// Tests run in parallel, each with a separate pool.
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=1000")
 	}
 	args := []string{"-D", c.data()}
@@ -193,7 +198,7 @@ func (c cluster) serve(ctx context.Context, bin string, port int) (*process, err
 		return nil, fmt.Errorf("opening PostgreSQL's log: %w", err)
 	}
 	defer log.Close()
-	// It ends with Stop, not with the context of Start.
+	// The server runs until Stop, not until the context of Start ends.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "postgres"), args...)
 	c.prepare(cmd)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -204,10 +209,11 @@ func (c cluster) serve(ctx context.Context, bin string, port int) (*process, err
 	return p, nil
 }
 
+// log returns the path of the server's log.
 func (c cluster) log() string { return filepath.Join(c.dir, "server.log") }
 
-// prepare gives a command the cluster's account, and of our environment only what it needs: PG* variables of the person's
-// own would steer it.
+// prepare makes a command run as the cluster's account, with a minimal environment. The user's PG* variables would change what
+// PostgreSQL's programs do.
 func (c cluster) prepare(cmd *exec.Cmd) {
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
@@ -223,13 +229,14 @@ func (c cluster) lastLog() string {
 	return tail(string(text)) + "\nmore in " + c.log()
 }
 
+// tail returns the last four lines of a text, each on a new indented line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return "\n  " + strings.Join(lines[max(0, len(lines)-4):], "\n  ")
 }
 
-// letters is the locale that knows upper and lower case beyond ASCII.
-func letters() string {
+// unicodeLocale returns the name of the locale that maps upper and lower case beyond ASCII.
+func unicodeLocale() string {
 	if runtime.GOOS == "darwin" {
 		return "UTF-8"
 	}

@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// oldest is the first version with everything that our SQL uses.
+// oldest is the oldest major version that supports Coffer's SQL.
 const oldest = 14
 
-var errNotFound = errors.New("PostgreSQL's server was not found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS), or set PG_BIN to the folder that holds initdb and postgres")
+var errNotFound = errors.New("PostgreSQL's server was not found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS), or set PG_BIN to the folder with initdb and postgres")
 
 // binaries is a folder with initdb and postgres.
 type binaries struct {
@@ -24,18 +24,19 @@ type binaries struct {
 	major int
 }
 
-// Programs returns the folder of PostgreSQL's programs of a major version: given, as Options.Bin, or the first found.
+// Programs returns the folder with PostgreSQL's programs of a major version: given, which is Options.Bin, or the first one found. An
+// empty major means any supported version. The error says which package is missing.
 func Programs(ctx context.Context, given, major string) (string, error) {
 	return find(ctx, given, major)
 }
 
-// find returns the folder of the binaries: given, or the first found that fits the version of an existing cluster, which
-// may be empty.
+// find returns the folder of the binaries: given, or the first one found. It must have the version of the existing cluster;
+// version is empty if there is no cluster yet.
 func find(ctx context.Context, given, version string) (string, error) {
 	if given != "" {
 		b, ok := inspect(ctx, given)
 		if !ok {
-			return "", fmt.Errorf("PG_BIN=%s holds no working initdb and postgres", given)
+			return "", fmt.Errorf("PG_BIN=%s contains no working initdb and postgres", given)
 		}
 		return choose([]binaries{b}, version)
 	}
@@ -48,6 +49,7 @@ func find(ctx context.Context, given, version string) (string, error) {
 	return choose(found, version)
 }
 
+// choose returns the first folder with the version, or with a supported version if version is empty.
 func choose(found []binaries, version string) (string, error) {
 	if len(found) == 0 {
 		return "", errNotFound
@@ -64,16 +66,16 @@ func choose(found []binaries, version string) (string, error) {
 		has[i] = fmt.Sprintf("%d (%s)", b.major, b.dir)
 	}
 	if version != "" {
-		return "", fmt.Errorf("the data were made by PostgreSQL %s, and this machine has only %s: install PostgreSQL %s, or set DATA_DIR to another folder", version, strings.Join(has, ", "), version)
+		return "", fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: install PostgreSQL %s, or set DATA_DIR to another folder", version, strings.Join(has, ", "), version)
 	}
-	return "", fmt.Errorf("PostgreSQL %d or later is needed, and this machine has only %s", oldest, strings.Join(has, ", "))
+	return "", fmt.Errorf("PostgreSQL %d or later is required, but this machine has only %s", oldest, strings.Join(has, ", "))
 }
 
-// candidates are folders that may hold the binaries, best first.
+// candidates returns the folders that may contain the binaries, the preferred ones first.
 func candidates(ctx context.Context) []string {
 	var dirs []string
 	if name, err := exec.LookPath("initdb"); err == nil {
-		// The link's target has postgres beside it; the link may stand alone.
+		// initdb may be a link. The folder of its target contains postgres too; the folder of the link may not.
 		if target, err := filepath.EvalSymlinks(name); err == nil {
 			dirs = append(dirs, filepath.Dir(target))
 		}
@@ -96,6 +98,7 @@ func candidates(ctx context.Context) []string {
 
 var number = regexp.MustCompile(`\d+`)
 
+// newestFirst compares two folders by the version in their names, for sorting.
 func newestFirst(a, b string) int {
 	version := func(s string) int {
 		n, _ := strconv.Atoi(number.FindString(s))
@@ -104,11 +107,13 @@ func newestFirst(a, b string) int {
 	return version(b) - version(a)
 }
 
+// inspect returns the version of the binaries in a folder, and false if it does not contain working ones.
 func inspect(ctx context.Context, dir string) (binaries, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return binaries{}, false
 	}
-	// A wrapper would start something else than what it is called, and as somebody else: only the program answers like this.
+	// Some systems install wrapper scripts under this name, which start another program as another user. Only the server itself
+	// prints this line.
 	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "postgres (PostgreSQL) ") {
 		return binaries{}, false

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBinariesAreChosenByTheClustersVersion(t *testing.T) {
+func TestChoose(t *testing.T) {
 	t.Parallel()
 	old, old13, recent := binaries{"/pg15", 15}, binaries{"/pg13", 13}, binaries{"/pg17", 17}
 	tests := map[string]struct {
@@ -21,8 +21,8 @@ func TestBinariesAreChosenByTheClustersVersion(t *testing.T) {
 		"a new cluster takes the first that is found":         {found: []binaries{old, recent}, want: "/pg15"},
 		"a new cluster passes over one that is too old":       {found: []binaries{old13, recent}, want: "/pg17"},
 		"an old cluster takes its own":                        {found: []binaries{recent, old}, version: "15", want: "/pg15"},
-		"an old cluster without its own names what is wanted": {found: []binaries{recent}, version: "15", err: "the data were made by PostgreSQL 15, and this machine has only 17 (/pg17)"},
-		"only one that is too old":                            {found: []binaries{old13}, err: "PostgreSQL 14 or later is needed, and this machine has only 13 (/pg13)"},
+		"an old cluster without its own names what is wanted": {found: []binaries{recent}, version: "15", err: "PostgreSQL 15 created the data, but this machine has only 17 (/pg17)"},
+		"only one that is too old":                            {found: []binaries{old13}, err: "PostgreSQL 14 or later is required, but this machine has only 13 (/pg13)"},
 		"none names the packages":                             {err: "apt-get install postgresql"},
 	}
 	for name, test := range tests {
@@ -39,14 +39,14 @@ func TestBinariesAreChosenByTheClustersVersion(t *testing.T) {
 	}
 }
 
-func TestTheNewestFolderComesFirst(t *testing.T) {
+func TestNewestFirst(t *testing.T) {
 	t.Parallel()
 	dirs := []string{"/usr/lib/postgresql/9.6/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/17/bin"}
 	slices.SortFunc(dirs, newestFirst)
 	require.Equal(t, []string{"/usr/lib/postgresql/17/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/9.6/bin"}, dirs)
 }
 
-func TestAFolderWithoutTheProgramsIsNoBinaries(t *testing.T) {
+func TestFindRejectsFolderWithoutPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"initdb", "postgres"} {
@@ -55,5 +55,5 @@ func TestAFolderWithoutTheProgramsIsNoBinaries(t *testing.T) {
 	_, ok := inspect(t.Context(), dir)
 	require.False(t, ok)
 	_, err := find(t.Context(), dir, "")
-	require.ErrorContains(t, err, "holds no working initdb and postgres")
+	require.ErrorContains(t, err, "contains no working initdb and postgres")
 }

@@ -1,5 +1,14 @@
-// Package pgserver runs a PostgreSQL server of one's own: a private cluster under a folder, on a loopback port, with the
-// binaries that the machine has. It needs no rights: started as root, it hands the server to an unprivileged account.
+// Package pgserver runs a private PostgreSQL server: a cluster in one folder, on a loopback port, with the binaries installed on
+// the machine. `make run` keeps its data in such a cluster, and the tests use a temporary one.
+//
+// The package guarantees that a server never uses the data of another one, that a cluster keeps its port and password across
+// restarts, and that an interrupted creation is repeated. On Linux the server also stops when this process is killed. It needs no
+// privileges. PostgreSQL does not run as root, so root runs the server as the user postgres or nobody. If that user may not enter
+// the folder, the cluster is under /var/tmp.
+//
+// Start runs a cluster and creates it first if necessary. StartTemporary deletes its cluster at Stop. Programs finds the folder of
+// client programs such as pg_dump. Read Start first: locate and create in cluster.go and find in find.go are its steps. account.go
+// selects the user.
 package pgserver
 
 import (
@@ -20,21 +29,21 @@ import (
 
 const (
 	superuser = "postgres"
-	// readyTime is for recovery after a crash; a clean start takes a tenth of a second.
+	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth of a second.
 	readyTime = 2 * time.Minute
-	// stopTime is for the closing checkpoint.
+	// stopTime limits each kind of shutdown, which includes a checkpoint.
 	stopTime = 20 * time.Second
 )
 
-// Options say what server is wanted.
+// Options configure a server.
 type Options struct {
-	// Dir is the folder for the cluster, its log and the superuser's password; it is made when missing.
+	// Dir is the folder for the cluster, its log and the superuser's password. It is created if it does not exist.
 	Dir string
-	// Bin is the folder of initdb and postgres; empty: they are looked for.
+	// Bin is the folder of initdb and postgres. If it is empty, find.go searches for them.
 	Bin string
-	// Durable is whether a commit survives a power cut. Without it the server is quick, and for tests only.
+	// Durable makes commits survive a power failure. Without it the server is faster, and only suitable for tests.
 	Durable bool
-	// Port is the only port that the server may take; 0: the port that it had before, or any free one.
+	// Port is the only port that the server may use. 0 selects the cluster's previous port, or a free one.
 	Port int
 }
 
@@ -42,19 +51,19 @@ type Options struct {
 type Server struct {
 	// URL connects as the superuser to the database postgres.
 	URL string
-	// Dir is where the cluster is: not Options.Dir when the server's account could not reach that.
+	// Dir is the folder of the cluster. It differs from Options.Dir if the server's account may not enter that.
 	Dir string
-	// Port is the one that the server listens on, at 127.0.0.1.
+	// Port is the server's port on 127.0.0.1.
 	Port int
 
 	cluster cluster
 	process *process
-	// temporary is a folder that goes with the server.
+	// temporary is the folder to delete at Stop, or empty.
 	temporary string
 }
 
-// Start runs the cluster in a folder, and makes it first when there is none. Errors are sentences for the person who
-// started the program. The server ends with Stop, and on Linux also when this process dies.
+// Start runs the cluster in a folder, creates it first if there is none, and returns when the server accepts connections. Its
+// errors are messages for the user at the terminal. The server runs until Stop, on Linux at most as long as this process.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -74,7 +83,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Between choosing a port and the server's taking it, another program may come first.
+	// Another program may open the chosen port before the server does.
 	for range 3 {
 		port := o.Port
 		if port == 0 {
@@ -95,10 +104,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return nil, fmt.Errorf("PostgreSQL did not start: %w%s", err, c.lastLog())
 		}
 	}
-	return nil, errors.New("PostgreSQL found no free port on 127.0.0.1 in three tries")
+	return nil, errors.New("PostgreSQL found no free port on 127.0.0.1 in three attempts")
 }
 
-// StartTemporary runs a throw-away server, for tests; Stop deletes it. bin is Options.Bin.
+// StartTemporary runs a server for tests with a new cluster, which Stop deletes. bin is Options.Bin.
 func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 	parent := os.TempDir()
 	if closed := closedTo(ownAccount(), parent); closed != "" {
@@ -106,9 +115,9 @@ func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 	}
 	dir, err := os.MkdirTemp(parent, "coffer-postgres-")
 	if err != nil {
-		return nil, fmt.Errorf("making a folder for a throw-away PostgreSQL: %w", err)
+		return nil, fmt.Errorf("creating a folder for a temporary PostgreSQL: %w", err)
 	}
-	// Another account may run the server; what is inside is closed to all but it.
+	// Another account may run the server, and must be able to enter. Only that account can read the cluster in the folder.
 	err = os.Chmod(dir, folderMode())
 	var s *Server
 	if err == nil {
@@ -127,7 +136,7 @@ func (s *Server) Done() <-chan struct{} { return s.process.done }
 // LastLog returns the last lines of the server's log, on separate lines, and the path of the whole log.
 func (s *Server) LastLog() string { return s.cluster.lastLog() }
 
-// Stop ends all connections and the server, and returns when it is down. All committed data is on disk by then.
+// Stop closes all connections, stops the server and returns when it has ended. A durable server's commits are on disk by then.
 func (s *Server) Stop() error {
 	s.process.stop()
 	if s.temporary == "" {
@@ -136,12 +145,13 @@ func (s *Server) Stop() error {
 	return os.RemoveAll(s.temporary)
 }
 
-// Kill ends the server as a crash would, for tests of what happens then.
+// Kill ends the server without a checkpoint, like a crash. Tests use it.
 func (s *Server) Kill() {
 	s.process.signal(syscall.SIGQUIT)
 	<-s.process.done
 }
 
+// await returns when the server accepts connections.
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -152,7 +162,7 @@ func (s *Server) await(ctx context.Context) error {
 		}
 		select {
 		case <-s.process.done:
-			return errors.New("it ended at once")
+			return errors.New("it ended during the start")
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		case <-time.After(10 * time.Millisecond):
@@ -160,6 +170,7 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
+// ping connects once.
 func ping(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -170,6 +181,7 @@ func ping(ctx context.Context, url string) error {
 	return conn.Close(ctx)
 }
 
+// address returns the URL of the superuser on a port of this machine.
 func address(password string, port int) string {
 	u := url.URL{
 		Scheme:   "postgres",
@@ -181,7 +193,7 @@ func address(password string, port int) string {
 	return u.String()
 }
 
-// port is the one that the cluster had before, or else any that is free.
+// port returns the cluster's previous port if it is free, otherwise any free one. Programs can then store the server's URL.
 func (c cluster) port(ctx context.Context) (int, error) {
 	remembered := filepath.Join(c.dir, "port")
 	if text, err := os.ReadFile(remembered); err == nil {
@@ -191,7 +203,7 @@ func (c cluster) port(ctx context.Context) (int, error) {
 	}
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, fmt.Errorf("looking for a free port on 127.0.0.1: %w", err)
+		return 0, fmt.Errorf("searching for a free port on 127.0.0.1: %w", err)
 	}
 	port := lis.Addr().(*net.TCPAddr).Port
 	if err := errors.Join(lis.Close(), os.WriteFile(remembered, []byte(strconv.Itoa(port)+"\n"), 0o600)); err != nil {
@@ -200,6 +212,7 @@ func (c cluster) port(ctx context.Context) (int, error) {
 	return port, nil
 }
 
+// isFree reports whether a port of 127.0.0.1 can be opened.
 func isFree(ctx context.Context, port int) bool {
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {

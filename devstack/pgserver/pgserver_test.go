@@ -46,7 +46,7 @@ func ask(t *testing.T, url, sql string) string {
 	return answer
 }
 
-func TestAClusterKeepsItsDataAndItsAddressOverARestart(t *testing.T) {
+func TestStartKeepsDataAndAddress(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(folder(t), "made", "on", "the", "way")
 	first := run(t, dir)
@@ -61,7 +61,7 @@ func TestAClusterKeepsItsDataAndItsAddressOverARestart(t *testing.T) {
 	require.Equal(t, first.URL, second.URL)
 }
 
-func TestLettersBeyondASCIIHaveACase(t *testing.T) {
+func TestStartTemporaryMapsCaseBeyondASCII(t *testing.T) {
 	t.Parallel()
 	s, err := StartTemporary(t.Context(), "")
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestLettersBeyondASCIIHaveACase(t *testing.T) {
 	require.NoDirExists(t, s.temporary)
 }
 
-func TestOnlyADurableServerWaitsForTheDisk(t *testing.T) {
+func TestStartDurableSyncsCommits(t *testing.T) {
 	t.Parallel()
 	s, err := Start(t.Context(), Options{Dir: folder(t), Durable: true})
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestOnlyADurableServerWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
+func TestStartRefusesSecondServer(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	first := run(t, dir)
@@ -90,7 +90,7 @@ func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
 	require.Equal(t, "1", ask(t, first.URL, `SELECT '1'`))
 }
 
-func TestTheTraceOfACrashIsNoObstacle(t *testing.T) {
+func TestStartIgnoresPidFileOfKilledServer(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	s := run(t, dir)
@@ -109,7 +109,7 @@ func TestTheTraceOfACrashIsNoObstacle(t *testing.T) {
 	require.Equal(t, "1", ask(t, run(t, dir).URL, `SELECT '1'`))
 }
 
-func TestAnInterruptedBeginningIsMadeAgain(t *testing.T) {
+func TestStartRepeatsInterruptedCreation(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700))
@@ -117,7 +117,7 @@ func TestAnInterruptedBeginningIsMadeAgain(t *testing.T) {
 	require.Equal(t, "1", ask(t, run(t, dir).URL, `SELECT '1'`))
 }
 
-func TestNothingStartsWhenTheCallerGivesUp(t *testing.T) {
+func TestStartAfterCancellation(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -125,7 +125,7 @@ func TestNothingStartsWhenTheCallerGivesUp(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestTheServerEndsWhenItsParentIsKilled(t *testing.T) {
+func TestServerEndsWithKilledParent(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("PGSERVER_TEST_PARENT") != "" {
 		s, err := Start(t.Context(), Options{Dir: os.Getenv("PGSERVER_TEST_PARENT")})

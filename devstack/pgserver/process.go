@@ -7,15 +7,17 @@ import (
 	"time"
 )
 
-// process is a program in a process group of its own, which a Ctrl-C at the terminal does not reach: it is stopped after
-// those who use it.
+// process is a program in a separate process group, so that a Ctrl-C at the terminal does not reach it. The program that uses it
+// stops it last.
 type process struct {
-	cmd  *exec.Cmd
+	cmd *exec.Cmd
+	// done is closed when the program has ended.
 	done chan struct{}
-	// err is how it ended, once done is closed.
+	// err is the result of the program. It may be read after done is closed.
 	err error
 }
 
+// start starts the program. It returns an error if the program cannot be executed.
 func start(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	if cmd.Cancel != nil {
@@ -23,8 +25,8 @@ func start(cmd *exec.Cmd) (*process, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// The kernel tells the child of its parent's death when the thread that made it ends, so the thread stays; also
-		// afterwards, as it may have made others' children before.
+		// Linux sends the signal for the parent's death when the thread that started the child ends. The thread therefore belongs to
+		// this goroutine until the child has ended. It is not terminated then, because it may have started other children before.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -38,9 +40,10 @@ func start(cmd *exec.Cmd) (*process, error) {
 	return p, <-started
 }
 
+// signal sends a signal to the program. A program that has already ended is not an error.
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// stop asks for Postgres's fast shutdown, then for its immediate one, and returns when the process is gone.
+// stop requests PostgreSQL's fast shutdown, then the immediate shutdown, and then kills it. It returns when the process has ended.
 func (p *process) stop() {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
 		p.signal(s)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/devstack"
-	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/devstack/pgserver"
+	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
 // TestAnAccidentIsUndoneFromTheArchive does with PostgreSQL's own tools what CloudNativePG and Barman do: a base backup of a

@@ -54,7 +54,7 @@ func TestABackupOfABusyStackIsRestored(t *testing.T) {
 		t.Run(fmt.Sprintf("NATS kept: %t", natsKept), func(t *testing.T) {
 			after := keeps(t)
 			require.NoError(t, devstack.Restore(t.Context(), after, backup))
-			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup), "holds a Coffer's data already")
+			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup), "already contains data of Coffer")
 			if natsKept {
 				require.NoError(t, os.CopyFS(filepath.Join(after.DataDir, "nats"), os.DirFS(filepath.Join(before.DataDir, "nats"))))
 			}

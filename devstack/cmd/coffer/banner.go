@@ -28,13 +28,14 @@ Try it:
     -d '{"name":"Ada","email":"ada@example.com","password":"correct horse battery staple"}'
   grpcurl -plaintext %[4]s list    # make grpcurl puts it into .bin/
 
-Ctrl-C stops everything; the data stay.
+Ctrl-C stops everything. The data remain.
 `
 
+// banner returns the text for the terminal when the stack is ready: its addresses, and notes about missing programs.
 func banner(s *devstack.Stack, config devstack.Config, took time.Duration) string {
 	var notes strings.Builder
 	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {
-		fmt.Fprintf(&notes, "\nPostgreSQL's data are in %s: the user that runs it may not enter %s.\n", s.PostgresDir, config.DataDir)
+		fmt.Fprintf(&notes, "\nPostgreSQL's data are in %s, because the user that runs it may not enter %s.\n", s.PostgresDir, config.DataDir)
 	}
 	for _, tool := range []struct{ program, without, packages string }{
 		{"tesseract", "photos of receipts", "tesseract-ocr"},

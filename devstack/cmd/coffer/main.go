@@ -1,12 +1,12 @@
-// Command coffer runs all of Coffer on this machine, until Ctrl-C.
+// Command coffer runs all of Coffer on this machine until Ctrl-C. It is the program of `make run`. The README lists its settings,
+// which are environment variables.
 //
+//	coffer
 //	coffer backup FOLDER
-//
-// makes a backup of the one that runs with the same settings in a new folder, and
-//
 //	coffer restore FOLDER
 //
-// makes data of a backup, for the next start.
+// The second form writes a backup of the running Coffer with the same settings into a new folder. The third form creates the data for
+// the next start from a backup.
 package main
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"github.com/coffer-budget/coffer/devstack"
-	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/devstack/pgserver"
+	"github.com/coffer-budget/coffer/internal/app"
 )
 
 func main() {
@@ -35,6 +35,7 @@ func main() {
 	}
 }
 
+// command runs the program with its arguments.
 func command(args []string) error {
 	if len(args) == 0 {
 		return run()
@@ -54,6 +55,7 @@ func command(args []string) error {
 	return errors.New("usage: coffer [backup FOLDER | restore FOLDER]")
 }
 
+// run starts the stack, prints its addresses, and stops it after a signal.
 func run() error {
 	app.RelaxGC()
 	config, err := app.ParseEnv[devstack.Config](nil)
@@ -70,18 +72,18 @@ func run() error {
 	}
 	defer logFile.Close()
 
-	asked := make(chan os.Signal, 2)
-	signal.Notify(asked, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stopping := make(chan struct{})
 	go func() {
-		<-asked
+		<-signals
 		close(stopping)
 		cancel()
-		<-asked
-		// Postgres ends with us, cleanly; what a service had in flight is rolled back.
-		fmt.Fprintln(os.Stderr, "\nStopped at once.")
+		<-signals
+		// PostgreSQL shuts down when this process ends, and rolls back the transactions in progress.
+		fmt.Fprintln(os.Stderr, "\nStopped immediately.")
 		os.Exit(1)
 	}()
 
@@ -95,23 +97,23 @@ func run() error {
 	}
 	fmt.Print(banner(stack, config, time.Since(begin)))
 	<-stopping
-	fmt.Println("\nStopping; Ctrl-C again to stop at once.")
+	fmt.Println("\nStopping. Press Ctrl-C again to stop immediately.")
 	begin = time.Now()
 	if err := stack.Stop(); err != nil {
 		return err
 	}
-	fmt.Printf("Stopped in %.1f s. The data stay in %s.\n", time.Since(begin).Seconds(), config.DataDir)
+	fmt.Printf("Stopped in %.1f s. The data remain in %s.\n", time.Since(begin).Seconds(), config.DataDir)
 	return nil
 }
 
-// openLog sends everything to a file, and what a person should know of to the terminal too.
+// openLog makes coffer.log in the data directory the default log. Warnings and errors are also written to the terminal.
 func openLog(config devstack.Config) (*os.File, error) {
 	if err := pgserver.MakeDir(config.DataDir); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("the data in %s belong to another user: run this as that one, or set DATA_DIR to another folder", config.DataDir)
+		return nil, fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder", config.DataDir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)

@@ -1,7 +1,8 @@
-// Command with-postgres runs a command with TEST_DATABASE_URL naming a throw-away Postgres, or the one that it names
-// already:
+// Command with-postgres runs a command with TEST_DATABASE_URL, the URL of a temporary PostgreSQL server that it starts and deletes:
 //
 //	with-postgres go test work
+//
+// If TEST_DATABASE_URL is already set, the command uses that server. with-postgres exits with the command's exit code.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/devstack/pgserver"
 )
 
+// variable holds the superuser's URL for tests.
 const variable = "TEST_DATABASE_URL"
 
 func main() {
@@ -26,6 +28,7 @@ func main() {
 	os.Exit(code)
 }
 
+// run starts the server and the command, and returns the exit code.
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
 		return 2, errors.New("no command given")
@@ -51,7 +54,7 @@ func run(args []string) (code int, err error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
-		// The command has said itself what is wrong.
+		// The command has already printed its error.
 		return exit.ExitCode(), nil
 	}
 	if err != nil {

@@ -54,6 +54,9 @@ const (
 	drainTime = 20 * time.Second
 	// maxIdle is how long a connection may stay open without a call.
 	maxIdle = 5 * time.Minute
+
+	// maxStreamAge is how long a stream may continue on a connection that has reached MaxConnectionAge.
+	maxStreamAge = 10 * time.Minute
 	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC pings the peer with every message to
 	// estimate the bandwidth.
 	flowWindow = 256 << 10
@@ -81,6 +84,9 @@ type Config struct {
 	// MaxConnections limits the open connections in total, MaxConnectionsPerAddress per client address. 0 means no limit.
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"2000"`
 	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"500"`
+	// MaxConnectionAge is how long a client may use a connection, plus or minus 10 %. Then it opens another one and resolves the
+	// service's name again, so that it knows new instances before the old ones end (ADR 58). 0 means no limit.
+	MaxConnectionAge time.Duration `env:"MAX_CONNECTION_AGE" envDefault:"15s"`
 }
 
 // Server is a gRPC server with Coffer's interceptors, health checks and optionally reflection.
@@ -122,8 +128,10 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		grpc.InTapHandle(s.limitDeadline),
-		// Connections are renewed so that load spreads over new replicas. Idle ones are closed to make room for others.
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: maxIdle, MaxConnectionAge: 10 * time.Minute, MaxConnectionAgeGrace: time.Minute}),
+		// Calls and streams continue on an old connection for up to maxStreamAge. Idle connections are closed to make room for others.
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge, MaxConnectionAgeGrace: maxStreamAge,
+		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(s.intercept),
 		grpc.ChainStreamInterceptor(s.stream),

@@ -66,7 +66,7 @@ func newClusterOn(t *testing.T, server string) *cluster {
 	return &cluster{
 		t: t, stores: stores, names: serveNames(t), port: lis.Addr().(*net.TCPAddr).Port,
 		network:     [3]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(255))},
-		environment: map[string]string{"RATE_LIMIT": "0"},
+		environment: map[string]string{"RATE_LIMIT": "0", "MAX_CONNECTION_AGE": maxConnectionAge.String()},
 	}
 }
 
@@ -135,10 +135,15 @@ func (i *instance) start(t *testing.T, process *exec.Cmd, environment map[string
 	t.Cleanup(func() { i.kill(t) })
 }
 
-func (c *cluster) await(i *instance) {
+// await waits until instances of one service are ready, and adds them to DNS together.
+func (c *cluster) await(instances ...*instance) {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, 30*time.Second, 20*time.Millisecond, "%s did not get ready", i.service)
-	c.names.add(name(i.service), i.addr)
+	var addrs []netip.Addr
+	for _, i := range instances {
+		require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, 30*time.Second, 20*time.Millisecond, "%s did not get ready", i.service)
+		addrs = append(addrs, i.addr)
+	}
+	c.names.add(name(instances[0].service), addrs...)
 }
 
 func (i *instance) at() string { return netip.AddrPortFrom(i.addr, uint16(i.port)).String() }
@@ -169,8 +174,12 @@ func (i *instance) ready(ctx context.Context) error {
 	return err
 }
 
-// preStop is how long an instance serves after its address has left DNS: a tenth of the time in deploy/k8s, as dnsCache.
-const preStop = 4500 * time.Millisecond
+const (
+	// preStop is how long an instance serves after its address has left DNS: a tenth of the time in deploy/k8s, as dnsCache.
+	preStop = 6 * time.Second
+	// maxConnectionAge is a tenth of the default of MAX_CONNECTION_AGE.
+	maxConnectionAge = 1500 * time.Millisecond
+)
 
 // minReady is how long a new instance is in DNS before an old one leaves it: a tenth of minReadySeconds.
 const minReady = 500 * time.Millisecond
@@ -222,11 +231,19 @@ func (c *cluster) startAll(each int, spawn func(service string) *instance) map[s
 		for range each {
 			running[service] = append(running[service], spawn(service))
 		}
-		for _, i := range running[service] {
-			c.await(i)
-		}
+		c.await(running[service]...)
 	}
 	return running
+}
+
+// scale starts another instance of every service.
+func (c *cluster) scale(running map[string][]*instance) {
+	c.t.Helper()
+	for _, service := range services {
+		i := c.spawn(service)
+		c.await(i)
+		running[service] = append(running[service], i)
+	}
 }
 
 // replaceAll starts a new instance for each one, and then terminates the old one. As in a rollout, it goes on while old

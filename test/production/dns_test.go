@@ -16,6 +16,9 @@ import (
 // tenth of that in deploy/k8s. gRPC's resolution interval stays one second, which makes the test harder than the cluster.
 const dnsCache = 3 * time.Second
 
+// dnsLatency is the time to answer a query, as of a busy DNS server.
+const dnsLatency = 100 * time.Millisecond
+
 // names is a DNS server that knows the cluster's services, as that of Kubernetes knows headless Services, behind a cache.
 type names struct {
 	conn net.PacketConn
@@ -45,13 +48,13 @@ func (n *names) addr() string { return n.conn.LocalAddr().String() }
 
 // add also fills the cache, if it is empty, with the answer before, as if another client had just asked: the new address then
 // stays unknown for as long as possible.
-func (n *names) add(name string, addr netip.Addr) {
+func (n *names) add(name string, addrs ...netip.Addr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.known[name]) > 0 {
 		n.fromCache(name)
 	}
-	n.known[name] = append(n.known[name], addr)
+	n.known[name] = append(n.known[name], addrs...)
 }
 
 func (n *names) remove(name string, addr netip.Addr) {
@@ -90,7 +93,7 @@ func (n *names) serve() {
 			continue
 		}
 		if answer, err := n.answer(question); err == nil {
-			_, _ = n.conn.WriteTo(answer, from)
+			time.AfterFunc(dnsLatency, func() { _, _ = n.conn.WriteTo(answer, from) })
 		}
 	}
 }

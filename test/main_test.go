@@ -63,7 +63,11 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { _ = os.Remove(kept.file.Name()) }()
-	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
+	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{
+		"RATE_LIMIT": "0",
+		// All tests share the processors with the OCR engine, which then may need longer than the default limit.
+		"OCR_ENGINE_TIMEOUT": "50s",
+	})
 	if err != nil {
 		return 0, fmt.Errorf("starting a stack: %w", err)
 	}

@@ -31,8 +31,8 @@ func TestWhilePostgresIsAwayEveryOperationSaysSoWithinASecond(t *testing.T) {
 		all.Go(func() {
 			p := &person{t: t, base: own.URL, token: s.attacker.token}
 			var took time.Duration
-			// A busy machine may hold one request up, but not each time.
-			for range 3 {
+			// A busy machine may delay some requests for longer, but not all.
+			for range 10 {
 				begin := time.Now()
 				a := s.call(p, o, s.path(t, o), s.body(t, o))
 				took = time.Since(begin)

@@ -165,11 +165,12 @@ clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
 
 .PHONY: protos
-protos: .cache/proto/google/api/http.proto
-.cache/proto/google/api/http.proto:
-	@mkdir -p $(@D)
+protos: .cache/proto/google/rpc/code.proto
+.cache/proto/google/rpc/code.proto:
+	@mkdir -p $(@D) .cache/proto/google/api
 	@from=$$(GOWORK=off go mod download -json $(PROTOS) | sed -n 's/.*"Dir": "\(.*\)",*/\1/p') && \
-		install -m 644 $$from/third_party/googleapis/google/api/annotations.proto $$from/third_party/googleapis/google/api/http.proto $(@D)
+		install -m 644 $$from/third_party/googleapis/google/api/annotations.proto $$from/third_party/googleapis/google/api/http.proto .cache/proto/google/api && \
+		install -m 644 $$from/third_party/googleapis/google/rpc/code.proto $(@D)
 
 .PHONY: tidy
 tidy: ## Run go mod tidy in every module

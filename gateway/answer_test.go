@@ -141,10 +141,12 @@ func TestFailMapsErrorsToStatus(t *testing.T) {
 		"INSUFFICIENT_PERMISSIONS": {codes.PermissionDenied, 403},
 		"INVALID_CREDENTIALS":      {codes.Unauthenticated, 401},
 		"DEADLINE_EXCEEDED":        {codes.DeadlineExceeded, 504},
+		// A service of a newer release may return a reason that this gateway does not know.
+		"REASON_OF_A_NEWER_RELEASE": {codes.AlreadyExists, 409},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			a := newAPI(t, map[string]any{"GetWallet": apierr.New(c.code, reason, "Sentence").With("a.b", "is wrong")})
+			a := newAPI(t, map[string]any{"GetWallet": (&apierr.Error{Code: c.code, Reason: reason, Message: "Sentence"}).With("a.b", "is wrong")})
 			r := a.send("GET", "/api/v1/wallet/"+anID, "")
 			a.requireFailure(r, c.want, reason)
 			require.Equal(t, map[string]string{"a.b": "is wrong"}, r.details())

@@ -14,6 +14,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const transactionPath = "/api/v1/transaction"
@@ -264,7 +265,7 @@ func TestDecodeUnusualPathIDs(t *testing.T) {
 	for path, want := range map[string]string{
 		"%00": "\x00", "%ff": "\uFFFD", "%20": " ", "a:b": "a:b", ":": ":", "%3A": ":", "a%3Fb": "a?b", "*": "*", "{id}": "{id}", "%25zz": "%zz", "+": "+", "...": "...", "receipt": "receipt",
 	} {
-		a := newAPI(t, map[string]any{"GetTransaction": apierr.New(3, "INVALID_TRANSACTION_ID", "Invalid transaction id")})
+		a := newAPI(t, map[string]any{"GetTransaction": apierr.New(restv1.Reason_INVALID_TRANSACTION_ID).WithMessage("Invalid transaction id")})
 		a.requireFailure(a.send("GET", transactionPath+"/"+path, ""), http.StatusBadRequest, "INVALID_TRANSACTION_ID")
 		require.Equal(t, want, received[*ledgerv1.GetTransactionRequest](a).GetId(), path)
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 type eventsServer = grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]
@@ -130,7 +130,7 @@ func TestEventsResumeAfterServiceRestart(t *testing.T) {
 func TestEventsRejectedStreamIsErrorResponse(t *testing.T) {
 	t.Parallel()
 	refuse := func(*budgetv1.StreamEventsRequest, eventsServer) error {
-		return apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many").After(time.Minute).GRPCStatus().Err()
+		return apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many").After(time.Minute).GRPCStatus().Err()
 	}
 	a := newAPI(t, map[string]any{"StreamEvents": refuse})
 	r := a.send(http.MethodGet, eventsPath, "")

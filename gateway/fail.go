@@ -12,22 +12,45 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// statusByReason holds the reasons whose HTTP status is not that of their gRPC code.
-var statusByReason = map[string]int{
-	"WALLET_IN_USE":          http.StatusConflict,
-	"CATEGORY_IN_USE":        http.StatusConflict,
-	"VERSION_MISMATCH":       http.StatusPreconditionFailed,
-	"PAYLOAD_TOO_LARGE":      http.StatusRequestEntityTooLarge,
-	"UNSUPPORTED_MEDIA_TYPE": http.StatusUnsupportedMediaType,
-	"RATE_LIMITED":           http.StatusTooManyRequests,
-	"METHOD_NOT_ALLOWED":     http.StatusMethodNotAllowed,
-	"OCR_PARSE_FAILED":       http.StatusInternalServerError,
-	"OCR_RESPONSE_FAILED":    http.StatusInternalServerError,
+// statusByReason holds the HTTP status that each reason declares in proto/coffer/rest/v1/reason.proto.
+var statusByReason = declaredStatuses()
+
+func declaredStatuses() map[string]declaredStatus {
+	statuses := map[string]declaredStatus{}
+	values := restv1.Reason_REASON_UNSPECIFIED.Descriptor().Values()
+	for i := 1; i < values.Len(); i++ {
+		options := values.Get(i).Options()
+		statuses[string(values.Get(i).Name())] = declaredStatus{
+			usual:               int(proto.GetExtension(options, restv1.E_HttpStatus).(int32)),
+			alsoInvalidArgument: proto.GetExtension(options, restv1.E_AlsoInvalidArgument).(bool),
+		}
+	}
+	return statuses
+}
+
+type declaredStatus struct {
+	usual               int
+	alsoInvalidArgument bool
+}
+
+// httpStatus returns the HTTP status of an error. A service of a newer release may return a reason that this gateway does not
+// know. It gets the status that grpc-gateway maps its gRPC code to.
+func httpStatus(e *apierr.Error) int {
+	declared, ok := statusByReason[e.Reason]
+	switch {
+	case !ok:
+		return runtime.HTTPStatusFromCode(e.Code)
+	case declared.alsoInvalidArgument && e.Code == codes.InvalidArgument:
+		return http.StatusBadRequest
+	}
+	return declared.usual
 }
 
 // failure is the body of every error response. Error repeats Message, as the specification requires.
@@ -47,17 +70,14 @@ type detail struct {
 // fail writes the response for an error. No other code converts errors to HTTP.
 func (f *restServer) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	e := f.shown(ctx, err)
-	httpStatus, ok := statusByReason[e.Reason]
-	if !ok {
-		httpStatus = runtime.HTTPStatusFromCode(e.Code)
-	}
+	statusCode := httpStatus(e)
 	body := failure{Code: e.Reason, Message: e.Message, Error: e.Message, RequestID: rpc.RequestID(ctx)}
 	for _, field := range e.Fields {
 		body.Details = append(body.Details, detail{field.Name, field.Message})
 	}
 	h := w.Header()
 	h.Set("Content-Type", jsonType)
-	switch httpStatus {
+	switch statusCode {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusRequestEntityTooLarge:
@@ -74,7 +94,7 @@ func (f *restServer) fail(ctx context.Context, w http.ResponseWriter, err error)
 		f.log.ErrorContext(ctx, "encoding an error", "error", err)
 	}
 	h.Set("Content-Length", strconv.Itoa(buf.Len()))
-	w.WriteHeader(httpStatus)
+	w.WriteHeader(statusCode)
 	_, _ = w.Write(buf.Bytes())
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 func TestFailRoutingAnswersInJSON(t *testing.T) {
@@ -314,7 +315,7 @@ func TestRecoverPanicIsInternal(t *testing.T) {
 
 func TestFailRoundsRetryAfterUp(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, map[string]any{"Login": apierr.New(codes.ResourceExhausted, "RATE_LIMITED", "Too many").After(1200 * time.Millisecond)})
+	a := newAPI(t, map[string]any{"Login": apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many").After(1200 * time.Millisecond)})
 	r := a.send("POST", "/api/v1/auth/login", `{}`)
 	a.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
 	require.Equal(t, "2", r.Header.Get("Retry-After"))

@@ -24,6 +24,8 @@ var elsewhere = map[string]string{
 	"DEADLINE_EXCEEDED":   "gateway: a service that hangs",
 	"RATE_LIMITED":        "auth; it would lock the address of all other tests out",
 	"TOKEN_EXPIRED":       "internal/caller",
+	// The key is stored for the refresh token, which is the whole request: another token has other keys.
+	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }
 
 type operation struct {
@@ -42,12 +44,15 @@ func operations() []operation {
 	return all
 }
 
-// codes are the error codes that the document promises.
+// codes returns the error codes that the document declares for the operation.
 func (o operation) codes() []string {
 	var codes []string
 	for status, resp := range o.Responses.Map() {
-		if status[0] >= '4' {
-			codes = append(codes, strings.Split(*resp.Value.Description, ", ")...)
+		if status[0] < '4' {
+			continue
+		}
+		for _, code := range resp.Value.Content.Get("application/json").Schema.Value.AllOf[1].Value.Properties["code"].Value.Enum {
+			codes = append(codes, code.(string))
 		}
 	}
 	return codes
@@ -201,10 +206,11 @@ func TestTheSameKeyWithAnotherBodyIsAConflict(t *testing.T) {
 		"/api/v1/auth/register": {
 			{"name": "A", "email": "k" + p.email, "password": p.password}, {"name": "B", "email": "k" + p.email, "password": p.password},
 		},
+		"/api/v1/auth/login": {{"email": p.email, "password": p.password}, {"email": p.email, "password": p.password + "!"}},
 	} {
 		key := uuid.NewString()
 		first := p.post(path, bodies[0], "Idempotency-Key", key)
-		require.Equal(t, http.StatusCreated, first.status, "%s: %s", path, first.raw)
+		require.Contains(t, []int{http.StatusOK, http.StatusCreated}, first.status, "%s: %s", path, first.raw)
 		require.Empty(t, first.header.Get("Idempotency-Replayed"))
 		again := p.post(path, bodies[0], "Idempotency-Key", key)
 		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), path)
@@ -303,7 +309,7 @@ func missed() []string {
 	var missing []string
 	for _, o := range operations() {
 		for _, code := range o.codes() {
-			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && elsewhere[code] == "" {
+			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && elsewhere[code] == "" && elsewhere[o.OperationID+" "+code] == "" {
 				missing = append(missing, fmt.Sprint(o.OperationID, " ", code))
 			}
 		}

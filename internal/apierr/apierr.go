@@ -1,8 +1,9 @@
 // Package apierr defines the errors that a caller may see: a gRPC code, a public reason and a message.
 //
-// A service declares its values with New in errors.go and returns them, possibly wrapped, from RPC methods. The reason is the
-// code of the REST answer, verbatim. With, Under and After return copies with details. errors.Is finds a declared value among
-// such copies. Problems collects all problems of a request into one error.
+// The enum Reason in proto/coffer/rest/v1/reason.proto declares each error. A service makes its values with New in errors.go and
+// returns them, possibly wrapped, from RPC methods. The reason is the code of the REST answer, verbatim. With, WithMessage, Under
+// and After return copies with details. errors.Is finds a declared value among such copies. Problems collects all problems of a
+// request into one error.
 //
 // Only package rpc converts errors to gRPC statuses, and From converts them back in the caller. Every other error is answered as
 // "Internal error", and its text appears in the log only.
@@ -12,9 +13,12 @@ import (
 	"errors"
 	"time"
 
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
@@ -38,27 +42,40 @@ type Field struct {
 	Message string
 }
 
-// New returns an error value, which a service declares in errors.go. The reason must also be listed in docs/errors.md.
-func New(code codes.Code, reason, message string) *Error {
-	return &Error{Code: code, Reason: reason, Message: message}
+// New returns the error with the gRPC code and the message that the options of the reason declare.
+func New(reason restv1.Reason) *Error {
+	options := reason.Descriptor().Values().ByNumber(reason.Number()).Options()
+	return &Error{
+		Code:    codes.Code(proto.GetExtension(options, restv1.E_Code).(code.Code)),
+		Reason:  reason.String(),
+		Message: proto.GetExtension(options, restv1.E_DefaultMessage).(string),
+	}
+}
+
+// NewInvalid returns the error for a value that is invalid in itself, such as an id that is not a UUID. Its gRPC code is
+// InvalidArgument. The reason must have the option also_invalid_argument.
+func NewInvalid(reason restv1.Reason) *Error {
+	e := New(reason)
+	e.Code = codes.InvalidArgument
+	return e
 }
 
 // Errors that any service may return.
 var (
-	Unauthorized       = New(codes.Unauthenticated, "UNAUTHORIZED", "Authentication is required")
-	TokenExpired       = New(codes.Unauthenticated, "TOKEN_EXPIRED", "The access token has expired")
-	ServiceOnly        = New(codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", "You do not have permission to perform this action")
-	EmptyUpdate        = New(codes.InvalidArgument, "EMPTY_UPDATE", "At least one field is required")
-	InvalidCursor      = New(codes.InvalidArgument, "INVALID_CURSOR", "Invalid cursor")
-	VersionMismatch    = New(codes.FailedPrecondition, "VERSION_MISMATCH", "The resource has changed since it was read")
-	IdempotencyKey     = New(codes.InvalidArgument, "VALIDATION_ERROR", "Idempotency-Key must be at most 255 printable ASCII characters").With("Idempotency-Key", "must be at most 255 printable ASCII characters")
-	IdempotencyKeyUsed = New(codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", "The idempotency key was used with another request")
-	Unavailable        = New(codes.Unavailable, "SERVICE_UNAVAILABLE", "The service is temporarily unavailable").After(time.Second)
-	DeadlineExceeded   = New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "The request took too long")
-	PayloadTooLarge    = New(codes.ResourceExhausted, "PAYLOAD_TOO_LARGE", "The request body is too large")
-	Internal           = New(codes.Internal, "INTERNAL", "Internal error")
+	Unauthorized       = New(restv1.Reason_UNAUTHORIZED)
+	TokenExpired       = New(restv1.Reason_TOKEN_EXPIRED)
+	ServiceOnly        = New(restv1.Reason_INSUFFICIENT_PERMISSIONS)
+	EmptyUpdate        = New(restv1.Reason_EMPTY_UPDATE)
+	InvalidCursor      = New(restv1.Reason_INVALID_CURSOR)
+	VersionMismatch    = New(restv1.Reason_VERSION_MISMATCH)
+	IdempotencyKey     = New(restv1.Reason_VALIDATION_ERROR).WithMessage("Idempotency-Key must be at most 255 printable ASCII characters").With("Idempotency-Key", "must be at most 255 printable ASCII characters")
+	IdempotencyKeyUsed = New(restv1.Reason_IDEMPOTENCY_KEY_CONFLICT)
+	Unavailable        = New(restv1.Reason_SERVICE_UNAVAILABLE).After(time.Second)
+	DeadlineExceeded   = New(restv1.Reason_DEADLINE_EXCEEDED)
+	PayloadTooLarge    = New(restv1.Reason_PAYLOAD_TOO_LARGE)
+	Internal           = New(restv1.Reason_INTERNAL)
 
-	validation = New(codes.InvalidArgument, "VALIDATION_ERROR", "Validation failed")
+	validation = New(restv1.Reason_VALIDATION_ERROR)
 )
 
 // Validation returns a VALIDATION_ERROR with the given fields, or nil if there are none.
@@ -73,6 +90,13 @@ func Validation(fields []Field) *Error {
 
 // Error implements error.
 func (e *Error) Error() string { return e.Reason + ": " + e.Message }
+
+// WithMessage returns a copy with a message that is more specific than the reason's default.
+func (e *Error) WithMessage(message string) *Error {
+	c := *e
+	c.Message = message
+	return &c
+}
 
 // With returns a copy with one more field problem.
 func (e *Error) With(field, message string) *Error {

@@ -9,14 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-var errTaken = New(codes.AlreadyExists, "NAME_TAKEN", "The name is taken")
+var errTaken = New(restv1.Reason_CATEGORY_ALREADY_EXISTS)
 
-func TestAnErrorArrivesAsItWasSent(t *testing.T) {
+func TestFromReturnsTheErrorThatWasSent(t *testing.T) {
 	t.Parallel()
 	sent := errTaken.With("name", "is taken").With("id", "too").After(1500 * time.Millisecond)
-	// This is what a client of another service gets.
+	// A client of another service gets this status.
 	got := From(fmt.Errorf("asking: %w", status.ErrorProto(sent.GRPCStatus().Proto())))
 	require.Equal(t, sent, got)
 	require.ErrorIs(t, got, errTaken)
@@ -24,22 +27,22 @@ func TestAnErrorArrivesAsItWasSent(t *testing.T) {
 	require.Empty(t, errTaken.Fields, "the declared value stays as it is")
 }
 
-func TestWhatIsNotOursIsNotShown(t *testing.T) {
+func TestFromReturnsNilForOtherErrors(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{nil, errors.New("disk full"), status.Error(codes.NotFound, "row 7 of shard 3")} {
 		require.Nil(t, From(err))
 	}
 }
 
-func TestErrorsAreToldByReasonAndCode(t *testing.T) {
+func TestErrorIsComparesReasonAndCode(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, errTaken.With("a", "b"), errTaken)
-	require.NotErrorIs(t, New(codes.NotFound, "NAME_TAKEN", "The name is taken"), errTaken)
+	require.NotErrorIs(t, &Error{Code: codes.NotFound, Reason: errTaken.Reason, Message: errTaken.Message}, errTaken)
 	require.NotErrorIs(t, Internal, errTaken)
-	require.NotErrorIs(t, errTaken, errors.New("NAME_TAKEN"))
+	require.NotErrorIs(t, errTaken, errors.New(errTaken.Reason))
 }
 
-func TestProblemsAreToldTogether(t *testing.T) {
+func TestProblemsErrNamesEveryField(t *testing.T) {
 	t.Parallel()
 	var none Problems
 	none.Field(nil)
@@ -68,7 +71,7 @@ func TestProblemsFieldKeepsTheFirstProblemOfAField(t *testing.T) {
 	require.Equal(t, Validation([]Field{{"limit", "is required"}}), p.Err())
 }
 
-func TestProblemsOfAPartNameThePart(t *testing.T) {
+func TestProblemsIncludeNamesThePart(t *testing.T) {
 	t.Parallel()
 	var p Problems
 	p.Include(errTaken.With("name", "is taken").Under("people[1]"))
@@ -78,4 +81,23 @@ func TestProblemsOfAPartNameThePart(t *testing.T) {
 	e := From(p.Err())
 	require.Equal(t, "VALIDATION_ERROR", e.Reason)
 	require.Equal(t, []Field{{"people[2].limit", "is required"}, {"people[1].name", "is taken"}}, e.Fields)
+}
+
+func TestNewReadsTheOptionsOfTheReason(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, &Error{Code: codes.AlreadyExists, Reason: "EMAIL_ALREADY_EXISTS", Message: "A user with this e-mail already exists"}, New(restv1.Reason_EMAIL_ALREADY_EXISTS))
+	require.Equal(t, &Error{Code: codes.InvalidArgument, Reason: "WALLET_NOT_FOUND", Message: "Wallet not found"}, NewInvalid(restv1.Reason_WALLET_NOT_FOUND))
+}
+
+func TestReasonDeclaresCodeStatusAndMessage(t *testing.T) {
+	t.Parallel()
+	values := restv1.Reason_REASON_UNSPECIFIED.Descriptor().Values()
+	for i := 1; i < values.Len(); i++ {
+		options := values.Get(i).Options()
+		e := New(restv1.Reason(values.Get(i).Number()))
+		require.NotEqual(t, codes.OK, e.Code, e.Reason)
+		require.Regexp(t, `^[A-Z].*[^.]$`, e.Message, e.Reason)
+		status := proto.GetExtension(options, restv1.E_HttpStatus).(int32)
+		require.True(t, status >= 400 && status < 600, e.Reason)
+	}
 }

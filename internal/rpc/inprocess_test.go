@@ -17,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // direct returns a connection that calls the server in-process.
@@ -33,7 +34,7 @@ func direct(t *testing.T, s *setup, key string) *Conn {
 
 func TestInvokeInProcessEqualsGRPC(t *testing.T) {
 	t.Parallel()
-	taken := apierr.New(6, "EMAIL_TAKEN", "The e-mail is taken").With("email", "is taken").After(time.Second)
+	taken := apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS).With("email", "is taken").After(time.Second)
 	for name, outcome := range map[string]error{
 		"success": nil, "declared": taken, "anything": errors.New("row 42"), "late": context.DeadlineExceeded, "panic": errPanic,
 	} {

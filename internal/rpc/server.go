@@ -36,6 +36,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/connlimit"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/pg"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const (
@@ -283,7 +284,7 @@ func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, 
 func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMethod, "/grpc.") }
 
 // canceled appears in the log only, because the client is gone.
-var canceled = &apierr.Error{Code: codes.Canceled, Reason: "CANCELED", Message: "The request was canceled"}
+var canceled = apierr.New(restv1.Reason_CANCELED)
 
 // Public returns the error that a caller may see for err, nil for nil. No other code decides that. Errors without a public form
 // become INTERNAL, and their text appears only in the log.

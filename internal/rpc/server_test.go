@@ -31,6 +31,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const serviceKey = "the installation's"
@@ -171,7 +172,7 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	_, unconnected := pgconn.Connect(t.Context(), "postgres://u@"+silent.Addr().String()+"/none?connect_timeout=1")
-	taken := apierr.New(codes.AlreadyExists, "EMAIL_TAKEN", "The e-mail is taken").With("email", "is taken").After(time.Second)
+	taken := apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS).With("email", "is taken").After(time.Second)
 	tests := map[string]struct {
 		err    error
 		reason string
@@ -179,8 +180,8 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 		// logged tells that the log keeps what the caller does not see.
 		logged bool
 	}{
-		"declared":                    {fmt.Errorf("%s: %w", secret, taken), "EMAIL_TAKEN", codes.AlreadyExists, false},
-		"declared by another service": {fmt.Errorf("%s: %w", secret, taken.GRPCStatus().Err()), "EMAIL_TAKEN", codes.AlreadyExists, false},
+		"declared":                    {fmt.Errorf("%s: %w", secret, taken), "EMAIL_ALREADY_EXISTS", codes.AlreadyExists, false},
+		"declared by another service": {fmt.Errorf("%s: %w", secret, taken.GRPCStatus().Err()), "EMAIL_ALREADY_EXISTS", codes.AlreadyExists, false},
 		"anything":                    {errors.New(secret), "INTERNAL", codes.Internal, true},
 		"another server's status":     {status.Error(codes.NotFound, secret), "INTERNAL", codes.Internal, true},
 		"a service that is away":      {status.Error(codes.Unavailable, secret), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
@@ -203,7 +204,7 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 			require.NotContains(t, err.Error(), secret)
 			require.NotContains(t, fmt.Sprint(status.Convert(err).Details()...), secret)
 			require.Equal(t, tt.logged, strings.Contains(s.log.String(), secret), s.log.String())
-			if tt.reason == "EMAIL_TAKEN" {
+			if tt.reason == "EMAIL_ALREADY_EXISTS" {
 				require.Equal(t, taken, apierr.From(err), "fields and Retry-After come along")
 			}
 		})

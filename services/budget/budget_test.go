@@ -25,6 +25,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // fakeLedger knows every wallet and category unless told otherwise.
@@ -110,7 +111,7 @@ func (f *fakeAuth) FindUserByEmail(_ context.Context, req *authv1.FindUserByEmai
 	if f.away != nil {
 		return nil, f.away
 	}
-	return nil, apierr.New(codes.NotFound, "USER_NOT_FOUND", "User not found").GRPCStatus().Err()
+	return nil, apierr.New(restv1.Reason_USER_NOT_FOUND).GRPCStatus().Err()
 }
 
 func (f *fakeAuth) GetUsers(_ context.Context, req *authv1.GetUsersRequest, _ ...grpc.CallOption) (*authv1.GetUsersResponse, error) {

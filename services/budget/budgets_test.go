@@ -14,6 +14,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
@@ -120,7 +121,7 @@ func TestInvalidBudgetNamesUnknownReferences(t *testing.T) {
 		})
 		return err
 	}
-	unknown := apierr.New(codes.NotFound, "WALLET_NOT_FOUND", "Wallet not found").With("walletId", "is unknown").With("categoryIds", "is unknown")
+	unknown := apierr.New(restv1.Reason_WALLET_NOT_FOUND).With("walletId", "is unknown").With("categoryIds", "is unknown")
 	for name, c := range map[string]struct {
 		refuse error
 		fields []string
@@ -162,10 +163,10 @@ func TestTheLedgersRefusalIsPassedOn(t *testing.T) {
 		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: budget.GetId(), WalletId: new(uuid.NewString())})
 		return err
 	}
-	for _, reason := range []string{"WALLET_NOT_FOUND", "INVALID_CATEGORY_EXIST_PARAMS"} {
-		b.ledger.refuse = apierr.New(codes.NotFound, reason, "Not found").GRPCStatus().Err()
-		b.refuses(t, codes.NotFound, reason, create)
-		b.refuses(t, codes.NotFound, reason, update)
+	for _, reason := range []restv1.Reason{restv1.Reason_WALLET_NOT_FOUND, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS} {
+		b.ledger.refuse = apierr.New(reason).GRPCStatus().Err()
+		b.refuses(t, codes.NotFound, reason.String(), create)
+		b.refuses(t, codes.NotFound, reason.String(), update)
 	}
 	b.ledger.refuse = grpcstatus.Error(codes.Unavailable, "connection refused")
 	before := b.state(t)
@@ -216,7 +217,7 @@ func TestARepeatedCreateIsAnsweredAsTheFirstTime(t *testing.T) {
 	first, err := b.CreateBudget(owner.ctx, req)
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
-	b.ledger.refuse = apierr.New(codes.NotFound, "WALLET_NOT_FOUND", "the wallet was deleted since").GRPCStatus().Err()
+	b.ledger.refuse = apierr.New(restv1.Reason_WALLET_NOT_FOUND).WithMessage("the wallet was deleted since").GRPCStatus().Err()
 	again, err := b.CreateBudget(owner.ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())

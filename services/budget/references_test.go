@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // syncAll runs the worker until no sync is due.
@@ -283,7 +284,7 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	require.Contains(t, notifications, struct{ Type string }{"budget.v1.budget.categories_lost"})
 
 	// The owner gives the budget a category that exists. The deleted one is refused.
-	b.ledger.refuse = apierr.New(codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", "Not found").GRPCStatus().Err()
+	b.ledger.refuse = apierr.New(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS).WithMessage("Not found").GRPCStatus().Err()
 	b.refuses(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
 		_, err := b.UpdateBudget(owner.ctx, categoryUpdate(all, deleted))
 		return err

@@ -3,17 +3,16 @@ package ocr
 import (
 	"time"
 
-	"google.golang.org/grpc/codes"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 var (
-	errParse    = apierr.New(codes.Internal, "OCR_PARSE_FAILED", "The receipt could not be read")
-	errResponse = apierr.New(codes.Internal, "OCR_RESPONSE_FAILED", "The receipt recognition service failed")
+	errParse    = apierr.New(restv1.Reason_OCR_PARSE_FAILED)
+	errResponse = apierr.New(restv1.Reason_OCR_RESPONSE_FAILED)
 	// Reading a receipt takes a second or two, so a full queue soon has room again.
 	errBusy     = apierr.Unavailable.After(2 * time.Second)
-	errFile     = apierr.New(codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "A receipt file is required")
+	errFile     = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED)
 	errTooLarge = apierr.PayloadTooLarge
 	errUserID   = apierr.Validation([]apierr.Field{{Name: "userId", Message: "must be a UUID"}})
 )

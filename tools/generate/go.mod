@@ -6,6 +6,7 @@ require (
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/coffer-budget/coffer/proto v0.0.0
 	google.golang.org/genproto/googleapis/api v0.0.0-20260921155816-b14227669459
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260918162117-cecb64721679
 	google.golang.org/protobuf v1.36.12
 )
 
@@ -13,6 +14,7 @@ replace github.com/coffer-budget/coffer/proto => ../../proto
 
 tool (
 	github.com/coffer-budget/coffer/tools/generate/generate-protos
+	github.com/coffer-budget/coffer/tools/generate/protoc-gen-coffer-errors
 	github.com/coffer-budget/coffer/tools/generate/protoc-gen-coffer-openapi
 	github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc

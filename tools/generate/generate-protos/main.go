@@ -32,6 +32,7 @@ var plugins = []struct{ name, folder, parameter string }{
 	// A package inside of the gateway, so that no service links grpc-gateway.
 	{"protoc-gen-grpc-gateway", "gateway/gen", "paths=source_relative,standalone=true"},
 	{"protoc-gen-coffer-openapi", "gateway", ""},
+	{"protoc-gen-coffer-errors", "docs", ""},
 }
 
 func main() {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/compiler/protogen"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
@@ -44,6 +45,7 @@ const description = "Personal budgeting: wallets, categories, transactions, rece
 
 func build(files []*protogen.File) (object, error) {
 	g := &generator{schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{}}
+	g.reasons, g.reasonNames = reasons(files)
 	for _, file := range files {
 		for _, service := range file.Services {
 			if err := g.service(service); err != nil {
@@ -113,15 +115,14 @@ func (g *generator) tags() ([]any, error) {
 type generator struct {
 	paths   object
 	schemas object
-	// defined tells two messages of one name apart.
+	// defined distinguishes two messages of one name.
 	defined map[string]*protogen.Message
+	// reasons are the declared errors, by name; reasonNames their names, by number.
+	reasons     map[string]reason
+	reasonNames map[protoreflect.EnumNumber]string
 }
 
 func (g *generator) service(service *protogen.Service) error {
-	reasons, err := newReasons(service)
-	if err != nil {
-		return err
-	}
 	for _, method := range service.Methods {
 		if !proto.HasExtension(method.Desc.Options(), annotations.E_Http) {
 			continue
@@ -130,7 +131,7 @@ func (g *generator) service(service *protogen.Service) error {
 		if err != nil {
 			return err
 		}
-		described, err := g.operation(o, reasons)
+		described, err := g.operation(o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", method.Desc.FullName(), err)
 		}

@@ -64,7 +64,7 @@ func newOperation(method *protogen.Method) (*operation, error) {
 	return o, nil
 }
 
-func (g *generator) operation(o *operation, reasons *reasons) (object, error) {
+func (g *generator) operation(o *operation) (object, error) {
 	name := o.method.GoName
 	described := object{
 		"operationId": strings.ToLower(name[:1]) + name[1:],
@@ -83,7 +83,7 @@ func (g *generator) operation(o *operation, reasons *reasons) (object, error) {
 	if o.body {
 		described["requestBody"] = g.requestBody(o)
 	}
-	responses, err := g.responses(o, reasons)
+	responses, err := g.responses(o)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (g *generator) requestBody(o *operation) object {
 	return object{"required": len(required) > 0, "content": object{mediaType: object{"schema": reference(name)}}}
 }
 
-func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
+func (g *generator) responses(o *operation) (object, error) {
 	responses := object{}
 	for _, s := range o.success {
 		body, mediaType := g.answer(o.method, s.GetPreview())
@@ -179,14 +179,7 @@ func (g *generator) responses(o *operation, reasons *reasons) (object, error) {
 			"content": object{mediaType: object{"schema": body}},
 		}
 	}
-	byStatus, err := reasons.byStatus(o)
-	if err != nil {
-		return nil, err
-	}
-	for status, codes := range byStatus {
-		responses[strconv.Itoa(status)] = failure(status, codes)
-	}
-	return responses, nil
+	return responses, g.failures(o, responses)
 }
 
 // setCode restricts the code of an envelope. Each success of an operation has a schema of its own.
@@ -234,22 +227,6 @@ func (g *generator) responseHeaders(o *operation) object {
 
 func requestIDHeader() object {
 	return object{"description": "The request's id.", "schema": object{"type": "string"}}
-}
-
-func failure(status int, codes []string) object {
-	headers := object{"X-Request-Id": requestIDHeader()}
-	switch status {
-	case http.StatusUnauthorized:
-		headers["WWW-Authenticate"] = object{"schema": object{"type": "string"}}
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		headers["Retry-After"] = object{"description": "Seconds.", "schema": object{"type": "integer"}}
-	}
-	return object{
-		"description": strings.Join(codes, ", "), "headers": headers,
-		"content": object{"application/json": object{"schema": object{"allOf": []any{
-			reference("Error"), object{"properties": object{"code": object{"type": "string", "enum": codes}}},
-		}}}},
-	}
 }
 
 // sentence splits CreateWallet into "Create wallet".

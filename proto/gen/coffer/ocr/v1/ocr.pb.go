@@ -675,10 +675,10 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\"\n" +
 	"\n" +
 	"receipt_id\x18\x03 \x01(\tH\x00R\treceiptId\x88\x01\x01B\r\n" +
-	"\v_receipt_id2l\n" +
+	"\v_receipt_id2s\n" +
 	"\n" +
-	"OCRService\x12^\n" +
-	"\tRecognize\x12\x1f.coffer.ocr.v1.RecognizeRequest\x1a .coffer.ocr.v1.RecognizeResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06ledgerB?Z=github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1;ocrv1b\x06proto3"
+	"OCRService\x12e\n" +
+	"\tRecognize\x12\x1f.coffer.ocr.v1.RecognizeRequest\x1a .coffer.ocr.v1.RecognizeResponse\"\x15\x90\xb5\x18\x02\xa2\xb5\x18\x06ledger\xb2\xb5\x18\x03PVWB?Z=github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1;ocrv1b\x06proto3"
 
 var (
 	file_coffer_ocr_v1_ocr_proto_rawDescOnce sync.Once

@@ -256,6 +256,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: ([]Reason)(nil),
+		Field:         50006,
+		Name:          "coffer.rest.v1.errors",
+		Tag:           "varint,50006,rep,packed,name=errors,enum=coffer.rest.v1.Reason",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50011,
@@ -352,6 +360,17 @@ var (
 	//
 	// optional int32 weight = 50005;
 	E_Weight = &file_coffer_rest_v1_rest_proto_extTypes[4]
+	// The errors that are specific to the method. The following ones are not listed, because they follow from the method's other
+	// options and fields:
+	//   - an RPC with a REST path: VALIDATION_ERROR, RATE_LIMITED, INTERNAL, SERVICE_UNAVAILABLE, DEADLINE_EXCEEDED
+	//   - a body: PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
+	//   - a user's token: UNAUTHORIZED, TOKEN_EXPIRED
+	//   - a field cursor: INVALID_CURSOR
+	//   - the header If-Match: VERSION_MISMATCH
+	//   - the header Idempotency-Key: IDEMPOTENCY_KEY_CONFLICT
+	//
+	// repeated coffer.rest.v1.Reason errors = 50006;
+	E_Errors = &file_coffer_rest_v1_rest_proto_extTypes[5]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -359,48 +378,48 @@ var (
 	// The string holds a decimal. In JSON it is a number with the same digits.
 	//
 	// optional bool number = 50011;
-	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[5]
+	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[6]
 	// The field is this HTTP header and not part of the body.
 	//
 	// optional string header = 50012;
-	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[6]
+	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[7]
 	// The field is a query parameter although the RPC has a body. A form may also contain it.
 	//
 	// optional bool query = 50013;
-	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[7]
+	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[8]
 	// A request without the field is rejected. The option only documents this in OpenAPI; the services check it.
 	//
 	// optional bool required = 50014;
-	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[8]
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[9]
 	// The response omits the field if it is empty, like an absent optional field.
 	//
 	// optional bool omit_empty = 50015;
-	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[9]
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[10]
 	// The response's body is this field, a file of this media type, instead of JSON.
 	//
 	// optional string file = 50016;
-	E_File = &file_coffer_rest_v1_rest_proto_extTypes[10]
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[11]
 	// JSON's null empties the string, like "". For other fields null means absent.
 	//
 	// optional bool null_empties = 50017;
-	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[11]
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[12]
 	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches
 	// the service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and
 	// together with the other problems of the request. An empty string stays empty if the field has presence.
 	//
 	// optional bool forward_invalid = 50021;
-	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[12]
+	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[13]
 	// The service sets the field when it creates the resource. A preview omits it, so it must be marked omit_empty too.
 	//
 	// optional bool assigned = 50022;
-	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[13]
+	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[14]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\n" +
-	"\x19coffer/rest/v1/rest.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\"r\n" +
+	"\x19coffer/rest/v1/rest.proto\x12\x0ecoffer.rest.v1\x1a\x1bcoffer/rest/v1/reason.proto\x1a google/protobuf/descriptor.proto\"r\n" +
 	"\aSuccess\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1f\n" +
@@ -421,7 +440,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18҆\x03 \x01(\x0e2\x16.coffer.rest.v1.AccessR\x06access:>\n" +
 	"\tmultipart\x12\x1e.google.protobuf.MethodOptions\x18ӆ\x03 \x01(\bR\tmultipart::\n" +
 	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18Ԇ\x03 \x03(\tR\acallers:8\n" +
-	"\x06weight\x12\x1e.google.protobuf.MethodOptions\x18Ն\x03 \x01(\x05R\x06weight:7\n" +
+	"\x06weight\x12\x1e.google.protobuf.MethodOptions\x18Ն\x03 \x01(\x05R\x06weight:P\n" +
+	"\x06errors\x12\x1e.google.protobuf.MethodOptions\x18ֆ\x03 \x03(\x0e2\x16.coffer.rest.v1.ReasonR\x06errors:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
 	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
@@ -453,6 +473,7 @@ var file_coffer_rest_v1_rest_proto_goTypes = []any{
 	(*Pagination)(nil),                 // 2: coffer.rest.v1.Pagination
 	(*descriptorpb.MethodOptions)(nil), // 3: google.protobuf.MethodOptions
 	(*descriptorpb.FieldOptions)(nil),  // 4: google.protobuf.FieldOptions
+	(Reason)(0),                        // 5: coffer.rest.v1.Reason
 }
 var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	3,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
@@ -460,21 +481,23 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	3,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
 	3,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
 	3,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
-	4,  // 5: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	4,  // 6: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	4,  // 7: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	4,  // 8: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	4,  // 9: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	4,  // 10: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	4,  // 11: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	4,  // 12: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	4,  // 13: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	1,  // 14: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 15: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	14, // [14:16] is the sub-list for extension type_name
-	0,  // [0:14] is the sub-list for extension extendee
+	3,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
+	4,  // 6: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	4,  // 7: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	4,  // 8: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	4,  // 9: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	4,  // 10: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	4,  // 11: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	4,  // 12: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	4,  // 13: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	4,  // 14: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	1,  // 15: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 16: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	5,  // 17: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	15, // [15:18] is the sub-list for extension type_name
+	0,  // [0:15] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -483,6 +506,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 	if File_coffer_rest_v1_rest_proto != nil {
 		return
 	}
+	file_coffer_rest_v1_reason_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
@@ -490,7 +514,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 14,
+			NumExtensions: 15,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -101,7 +101,7 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	}
 	start := time.Now()
 	r.limit = 10 * time.Minute
-	verdict, err := r.test(ctx, nil)
+	verdict, _, err := r.test(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -111,7 +111,7 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	r.limit = 3*time.Since(start) + time.Minute
 	counts := map[verdictOf]int{}
 	for i, m := range mutants {
-		verdict, err := r.test(ctx, &m)
+		verdict, failed, err := r.test(ctx, &m)
 		if err != nil {
 			return survivors, err
 		}
@@ -120,7 +120,7 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 			survivors++
 			fmt.Printf("%s  %s\n", strings.ToUpper(string(verdict)), m)
 		}
-		fmt.Fprintf(os.Stderr, "%d of %d: %s  %s\n", i+1, len(mutants), verdict, m)
+		fmt.Fprintf(os.Stderr, "%d of %d: %s  %s  %s\n", i+1, len(mutants), verdict, m, failed)
 	}
 	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d ended by the time limit, %d did not compile\n",
 		r.dir, len(mutants), counts[killed], counts[survived], counts[timedOut], counts[invalid])
@@ -137,22 +137,26 @@ const (
 	invalid  verdictOf = "does not compile"
 )
 
-// test builds the package's tests with a mutant, or without one, and runs them.
-func (r *runner) test(ctx context.Context, m *mutant) (verdictOf, error) {
+// failure matches the name of a failed test, or of a failed subtest.
+var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
+
+// test builds the package's tests with a mutant, or without one, and runs them. failed is the name of the test that killed the
+// mutant, or empty if the whole test program ended.
+func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed string, err error) {
 	program := filepath.Join(r.temp, "package.test")
 	build := []string{"test", "-c", "-o", program}
 	if m != nil {
 		overlay, err := r.overlay(*m)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		build = append(build, "-overlay", overlay)
 	}
 	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.dir)...).CombinedOutput(); err != nil {
 		if m == nil || ctx.Err() != nil {
-			return "", fmt.Errorf("building the tests: %w\n%s", err, out)
+			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
 		}
-		return invalid, nil
+		return invalid, "", nil
 	}
 	limited, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
@@ -161,15 +165,18 @@ func (r *runner) test(ctx context.Context, m *mutant) (verdictOf, error) {
 	out, err := tests.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return "", "", ctx.Err()
 	case limited.Err() != nil:
-		return timedOut, nil
+		return timedOut, "", nil
 	case err != nil && m == nil:
-		return killed, fmt.Errorf("testing without a mutation: %w\n%s", err, out)
+		return killed, "", fmt.Errorf("testing without a mutation: %w\n%s", err, out)
 	case err != nil:
-		return killed, nil
+		if match := failure.FindSubmatch(out); match != nil {
+			failed = string(match[1])
+		}
+		return killed, failed, nil
 	}
-	return survived, nil
+	return survived, "", nil
 }
 
 // overlay writes the mutated file, and the description of it that the go command reads.

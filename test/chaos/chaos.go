@@ -108,7 +108,11 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	r.stack, err = devstack.Start(ctx, devstack.Config{
 		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		Programs: o.Programs, Link: r.links.between,
-		Environment: map[string]string{"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program},
+		Environment: map[string]string{
+			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program,
+			// The load takes processor time from the engine, which then may need longer than the default limit.
+			"OCR_ENGINE_TIMEOUT": "50s",
+		},
 	})
 	if err != nil {
 		return Report{}, err

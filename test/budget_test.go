@@ -104,7 +104,10 @@ func TestWhoMayDoWhatWithABudget(t *testing.T) {
 	refused(editor.patch(path+"/members/"+invited.id, object{"status": "accepted"}))
 	require.Len(t, invited.get("/api/v1/invitations").list("invitations"), 1)
 	require.Empty(t, invited.get("/api/v1/budgets").list("budgets"))
-	require.Len(t, invited.get("/api/v1/budgets?include=invited").list("budgets"), 1)
+	name := invited.get("/api/v1/invitations").text("invitations.0.budgetName")
+	ok(owner.patch(path, object{"name": "Secret"}))
+	require.Equal(t, []any{map[string]any{"id": id, "name": name, "ownerId": owner.id, "role": "viewer", "membershipStatus": "pending"}},
+		invited.get("/api/v1/budgets?include=invited").ok("BUDGETS_FETCHED").list("budgets"), "the contents of the invitation and nothing newer")
 	ok(invited.patch(path+"/members/"+invited.id, object{"response": "rejected"}))
 	ok(editor.del(path + "/members/" + editor.id))
 	ok(owner.del(path))

@@ -835,10 +835,10 @@ type AuditEntry struct {
 	// SessionId The session that started, ended, or made the request. Absent if there is none, as in a failed sign-in.
 	SessionId *string `json:"sessionId,omitempty"`
 
-	// Sharing Details of invitation_sent, invitation_answered and member_removed; absent in entries of another type.
+	// Sharing Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered or member_removed.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
 	Type string `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -859,7 +859,7 @@ type AuditSharing struct {
 	// RemovedBy Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
 	RemovedBy *string `json:"removedBy,omitempty"`
 
-	// Role Role that was offered: viewer or editor. Only with invitation_sent.
+	// Role Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and member_updated.
 	Role *string `json:"role,omitempty"`
 
 	// Status Answer of the member: accepted or rejected. Only with invitation_answered.
@@ -898,7 +898,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending, renewed in every window of its period.
 type Budget struct {
-	// AlertThresholds Percentages of the limit, ascending. Owner and members are told once in a window when spending reaches one.
+	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when spending reaches one.
 	AlertThresholds []int32  `json:"alertThresholds"`
 	CategoryIds     []string `json:"categoryIds"`
 
@@ -917,10 +917,10 @@ type Budget struct {
 	// Limit More than 0, in the currency's major unit.
 	Limit json.Number `json:"limit"`
 
-	// Members The newest members: at most 200 in the answer of one budget, at most 20 in lists; none while the invitation is pending. GET /budgets/{budgetId}/members lists all.
+	// Members The newest members, at most 200. GET /budgets/{budgetId}/members lists all.
 	Members []Member `json:"members"`
 
-	// MembershipStatus The acting user's: pending or accepted; absent for the owner.
+	// MembershipStatus The acting user's: accepted; absent for the owner.
 	MembershipStatus *string `json:"membershipStatus,omitempty"`
 	Name             string  `json:"name"`
 	OwnerId          string  `json:"ownerId"`
@@ -928,7 +928,7 @@ type Budget struct {
 	// Period daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom.
 	Period string `json:"period"`
 
-	// Progress Of the current window; of the first window when the budget is upcoming, of the last one when it has ended. Absent when the ledger cannot be reached, when the wallet was deleted, and while the invitation is pending.
+	// Progress Of the current window; of the first window if the budget is upcoming, of the last one if it has ended. Absent if the ledger is unavailable or the wallet was deleted.
 	Progress *Progress `json:"progress,omitempty"`
 
 	// Role The acting user's: owner, editor or viewer.
@@ -1512,7 +1512,7 @@ type ListAuditResultCode string
 
 // ListBudgetsResult defines model for ListBudgetsResult.
 type ListBudgetsResult struct {
-	Budgets []Budget              `json:"budgets"`
+	Budgets []ListedBudget        `json:"budgets"`
 	Code    ListBudgetsResultCode `json:"code"`
 	Message string                `json:"message"`
 
@@ -1642,6 +1642,57 @@ type ListWebhooksResult struct {
 
 // ListWebhooksResultCode defines model for ListWebhooksResult.Code.
 type ListWebhooksResultCode string
+
+// ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the acting user's invitation is pending, it has only the contents of the invitation: id, name, owner_id, role and membership_status. All other fields are absent then.
+type ListedBudget struct {
+	// AlertThresholds Percentages of the limit, ascending.
+	AlertThresholds *[]int32  `json:"alertThresholds,omitempty"`
+	CategoryIds     *[]string `json:"categoryIds,omitempty"`
+
+	// CreatedAt RFC 3339 UTC.
+	CreatedAt *string `json:"createdAt,omitempty"`
+
+	// Currency ISO 4217.
+	Currency *string `json:"currency,omitempty"`
+
+	// EndDate YYYY-MM-DD, inclusive.
+	EndDate *string `json:"endDate,omitempty"`
+
+	// Id UUIDv7.
+	Id string `json:"id"`
+
+	// Limit More than 0, in the currency's major unit.
+	Limit *json.Number `json:"limit,omitempty"`
+
+	// Members The newest members, at most 20. GET /budgets/{budgetId}/members lists all.
+	Members *[]Member `json:"members,omitempty"`
+
+	// MembershipStatus The acting user's: pending or accepted; absent for the owner.
+	MembershipStatus *string `json:"membershipStatus,omitempty"`
+
+	// Name While the invitation is pending, the name that the budget had when the user was invited.
+	Name    string `json:"name"`
+	OwnerId string `json:"ownerId"`
+
+	// Period As in Budget.
+	Period *string `json:"period,omitempty"`
+
+	// Progress As in Budget.
+	Progress *Progress `json:"progress,omitempty"`
+
+	// Role The acting user's: owner, editor or viewer.
+	Role string `json:"role"`
+
+	// StartDate YYYY-MM-DD; the first window starts here.
+	StartDate *string `json:"startDate,omitempty"`
+
+	// Status By today's date, UTC: upcoming, active or ended, as in Budget.
+	Status *string `json:"status,omitempty"`
+
+	// UpdatedAt RFC 3339 UTC.
+	UpdatedAt *string `json:"updatedAt,omitempty"`
+	WalletId  *string `json:"walletId,omitempty"`
+}
 
 // LoginRequest defines model for LoginRequest.
 type LoginRequest struct {
@@ -2563,7 +2614,7 @@ type ListSessionsParams struct {
 
 // ListBudgetsParams defines parameters for ListBudgets.
 type ListBudgetsParams struct {
-	// Include "invited" adds pending ones.
+	// Include "invited" adds the budgets of pending invitations, with the contents of the invitation only.
 	Include *string `form:"include,omitempty" json:"include,omitempty"`
 
 	// At Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
@@ -3149,7 +3200,7 @@ type ClientInterface interface {
 
 	// CreateBudgetWithBody Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3158,7 +3209,7 @@ type ClientInterface interface {
 
 	// CreateBudget Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3199,7 +3250,7 @@ type ClientInterface interface {
 
 	// ShareBudgetWithBody Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3208,7 +3259,7 @@ type ClientInterface interface {
 
 	// ShareBudget Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3231,7 +3282,7 @@ type ClientInterface interface {
 
 	// UpdateBudgetWithBody Update budget
 	//
-	// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3240,7 +3291,7 @@ type ClientInterface interface {
 
 	// UpdateBudget Update budget
 	//
-	// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3981,7 +4032,7 @@ func (c *Client) ListBudgets(ctx context.Context, params *ListBudgetsParams, req
 
 // CreateBudgetWithBody Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4000,7 +4051,7 @@ func (c *Client) CreateBudgetWithBody(ctx context.Context, params *CreateBudgetP
 
 // CreateBudget Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4091,7 +4142,7 @@ func (c *Client) RespondToInvitation(ctx context.Context, budgetId string, membe
 
 // ShareBudgetWithBody Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4110,7 +4161,7 @@ func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId string, param
 
 // ShareBudget Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4163,7 +4214,7 @@ func (c *Client) GetBudget(ctx context.Context, id string, params *GetBudgetPara
 
 // UpdateBudgetWithBody Update budget
 //
-// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4182,7 +4233,7 @@ func (c *Client) UpdateBudgetWithBody(ctx context.Context, id string, params *Up
 
 // UpdateBudget Update budget
 //
-// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8508,7 +8559,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateBudgetWithBodyWithResponse Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8517,7 +8568,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateBudgetWithResponse Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8562,7 +8613,7 @@ type ClientWithResponsesInterface interface {
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8571,7 +8622,7 @@ type ClientWithResponsesInterface interface {
 
 	// ShareBudgetWithResponse Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8598,7 +8649,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateBudgetWithBodyWithResponse Update budget
 	//
-	// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8607,7 +8658,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateBudgetWithResponse Update budget
 	//
-	// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12386,7 +12437,7 @@ func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, param
 
 // CreateBudgetWithBodyWithResponse Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12401,7 +12452,7 @@ func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Conte
 
 // CreateBudgetWithResponse Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12476,7 +12527,7 @@ func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Contex
 
 // ShareBudgetWithBodyWithResponse Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12491,7 +12542,7 @@ func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Contex
 
 // ShareBudgetWithResponse Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED.
+// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12536,7 +12587,7 @@ func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id stri
 
 // UpdateBudgetWithBodyWithResponse Update budget
 //
-// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12551,7 +12602,7 @@ func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Conte
 
 // UpdateBudgetWithResponse Update budget
 //
-// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -29,6 +29,7 @@ var troubles = map[string]trouble{
 	"CofferInternalErrors":     aTableIsMissing,
 	"CofferOutboxStuck":        halted("nats", eventsWait),
 	"CofferConsumerBehind":     aConsumerWaits,
+	"CofferReferencesStuck":    halted("ledger", aReportIsOld),
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(p person) { p.earn(500) }),
 	"CofferTotalsDiffer":       aTotalDiffers,
 	"CofferReceiptsTurnedAway": func(_ *testing.T, p person) (again, end func()) { return func() { p.upload(6) }, func() {} },
@@ -138,6 +139,13 @@ func aTableIsMissing(t *testing.T, p person) (again, end func()) {
 func eventsWait(p person) {
 	p.earn(1)
 	asSuperuser(p.t, `UPDATE ledger.outbox SET created_at = created_at - interval '5 minutes'`, nil)
+}
+
+// aReportIsOld queues a report to the ledger that is ten minutes old.
+func aReportIsOld(p person) {
+	asSuperuser(p.t, `
+		INSERT INTO budget.reference_syncs (budget_id, owner_id, queued_at)
+		VALUES (gen_random_uuid(), gen_random_uuid(), now() - interval '10 minutes')`, nil)
 }
 
 func aConsumerWaits(t *testing.T, p person) (again, end func()) {

@@ -41,7 +41,7 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	first := true
 	for i := range p.fields {
 		f, at := &p.fields[i], spans[i]
-		if f.omit && !at.sent {
+		if !at.sent && (f.omit || f.omitWith >= 0 && !spans[f.omitWith].sent) {
 			continue
 		}
 		if !first {

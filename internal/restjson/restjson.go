@@ -9,6 +9,7 @@ package restjson
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -75,6 +76,8 @@ type plannedField struct {
 	decimal bool
 	// omit is set if the field is omitted when it is unset or, with the option omit_empty, empty.
 	omit bool
+	// omitWith is the index of the field that the option omit_with names, -1 without the option.
+	omitWith int
 }
 
 // plans caches the plans by the full name of the message.
@@ -102,6 +105,10 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 			decimal: proto.GetExtension(options, restv1.E_Number).(bool),
 			omit:    field.HasPresence() || proto.GetExtension(options, restv1.E_OmitEmpty).(bool),
 		})
+	}
+	for i := range p.fields {
+		name := proto.GetExtension(p.fields[i].field.Options(), restv1.E_OmitWith).(string)
+		p.fields[i].omitWith = slices.IndexFunc(p.fields, func(f plannedField) bool { return string(f.field.Name()) == name })
 	}
 	plans.Store(d.FullName(), p)
 	return p

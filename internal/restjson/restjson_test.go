@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"pgregory.net/rapid"
 
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
@@ -138,5 +139,19 @@ func BenchmarkPageOfFifty(b *testing.B) {
 	var buf []byte
 	for b.Loop() {
 		buf, _ = AppendEncoded(buf[:0], page.ProtoReflect().Descriptor(), encoded)
+	}
+}
+
+func TestAppendOmitWith(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]*budgetv1.ListedBudget{
+		`{"id":"a","name":"","ownerId":"","role":""}`:                                                                {Id: "a"},
+		`{"id":"","name":"","limit":1,"categoryIds":[],"ownerId":"","role":"","members":[],"alertThresholds":[]}`:    {Limit: new("1")},
+		`{"id":"","name":"","categoryIds":["b"],"ownerId":"","role":"","alertThresholds":[80]}`:                      {CategoryIds: []string{"b"}, AlertThresholds: []int32{80}},
+		`{"id":"","name":"","limit":1,"categoryIds":["b"],"ownerId":"","role":"","members":[],"alertThresholds":[]}`: {CategoryIds: []string{"b"}, Limit: new("1")},
+	} {
+		got, err := Append(nil, m)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
 	}
 }

@@ -23,8 +23,8 @@ import (
 )
 
 // Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not wait for the service: calls
-// fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked NO_SIDE_EFFECTS in the proto package of service are retried
-// when a connection breaks. A caller that is a service passes the service key. The gateway, which acts for users only, passes
+// fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service
+// are retried when a connection breaks. A caller that is a service passes the service key. The gateway, which acts for users only, passes
 // its GatewayKey or none. The key is sent only if services have no certificates.
 func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*Conn, error) {
 	if err := certificate.Check(); err != nil {
@@ -93,7 +93,7 @@ func contextOf(service protoreflect.ServiceDescriptor) string {
 	return string(service.ParentFile().Package().Parent().Name())
 }
 
-// serviceConfig returns gRPC's JSON service config: round-robin balancing, and retries for RPCs without side effects.
+// serviceConfig returns gRPC's JSON service config: round-robin balancing, and retries for RPCs that may be repeated.
 func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 	type name struct {
 		Service string `json:"service"`
@@ -106,7 +106,7 @@ func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
 				options, ok := methods.Get(j).Options().(*descriptorpb.MethodOptions)
-				if ok && options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS {
+				if ok && options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN {
 					retried = append(retried, name{string(file.Services().Get(i).FullName()), string(methods.Get(j).Name())})
 				}
 			}

@@ -29,6 +29,7 @@ const (
 	auditEmailChangeFailed    = "email_change_failed"
 	auditInvitationSent       = "invitation_sent"
 	auditInvitationAnswered   = "invitation_answered"
+	auditMemberUpdated        = "member_updated"
 	auditMemberRemoved        = "member_removed"
 )
 
@@ -137,6 +138,8 @@ func sharingOf(e outbox.Received) (kind string, what *sharing) {
 		return auditInvitationSent, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), Role: new(m.GetRole())}
 	case *budgetv1.InvitationAnswered:
 		return auditInvitationAnswered, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), Status: new(m.GetStatus())}
+	case *budgetv1.MemberUpdated:
+		return auditMemberUpdated, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), Role: new(m.GetRole())}
 	case *budgetv1.MemberRemoved:
 		return auditMemberRemoved, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), RemovedBy: new(m.GetRemovedBy())}
 	}

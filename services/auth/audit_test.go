@@ -173,6 +173,9 @@ func TestNoteSharing(t *testing.T) {
 		received(member, outbox.Received{Data: &budgetv1.InvitationSent{BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "editor"}}),
 		received(stranger, outbox.Received{Data: &budgetv1.InvitationSent{BudgetId: budget, OwnerId: owner.String(), MemberId: stranger.String(), Role: "editor"}}),
 		received(member, outbox.Received{Data: &budgetv1.InvitationAnswered{BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Status: "accepted"}}),
+		received(member, outbox.Received{Data: &budgetv1.MemberUpdated{
+			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "viewer", PreviousRole: "editor",
+		}}),
 		received(member, outbox.Received{Data: &budgetv1.MemberRemoved{BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), RemovedBy: owner.String()}}),
 		received(member, outbox.Received{Data: &budgetv1.BudgetDeleted{}}),
 	}
@@ -180,9 +183,10 @@ func TestNoteSharing(t *testing.T) {
 		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.noteSharing(t.Context(), tx, events) }))
 	}
 	entries := b.audit(ctx, t)
-	require.Equal(t, []string{"registered", "login_succeeded", "invitation_sent", "invitation_answered", "member_removed"}, types(entries))
+	require.Equal(t, []string{"registered", "login_succeeded", "invitation_sent", "invitation_answered", "member_updated", "member_removed"}, types(entries))
 	require.Equal(t, owner.String(), entries[0].GetSharing().GetRemovedBy())
-	require.Equal(t, "accepted", entries[1].GetSharing().GetStatus())
-	require.Equal(t, "editor", entries[2].GetSharing().GetRole())
-	require.Equal(t, budget, entries[2].GetSharing().GetBudgetId())
+	require.Equal(t, "viewer", entries[1].GetSharing().GetRole())
+	require.Equal(t, "accepted", entries[2].GetSharing().GetStatus())
+	require.Equal(t, "editor", entries[3].GetSharing().GetRole())
+	require.Equal(t, budget, entries[3].GetSharing().GetBudgetId())
 }

@@ -29,18 +29,20 @@ func (s *server) whole(ctx context.Context, today time.Time, b seenBudget, membe
 	return answer
 }
 
-// page returns a page of budgets with progress and members, with one call to the ledger and one to auth, made concurrently.
-// Budgets of pending invitations have neither.
-func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget) ([]*budgetv1.Budget, error) {
-	answers, byID := make([]*budgetv1.Budget, len(budgets)), map[uuid.UUID]*budgetv1.Budget{}
+// page returns a page of budgets with progress and members, with one call to the ledger and one to auth, made concurrently. A
+// pending member gets the contents of the invitation only, and the ledger and auth are not asked about that budget.
+func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget) ([]*budgetv1.ListedBudget, error) {
+	answers, byID := make([]*budgetv1.ListedBudget, len(budgets)), map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
 	var readable []seenBudget
 	now := dayOf(s.now())
 	for i, b := range budgets {
-		answers[i] = b.proto(now)
-		if b.standing().may(readBudget) {
-			open, readable, byID[b.ID] = append(open, b.budget), append(readable, b), answers[i]
+		if !b.standing().may(readBudget) {
+			answers[i] = b.invitationProto()
+			continue
 		}
+		answers[i] = b.listedProto(now)
+		open, readable, byID[b.ID] = append(open, b.budget), append(readable, b), answers[i]
 	}
 	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
 	if err != nil {
@@ -118,6 +120,40 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 		m.MembershipStatus = new(string(*b.Status))
 	}
 	return m
+}
+
+// listedProto returns the budget as an item of a list, without progress and members.
+func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
+	m := b.proto(today)
+	return &budgetv1.ListedBudget{
+		Id:               m.GetId(),
+		Name:             m.GetName(),
+		Currency:         &m.Currency,
+		Limit:            &m.Limit,
+		Period:           &m.Period,
+		StartDate:        &m.StartDate,
+		EndDate:          m.EndDate,
+		WalletId:         &m.WalletId,
+		CategoryIds:      m.GetCategoryIds(),
+		OwnerId:          m.GetOwnerId(),
+		Role:             m.GetRole(),
+		CreatedAt:        &m.CreatedAt,
+		UpdatedAt:        &m.UpdatedAt,
+		MembershipStatus: m.MembershipStatus,
+		AlertThresholds:  m.GetAlertThresholds(),
+		Status:           &m.Status,
+	}
+}
+
+// invitationProto returns the item of a list for a pending member: the contents of the invitation and nothing newer.
+func (b seenBudget) invitationProto() *budgetv1.ListedBudget {
+	name := b.Name
+	if b.KnownName != nil {
+		name = *b.KnownName
+	}
+	return &budgetv1.ListedBudget{
+		Id: b.ID.String(), Name: name, OwnerId: b.OwnerID.String(), Role: *b.Role, MembershipStatus: new(string(*b.Status)),
+	}
 }
 
 func idStrings(ids []uuid.UUID) []string {

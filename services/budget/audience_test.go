@@ -373,7 +373,6 @@ func TestEventAudience(t *testing.T) {
 	}
 	for i := range budgetv1.File_coffer_budget_v1_events_proto.Messages().Len() {
 		name := budgetv1.File_coffer_budget_v1_events_proto.Messages().Get(i).Name()
-		// Nothing publishes BudgetCategoriesLost yet.
-		require.True(t, events[name] || name == "BudgetCategoriesLost", "%s has no scene", name)
+		require.True(t, events[name], "%s has no scene", name)
 	}
 }

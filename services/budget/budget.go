@@ -138,6 +138,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		now:        time.Now,
 		newID:      func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
+	stopMeasuring, err := s.measure()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stopMeasuring() }()
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())

@@ -18,6 +18,9 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
+// maxBudgets is the number of budgets that a user may own. Spending is summed for each of them when alerts are checked.
+const maxBudgets = 200
+
 // CreateBudget asks the ledger about the wallet and categories before it opens the transaction.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
@@ -43,6 +46,13 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	// Before the transaction, for the answer is recorded in it.
 	progress := s.progress(ctx, dayOf(s.now()), []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		n, err := countBudgets(ctx, tx, user)
+		if err != nil {
+			return err
+		}
+		if n >= maxBudgets {
+			return errBudgetLimitReached
+		}
 		if err := insertBudget(ctx, tx, b); err != nil {
 			return duplicate(err)
 		}

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -462,4 +463,35 @@ func TestBudgetStatus(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, list.GetBudgets()[0].GetStatus())
 	}
+}
+
+func TestCreateBudgetLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, friend := b.person(t, "Owner"), b.person(t, "Friend")
+	_, err := b.db.Exec(t.Context(), `
+		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, wallet_id, category_ids, created_at, updated_at)
+		SELECT gen_random_uuid(), $1, 'Full ' || n, 'EUR', 1, 'daily', '2026-01-01', gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
+		FROM generate_series(1, $2) AS n`, owner.id, maxBudgets-2)
+	require.NoError(t, err)
+	create := func(i int) error {
+		req := newBudget()
+		req.Name = fmt.Sprint("Another ", i)
+		_, err := b.CreateBudget(owner.ctx, req)
+		return err
+	}
+	errs := make([]error, racers)
+	var creating sync.WaitGroup
+	for i := range errs {
+		creating.Go(func() { errs[i] = create(i) })
+	}
+	creating.Wait()
+	requireWinners(t, 2, errBudgetLimitReached, errs)
+	b.syncAll(t)
+	b.refuses(t, codes.AlreadyExists, "BUDGET_LIMIT_REACHED", func() error { return create(racers) })
+
+	b.join(t, friend, b.budget(t, friend).GetId(), owner, "viewer")
+	list, err := b.ListBudgets(owner.ctx, &budgetv1.ListBudgetsRequest{Limit: new(int32(200))})
+	require.NoError(t, err)
+	require.True(t, list.GetPagination().GetHasMore(), "budgets of other owners do not count")
 }

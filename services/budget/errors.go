@@ -11,6 +11,7 @@ var (
 	errInvalidBudgetID         = apierr.New(restv1.Reason_INVALID_BUDGET_ID)
 	errBudgetNotFound          = apierr.New(restv1.Reason_BUDGET_NOT_FOUND)
 	errBudgetAlreadyExists     = apierr.New(restv1.Reason_BUDGET_ALREADY_EXISTS)
+	errBudgetLimitReached      = apierr.New(restv1.Reason_BUDGET_LIMIT_REACHED)
 	errInsufficientPermissions = apierr.New(restv1.Reason_INSUFFICIENT_PERMISSIONS)
 
 	errInvalidPeriod       = apierr.New(restv1.Reason_INVALID_BUDGET_PERIOD)
@@ -26,6 +27,7 @@ var (
 	errCannotInviteSelf      = apierr.New(restv1.Reason_CANNOT_INVITE_SELF).With("email", "is your own")
 	errShareExceeded         = apierr.New(restv1.Reason_BUDGET_SHARE_EXCEEDED).With("sharePercent", "total share would exceed 100 percent")
 	errTooManyInvitations    = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many invitations, try again tomorrow").After(invitationWindow)
+	errInvitationLimit       = apierr.New(restv1.Reason_INVITATION_LIMIT_REACHED)
 	errInvalidInviteResponse = apierr.New(restv1.Reason_INVALID_INVITE_RESPONSE).With("status", "must be accepted or rejected")
 
 	errInvalidNotificationID = apierr.New(restv1.Reason_INVALID_NOTIFICATION_ID)

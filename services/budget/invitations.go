@@ -27,6 +27,8 @@ const (
 	invitationWindow     = 24 * time.Hour
 	invitationsPerOwner  = 100
 	invitationsPerMember = 50
+	// maxPendingInvitations is the number of invitations that a user may have without an answer.
+	maxPendingInvitations = 100
 )
 
 // offer is what an invited user gets.
@@ -116,6 +118,13 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 	}
 	if got >= invitationsPerMember {
 		return member{}, errTooManyInvitations
+	}
+	waiting, err := countPendingInvitations(ctx, tx, user)
+	if err != nil {
+		return member{}, err
+	}
+	if waiting >= maxPendingInvitations {
+		return member{}, errInvitationLimit
 	}
 	if err := insertInvitationTry(ctx, tx, b.OwnerID, &user, now); err != nil {
 		return member{}, err

@@ -2,6 +2,8 @@ package budget
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -299,4 +301,44 @@ func TestAUserGetsFiftyInvitationsADayAtMost(t *testing.T) {
 	b.share(t, owner, id, friend, "viewer")
 	require.NoError(t, deleteInvitationTries(t.Context(), b.db, b.now().Add(time.Second)))
 	b.share(t, owner, id, guest, "viewer")
+}
+
+func TestShareBudgetPendingLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	guest := b.person(t, "Guest")
+	owners := make([]person, 6)
+	budgets := make([]string, len(owners))
+	for i := range owners {
+		owners[i] = b.person(t, fmt.Sprint("Owner", i))
+		budgets[i] = b.budget(t, owners[i]).GetId()
+	}
+	_, err := b.db.Exec(t.Context(), `
+		WITH b AS (
+			INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, wallet_id, category_ids, created_at, updated_at)
+			SELECT gen_random_uuid(), gen_random_uuid(), 'Full', 'EUR', 1, 'daily', '2026-01-01', gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
+			FROM generate_series(1, $2)
+			RETURNING id
+		)
+		INSERT INTO members (budget_id, user_id, role, status, invited_at) SELECT id, $1, 'viewer', 'pending', now() FROM b`, guest.id, maxPendingInvitations-2)
+	require.NoError(t, err)
+	share := func(i int) error {
+		_, err := b.ShareBudget(owners[i].ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgets[i], Email: guest.email})
+		return err
+	}
+	errs := make([]error, len(owners))
+	var sharing sync.WaitGroup
+	for i := range owners {
+		sharing.Go(func() { errs[i] = share(i) })
+	}
+	sharing.Wait()
+	requireWinners(t, 2, errInvitationLimit, errs)
+	loser := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	b.refuses(t, codes.AlreadyExists, "INVITATION_LIMIT_REACHED", func() error { return share(loser) })
+	b.share(t, owners[loser], budgets[loser], b.person(t, "Another"), "viewer")
+
+	winner := slices.Index(errs, nil)
+	_, err = b.respond(guest, budgets[winner], "accepted")
+	require.NoError(t, err)
+	require.NoError(t, share(loser), "an answered invitation is no longer pending")
 }

@@ -118,12 +118,12 @@ func TestListBudgetsMembers(t *testing.T) {
 	b.share(t, owner, shared, gone, "viewer")
 	_, err := b.respond(gone, shared, "rejected")
 	require.NoError(t, err)
-	list := func(who person, include *string) map[string]*budgetv1.Budget {
+	list := func(who person, include *string) map[string]*budgetv1.ListedBudget {
 		before := b.auth.calls
 		resp, err := b.ListBudgets(who.ctx, &budgetv1.ListBudgetsRequest{Include: include})
 		require.NoError(t, err)
 		require.LessOrEqual(t, b.auth.calls-before, 1, "one call for a page")
-		budgets := map[string]*budgetv1.Budget{}
+		budgets := map[string]*budgetv1.ListedBudget{}
 		for _, budget := range resp.GetBudgets() {
 			budgets[budget.GetId()] = budget
 		}

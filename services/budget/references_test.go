@@ -295,3 +295,23 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	b.syncAll(t)
 	require.Equal(t, []string{kept}, b.categoriesOf(t, owner, all))
 }
+
+func TestReferencesAge(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	age := func() int64 {
+		seconds, err := selectOldestSyncAge(t.Context(), b.db)
+		require.NoError(t, err)
+		return seconds
+	}
+	require.Zero(t, age())
+	owner := b.person(t, "Owner")
+	b.budget(t, owner)
+	b.budgetNamed(t, owner, "Newer")
+	_, err := b.db.Exec(t.Context(), `
+		UPDATE reference_syncs SET queued_at = now() - interval '10 minutes' WHERE budget_id = (SELECT budget_id FROM reference_syncs ORDER BY seq LIMIT 1)`)
+	require.NoError(t, err)
+	require.InDelta(t, 600, age(), 60)
+	b.syncAll(t)
+	require.Zero(t, age())
+}

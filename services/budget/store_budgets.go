@@ -38,10 +38,26 @@ type seenBudget struct {
 	UserID uuid.UUID `db:"user_id"`
 	Role   *string
 	Status *status
+	// KnownName is the name of member.KnownName.
+	KnownName *string `db:"known_name"`
 }
 
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date,
 	b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
+
+// countBudgets returns the number of budgets that a user owns. A lock serializes the user's creations until tx ends, so that
+// concurrent ones cannot exceed the limit.
+func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('budgets'), hashtext($1))`, owner.String()); err != nil {
+		return 0, fmt.Errorf("locking the budgets of %s: %w", owner, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the budgets of %s: %w", owner, err)
+	}
+	return r.Count, nil
+}
 
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
@@ -92,7 +108,7 @@ func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.
 // selectBudget returns pgx.ErrNoRows for an unknown id.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
 	b, err := pg.One[seenBudget](ctx, q, `
-		SELECT `+budgetColumns+`, $2::uuid AS user_id, m.role, m.status
+		SELECT `+budgetColumns+`, $2::uuid AS user_id, m.role, m.status, m.known_name
 		FROM budgets b
 		LEFT JOIN members m ON m.budget_id = b.id AND m.user_id = $2
 		WHERE b.id = $1`, id, user)
@@ -113,13 +129,13 @@ type budgetList struct {
 // selectBudgets takes each half from its own index and no more of it than the page needs.
 func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
 	budgets, err := pg.All[seenBudget](ctx, q, `
-		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status
+		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status, NULL AS known_name
 		FROM budgets b
 		WHERE b.owner_id = @user AND b.id < @before
 		ORDER BY b.id DESC
 		LIMIT @limit)
 		UNION ALL
-		(SELECT `+budgetColumns+`, m.user_id, m.role, m.status
+		(SELECT `+budgetColumns+`, m.user_id, m.role, m.status, m.known_name
 		FROM members m
 		JOIN budgets b ON b.id = m.budget_id
 		WHERE m.user_id = @user AND m.budget_id < @before AND m.status = ANY(@statuses)

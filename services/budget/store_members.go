@@ -191,6 +191,20 @@ func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before
 	return invitations, nil
 }
 
+// countPendingInvitations returns the number of a user's pending invitations. A lock serializes the invitations to the user
+// until tx ends, so that concurrent ones cannot exceed the limit.
+func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('invitations'), hashtext($1))`, user.String()); err != nil {
+		return 0, fmt.Errorf("locking the invitations of user %s: %w", user, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM members WHERE user_id = $1 AND status = 'pending'`, user)
+	if err != nil {
+		return 0, fmt.Errorf("counting the pending invitations of user %s: %w", user, err)
+	}
+	return r.Count, nil
+}
+
 // insertInvitationTry takes no user for an e-mail without an account.
 func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)

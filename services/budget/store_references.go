@@ -98,6 +98,16 @@ func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSyn
 	return budgets, nil
 }
 
+// selectOldestSyncAge returns the age of the oldest queued sync in seconds, 0 if none is queued.
+func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
+	type row struct{ Age int64 }
+	r, err := pg.One[row](ctx, q, `SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint AS age FROM reference_syncs`)
+	if err != nil {
+		return 0, fmt.Errorf("selecting the oldest sync: %w", err)
+	}
+	return r.Age, nil
+}
+
 // deleteSync leaves a sync that was queued again since it was claimed.
 func deleteSync(ctx context.Context, q pg.Querier, s referenceSync) error {
 	_, err := q.Exec(ctx, `DELETE FROM reference_syncs WHERE budget_id = $1 AND seq = $2`, s.BudgetID, s.Seq)

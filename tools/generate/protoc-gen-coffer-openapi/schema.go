@@ -28,8 +28,8 @@ func schemaName(m *protogen.Message) string {
 }
 
 // message defines the schema of a message, and returns a reference to it. As the gateway writes them, fields of an answer are
-// required unless they are optional, a message inside another message, or marked omit_empty. Fields of a request inside another
-// request are required if they are marked so.
+// required unless they are optional, a message inside another message, or marked omit_empty or omit_with. Fields of a request
+// inside another request are required if they are marked so.
 func (g *generator) message(m *protogen.Message) object { return g.variant(m, false) }
 
 // variant defines the schema of a message, or of its preview if the preview differs.
@@ -75,7 +75,7 @@ func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	case field.Desc.HasPresence():
 		return field.Message != nil && strings.HasSuffix(name, "Response")
 	}
-	return !boolOption(field, restv1.E_OmitEmpty) || boolOption(field, restv1.E_Assigned)
+	return !boolOption(field, restv1.E_OmitEmpty) && stringOption(field, restv1.E_OmitWith) == "" || boolOption(field, restv1.E_Assigned)
 }
 
 // hasAssigned reports whether the preview of a message differs from the message.

@@ -205,7 +205,7 @@ type AuditEntry struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent,
-	// invitation_answered or member_removed.
+	// invitation_answered, member_updated or member_removed.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -222,7 +222,7 @@ type AuditEntry struct {
 	Address *string `protobuf:"bytes,8,opt,name=address,proto3,oneof" json:"address,omitempty"`
 	// User-Agent header of the client, at most 255 characters. Absent if it is unknown.
 	UserAgent *string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3,oneof" json:"user_agent,omitempty"`
-	// Details of invitation_sent, invitation_answered and member_removed; absent in entries of another type.
+	// Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
 	Sharing       *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -337,7 +337,8 @@ type AuditSharing struct {
 	OwnerId string `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// User id of the member, a UUID.
 	MemberId string `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// Role that was offered: viewer or editor. Only with invitation_sent.
+	// Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and
+	// member_updated.
 	Role *string `protobuf:"bytes,4,opt,name=role,proto3,oneof" json:"role,omitempty"`
 	// Answer of the member: accepted or rejected. Only with invitation_answered.
 	Status *string `protobuf:"bytes,5,opt,name=status,proto3,oneof" json:"status,omitempty"`

@@ -46,19 +46,18 @@ type Budget struct {
 	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// The acting user's: owner, editor or viewer.
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
-	// The newest members: at most 200 in the answer of one budget, at most 20 in lists; none while the invitation is pending.
-	// GET /budgets/{budgetId}/members lists all.
+	// The newest members, at most 200. GET /budgets/{budgetId}/members lists all.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
-	// Of the current window; of the first window when the budget is upcoming, of the last one when it has ended. Absent when
-	// the ledger cannot be reached, when the wallet was deleted, and while the invitation is pending.
+	// Of the current window; of the first window if the budget is upcoming, of the last one if it has ended. Absent if the ledger
+	// is unavailable or the wallet was deleted.
 	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
 	// RFC 3339 UTC.
 	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// RFC 3339 UTC.
 	UpdatedAt string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// The acting user's: pending or accepted; absent for the owner.
+	// The acting user's: accepted; absent for the owner.
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
-	// Percentages of the limit, ascending. Owner and members are told once in a window when spending reaches one.
+	// Percentages of the limit, ascending. Owner and members are notified once in a window when spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
 	// By today's date, UTC: upcoming before the start date, ended after the end date, otherwise active.
 	Status        string `protobuf:"bytes,18,opt,name=status,proto3" json:"status,omitempty"`
@@ -222,6 +221,203 @@ func (x *Budget) GetStatus() string {
 	return ""
 }
 
+// ListedBudget is a budget in a list, with the names and field numbers of Budget. If the acting user's invitation is pending, it
+// has only the contents of the invitation: id, name, owner_id, role and membership_status. All other fields are absent then.
+type ListedBudget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUIDv7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// While the invitation is pending, the name that the budget had when the user was invited.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// ISO 4217.
+	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// More than 0, in the currency's major unit.
+	Limit *string `protobuf:"bytes,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// As in Budget.
+	Period *string `protobuf:"bytes,5,opt,name=period,proto3,oneof" json:"period,omitempty"`
+	// YYYY-MM-DD; the first window starts here.
+	StartDate *string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3,oneof" json:"start_date,omitempty"`
+	// YYYY-MM-DD, inclusive.
+	EndDate     *string  `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	WalletId    *string  `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	CategoryIds []string `protobuf:"bytes,9,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The acting user's: owner, editor or viewer.
+	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
+	// The newest members, at most 20. GET /budgets/{budgetId}/members lists all.
+	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
+	// As in Budget.
+	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
+	// RFC 3339 UTC.
+	CreatedAt *string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3,oneof" json:"created_at,omitempty"`
+	// RFC 3339 UTC.
+	UpdatedAt *string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3,oneof" json:"updated_at,omitempty"`
+	// The acting user's: pending or accepted; absent for the owner.
+	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
+	// Percentages of the limit, ascending.
+	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
+	// By today's date, UTC: upcoming, active or ended, as in Budget.
+	Status        *string `protobuf:"bytes,18,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListedBudget) Reset() {
+	*x = ListedBudget{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListedBudget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListedBudget) ProtoMessage() {}
+
+func (x *ListedBudget) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListedBudget.ProtoReflect.Descriptor instead.
+func (*ListedBudget) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListedBudget) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetLimit() string {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetPeriod() string {
+	if x != nil && x.Period != nil {
+		return *x.Period
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetStartDate() string {
+	if x != nil && x.StartDate != nil {
+		return *x.StartDate
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetEndDate() string {
+	if x != nil && x.EndDate != nil {
+		return *x.EndDate
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetWalletId() string {
+	if x != nil && x.WalletId != nil {
+		return *x.WalletId
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
+func (x *ListedBudget) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetMembers() []*Member {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *ListedBudget) GetProgress() *Progress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *ListedBudget) GetCreatedAt() string {
+	if x != nil && x.CreatedAt != nil {
+		return *x.CreatedAt
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetUpdatedAt() string {
+	if x != nil && x.UpdatedAt != nil {
+		return *x.UpdatedAt
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetMembershipStatus() string {
+	if x != nil && x.MembershipStatus != nil {
+		return *x.MembershipStatus
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetAlertThresholds() []int32 {
+	if x != nil {
+		return x.AlertThresholds
+	}
+	return nil
+}
+
+func (x *ListedBudget) GetStatus() string {
+	if x != nil && x.Status != nil {
+		return *x.Status
+	}
+	return ""
+}
+
 // BudgetSnapshot is a budget as events carry it: the stored fields. A user's role, the members and the progress are not part
 // of it. The field numbers are those of Budget.
 type BudgetSnapshot struct {
@@ -254,7 +450,7 @@ type BudgetSnapshot struct {
 
 func (x *BudgetSnapshot) Reset() {
 	*x = BudgetSnapshot{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +462,7 @@ func (x *BudgetSnapshot) String() string {
 func (*BudgetSnapshot) ProtoMessage() {}
 
 func (x *BudgetSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[1]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,7 +475,7 @@ func (x *BudgetSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetSnapshot.ProtoReflect.Descriptor instead.
 func (*BudgetSnapshot) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{1}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *BudgetSnapshot) GetId() string {
@@ -395,7 +591,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +603,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[2]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +616,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{2}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Progress) GetWindowStart() string {
@@ -483,7 +679,7 @@ type OtherCurrency struct {
 
 func (x *OtherCurrency) Reset() {
 	*x = OtherCurrency{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +691,7 @@ func (x *OtherCurrency) String() string {
 func (*OtherCurrency) ProtoMessage() {}
 
 func (x *OtherCurrency) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[3]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,7 +704,7 @@ func (x *OtherCurrency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OtherCurrency.ProtoReflect.Descriptor instead.
 func (*OtherCurrency) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{3}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *OtherCurrency) GetCurrency() string {
@@ -552,7 +748,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -564,7 +760,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -577,7 +773,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{4}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Member) GetId() string {
@@ -671,7 +867,7 @@ type Invitation struct {
 
 func (x *Invitation) Reset() {
 	*x = Invitation{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +879,7 @@ func (x *Invitation) String() string {
 func (*Invitation) ProtoMessage() {}
 
 func (x *Invitation) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +892,7 @@ func (x *Invitation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Invitation.ProtoReflect.Descriptor instead.
 func (*Invitation) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{5}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Invitation) GetBudgetId() string {
@@ -787,7 +983,7 @@ type CreateBudgetRequest struct {
 
 func (x *CreateBudgetRequest) Reset() {
 	*x = CreateBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +995,7 @@ func (x *CreateBudgetRequest) String() string {
 func (*CreateBudgetRequest) ProtoMessage() {}
 
 func (x *CreateBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +1008,7 @@ func (x *CreateBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBudgetRequest.ProtoReflect.Descriptor instead.
 func (*CreateBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateBudgetRequest) GetName() string {
@@ -895,7 +1091,7 @@ type AlertThresholds struct {
 
 func (x *AlertThresholds) Reset() {
 	*x = AlertThresholds{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +1103,7 @@ func (x *AlertThresholds) String() string {
 func (*AlertThresholds) ProtoMessage() {}
 
 func (x *AlertThresholds) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +1116,7 @@ func (x *AlertThresholds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlertThresholds.ProtoReflect.Descriptor instead.
 func (*AlertThresholds) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AlertThresholds) GetValues() []int32 {
@@ -943,7 +1139,7 @@ type CreateBudgetResponse struct {
 
 func (x *CreateBudgetResponse) Reset() {
 	*x = CreateBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1151,7 @@ func (x *CreateBudgetResponse) String() string {
 func (*CreateBudgetResponse) ProtoMessage() {}
 
 func (x *CreateBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1164,7 @@ func (x *CreateBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBudgetResponse.ProtoReflect.Descriptor instead.
 func (*CreateBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{8}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CreateBudgetResponse) GetCode() string {
@@ -1008,7 +1204,7 @@ func (x *CreateBudgetResponse) GetReplayed() bool {
 
 type ListBudgetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "invited" adds pending ones.
+	// "invited" adds the budgets of pending invitations, with the contents of the invitation only.
 	Include *string `protobuf:"bytes,1,opt,name=include,proto3,oneof" json:"include,omitempty"`
 	// Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
 	At *string `protobuf:"bytes,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
@@ -1022,7 +1218,7 @@ type ListBudgetsRequest struct {
 
 func (x *ListBudgetsRequest) Reset() {
 	*x = ListBudgetsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1034,7 +1230,7 @@ func (x *ListBudgetsRequest) String() string {
 func (*ListBudgetsRequest) ProtoMessage() {}
 
 func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1047,7 +1243,7 @@ func (x *ListBudgetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsRequest.ProtoReflect.Descriptor instead.
 func (*ListBudgetsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{9}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListBudgetsRequest) GetInclude() string {
@@ -1082,7 +1278,7 @@ type ListBudgetsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Budgets       []*Budget              `protobuf:"bytes,3,rep,name=budgets,proto3" json:"budgets,omitempty"`
+	Budgets       []*ListedBudget        `protobuf:"bytes,3,rep,name=budgets,proto3" json:"budgets,omitempty"`
 	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1090,7 +1286,7 @@ type ListBudgetsResponse struct {
 
 func (x *ListBudgetsResponse) Reset() {
 	*x = ListBudgetsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1102,7 +1298,7 @@ func (x *ListBudgetsResponse) String() string {
 func (*ListBudgetsResponse) ProtoMessage() {}
 
 func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1115,7 +1311,7 @@ func (x *ListBudgetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBudgetsResponse.ProtoReflect.Descriptor instead.
 func (*ListBudgetsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{10}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListBudgetsResponse) GetCode() string {
@@ -1132,7 +1328,7 @@ func (x *ListBudgetsResponse) GetMessage() string {
 	return ""
 }
 
-func (x *ListBudgetsResponse) GetBudgets() []*Budget {
+func (x *ListBudgetsResponse) GetBudgets() []*ListedBudget {
 	if x != nil {
 		return x.Budgets
 	}
@@ -1157,7 +1353,7 @@ type GetBudgetRequest struct {
 
 func (x *GetBudgetRequest) Reset() {
 	*x = GetBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1365,7 @@ func (x *GetBudgetRequest) String() string {
 func (*GetBudgetRequest) ProtoMessage() {}
 
 func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1378,7 @@ func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetRequest.ProtoReflect.Descriptor instead.
 func (*GetBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{11}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetBudgetRequest) GetId() string {
@@ -1211,7 +1407,7 @@ type GetBudgetResponse struct {
 
 func (x *GetBudgetResponse) Reset() {
 	*x = GetBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1419,7 @@ func (x *GetBudgetResponse) String() string {
 func (*GetBudgetResponse) ProtoMessage() {}
 
 func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1432,7 @@ func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetResponse.ProtoReflect.Descriptor instead.
 func (*GetBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{12}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetBudgetResponse) GetCode() string {
@@ -1289,7 +1485,7 @@ type UpdateBudgetRequest struct {
 
 func (x *UpdateBudgetRequest) Reset() {
 	*x = UpdateBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1497,7 @@ func (x *UpdateBudgetRequest) String() string {
 func (*UpdateBudgetRequest) ProtoMessage() {}
 
 func (x *UpdateBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1510,7 @@ func (x *UpdateBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBudgetRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{13}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateBudgetRequest) GetId() string {
@@ -1404,7 +1600,7 @@ type CategoryIds struct {
 
 func (x *CategoryIds) Reset() {
 	*x = CategoryIds{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1416,7 +1612,7 @@ func (x *CategoryIds) String() string {
 func (*CategoryIds) ProtoMessage() {}
 
 func (x *CategoryIds) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1429,7 +1625,7 @@ func (x *CategoryIds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryIds.ProtoReflect.Descriptor instead.
 func (*CategoryIds) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{14}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CategoryIds) GetValues() []string {
@@ -1451,7 +1647,7 @@ type UpdateBudgetResponse struct {
 
 func (x *UpdateBudgetResponse) Reset() {
 	*x = UpdateBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1659,7 @@ func (x *UpdateBudgetResponse) String() string {
 func (*UpdateBudgetResponse) ProtoMessage() {}
 
 func (x *UpdateBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1672,7 @@ func (x *UpdateBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBudgetResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{15}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateBudgetResponse) GetCode() string {
@@ -1517,7 +1713,7 @@ type DeleteBudgetRequest struct {
 
 func (x *DeleteBudgetRequest) Reset() {
 	*x = DeleteBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1725,7 @@ func (x *DeleteBudgetRequest) String() string {
 func (*DeleteBudgetRequest) ProtoMessage() {}
 
 func (x *DeleteBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1738,7 @@ func (x *DeleteBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBudgetRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{16}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteBudgetRequest) GetId() string {
@@ -1570,7 +1766,7 @@ type DeleteBudgetResponse struct {
 
 func (x *DeleteBudgetResponse) Reset() {
 	*x = DeleteBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1778,7 @@ func (x *DeleteBudgetResponse) String() string {
 func (*DeleteBudgetResponse) ProtoMessage() {}
 
 func (x *DeleteBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1791,7 @@ func (x *DeleteBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBudgetResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{17}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteBudgetResponse) GetCode() string {
@@ -1633,7 +1829,7 @@ type ShareBudgetRequest struct {
 
 func (x *ShareBudgetRequest) Reset() {
 	*x = ShareBudgetRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1645,7 +1841,7 @@ func (x *ShareBudgetRequest) String() string {
 func (*ShareBudgetRequest) ProtoMessage() {}
 
 func (x *ShareBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1658,7 +1854,7 @@ func (x *ShareBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareBudgetRequest.ProtoReflect.Descriptor instead.
 func (*ShareBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{18}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ShareBudgetRequest) GetBudgetId() string {
@@ -1708,7 +1904,7 @@ type ShareBudgetResponse struct {
 
 func (x *ShareBudgetResponse) Reset() {
 	*x = ShareBudgetResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1720,7 +1916,7 @@ func (x *ShareBudgetResponse) String() string {
 func (*ShareBudgetResponse) ProtoMessage() {}
 
 func (x *ShareBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1733,7 +1929,7 @@ func (x *ShareBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareBudgetResponse.ProtoReflect.Descriptor instead.
 func (*ShareBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{19}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ShareBudgetResponse) GetCode() string {
@@ -1777,7 +1973,7 @@ type ListMembersRequest struct {
 
 func (x *ListMembersRequest) Reset() {
 	*x = ListMembersRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +1985,7 @@ func (x *ListMembersRequest) String() string {
 func (*ListMembersRequest) ProtoMessage() {}
 
 func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[20]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +1998,7 @@ func (x *ListMembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersRequest.ProtoReflect.Descriptor instead.
 func (*ListMembersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{20}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListMembersRequest) GetBudgetId() string {
@@ -1838,7 +2034,7 @@ type ListMembersResponse struct {
 
 func (x *ListMembersResponse) Reset() {
 	*x = ListMembersResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +2046,7 @@ func (x *ListMembersResponse) String() string {
 func (*ListMembersResponse) ProtoMessage() {}
 
 func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[21]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +2059,7 @@ func (x *ListMembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMembersResponse.ProtoReflect.Descriptor instead.
 func (*ListMembersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{21}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListMembersResponse) GetCode() string {
@@ -1912,7 +2108,7 @@ type RespondToInvitationRequest struct {
 
 func (x *RespondToInvitationRequest) Reset() {
 	*x = RespondToInvitationRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +2120,7 @@ func (x *RespondToInvitationRequest) String() string {
 func (*RespondToInvitationRequest) ProtoMessage() {}
 
 func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[22]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +2133,7 @@ func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationRequest.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{22}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RespondToInvitationRequest) GetBudgetId() string {
@@ -1993,7 +2189,7 @@ type RespondToInvitationResponse struct {
 
 func (x *RespondToInvitationResponse) Reset() {
 	*x = RespondToInvitationResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2201,7 @@ func (x *RespondToInvitationResponse) String() string {
 func (*RespondToInvitationResponse) ProtoMessage() {}
 
 func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2214,7 @@ func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationResponse.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RespondToInvitationResponse) GetCode() string {
@@ -2052,7 +2248,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2064,7 +2260,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2077,7 +2273,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RemoveMemberRequest) GetBudgetId() string {
@@ -2105,7 +2301,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2313,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2326,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RemoveMemberResponse) GetCode() string {
@@ -2166,7 +2362,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2178,7 +2374,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2191,7 +2387,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListInvitationsRequest) GetLimit() int32 {
@@ -2220,7 +2416,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2232,7 +2428,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2245,7 +2441,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListInvitationsResponse) GetCode() string {
@@ -2305,7 +2501,41 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholds\x12\x16\n" +
 	"\x06status\x18\x12 \x01(\tR\x06statusB\v\n" +
 	"\t_end_dateB\x14\n" +
-	"\x12_membership_status\"\xa0\x03\n" +
+	"\x12_membership_status\"\xa3\x06\n" +
+	"\fListedBudget\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
+	"\bcurrency\x18\x03 \x01(\tH\x00R\bcurrency\x88\x01\x01\x12\x1f\n" +
+	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01H\x01R\x05limit\x88\x01\x01\x12\x1b\n" +
+	"\x06period\x18\x05 \x01(\tH\x02R\x06period\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"start_date\x18\x06 \x01(\tH\x03R\tstartDate\x88\x01\x01\x12\x1e\n" +
+	"\bend_date\x18\a \x01(\tH\x04R\aendDate\x88\x01\x01\x12 \n" +
+	"\twallet_id\x18\b \x01(\tH\x05R\bwalletId\x88\x01\x01\x12,\n" +
+	"\fcategory_ids\x18\t \x03(\tB\t\xba\xb6\x18\x05limitR\vcategoryIds\x12\x19\n" +
+	"\bowner_id\x18\n" +
+	" \x01(\tR\aownerId\x12\x12\n" +
+	"\x04role\x18\v \x01(\tR\x04role\x12=\n" +
+	"\amembers\x18\f \x03(\v2\x18.coffer.budget.v1.MemberB\t\xba\xb6\x18\x05limitR\amembers\x126\n" +
+	"\bprogress\x18\r \x01(\v2\x1a.coffer.budget.v1.ProgressR\bprogress\x12\"\n" +
+	"\n" +
+	"created_at\x18\x0e \x01(\tH\x06R\tcreatedAt\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"updated_at\x18\x0f \x01(\tH\aR\tupdatedAt\x88\x01\x01\x120\n" +
+	"\x11membership_status\x18\x10 \x01(\tH\bR\x10membershipStatus\x88\x01\x01\x124\n" +
+	"\x10alert_thresholds\x18\x11 \x03(\x05B\t\xba\xb6\x18\x05limitR\x0falertThresholds\x12\x1b\n" +
+	"\x06status\x18\x12 \x01(\tH\tR\x06status\x88\x01\x01B\v\n" +
+	"\t_currencyB\b\n" +
+	"\x06_limitB\t\n" +
+	"\a_periodB\r\n" +
+	"\v_start_dateB\v\n" +
+	"\t_end_dateB\f\n" +
+	"\n" +
+	"_wallet_idB\r\n" +
+	"\v_created_atB\r\n" +
+	"\v_updated_atB\x14\n" +
+	"\x12_membership_statusB\t\n" +
+	"\a_status\"\xa0\x03\n" +
 	"\x0eBudgetSnapshot\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2402,11 +2632,11 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"\b_includeB\x05\n" +
 	"\x03_atB\b\n" +
-	"\x06_limit\"\xb3\x01\n" +
+	"\x06_limit\"\xb9\x01\n" +
 	"\x13ListBudgetsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\x122\n" +
-	"\abudgets\x18\x03 \x03(\v2\x18.coffer.budget.v1.BudgetR\abudgets\x12:\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x128\n" +
+	"\abudgets\x18\x03 \x03(\v2\x1e.coffer.budget.v1.ListedBudgetR\abudgets\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\">\n" +
@@ -2512,10 +2742,10 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\xf4\x0e\n" +
-	"\rBudgetService\x12\xaa\x01\n" +
-	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"K\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\x06\t<@fgh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa4\x01\n" +
+	"pagination2\xf8\x0e\n" +
+	"\rBudgetService\x12\xac\x01\n" +
+	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"M\x8a\xb5\x18#\n" +
+	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa4\x01\n" +
 	"\vListBudgets\x12$.coffer.budget.v1.ListBudgetsRequest\x1a%.coffer.budget.v1.ListBudgetsResponse\"H\x8a\xb5\x18%\n" +
 	"\x0fBUDGETS_FETCHED\x12\x0fBudgets fetched\x18\xc8\x01\xb2\xb5\x18\x01h\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/budgets\x90\x02\x01\x12\xa4\x01\n" +
 	"\tGetBudget\x12\".coffer.budget.v1.GetBudgetRequest\x1a#.coffer.budget.v1.GetBudgetResponse\"N\x8a\xb5\x18#\n" +
@@ -2524,9 +2754,9 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x0eBUDGET_UPDATED\x12\x0eBudget updated\x18\xc8\x01\xb2\xb5\x18\n" +
 	"\x04\x05\t<@defgh\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/budgets/{id}\x12\xa9\x01\n" +
 	"\fDeleteBudget\x12%.coffer.budget.v1.DeleteBudgetRequest\x1a&.coffer.budget.v1.DeleteBudgetResponse\"J\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xb8\x01\n" +
-	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"\\\x8a\xb5\x18!\n" +
-	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\a\x04)deklm\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xc8\x01\n" +
+	"\x0eBUDGET_DELETED\x12\x0eBudget deleted\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02\x16*\x14/api/v1/budgets/{id}\x12\xba\x01\n" +
+	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"^\x8a\xb5\x18!\n" +
+	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\t\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xc8\x01\n" +
 	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"l\x8a\xb5\x183\n" +
 	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xee\x01\n" +
 	"\x13RespondToInvitation\x12,.coffer.budget.v1.RespondToInvitationRequest\x1a-.coffer.budget.v1.RespondToInvitationResponse\"z\x8a\xb5\x181\n" +
@@ -2548,81 +2778,84 @@ func file_coffer_budget_v1_budget_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_budget_proto_rawDescData
 }
 
-var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Budget)(nil),                      // 0: coffer.budget.v1.Budget
-	(*BudgetSnapshot)(nil),              // 1: coffer.budget.v1.BudgetSnapshot
-	(*Progress)(nil),                    // 2: coffer.budget.v1.Progress
-	(*OtherCurrency)(nil),               // 3: coffer.budget.v1.OtherCurrency
-	(*Member)(nil),                      // 4: coffer.budget.v1.Member
-	(*Invitation)(nil),                  // 5: coffer.budget.v1.Invitation
-	(*CreateBudgetRequest)(nil),         // 6: coffer.budget.v1.CreateBudgetRequest
-	(*AlertThresholds)(nil),             // 7: coffer.budget.v1.AlertThresholds
-	(*CreateBudgetResponse)(nil),        // 8: coffer.budget.v1.CreateBudgetResponse
-	(*ListBudgetsRequest)(nil),          // 9: coffer.budget.v1.ListBudgetsRequest
-	(*ListBudgetsResponse)(nil),         // 10: coffer.budget.v1.ListBudgetsResponse
-	(*GetBudgetRequest)(nil),            // 11: coffer.budget.v1.GetBudgetRequest
-	(*GetBudgetResponse)(nil),           // 12: coffer.budget.v1.GetBudgetResponse
-	(*UpdateBudgetRequest)(nil),         // 13: coffer.budget.v1.UpdateBudgetRequest
-	(*CategoryIds)(nil),                 // 14: coffer.budget.v1.CategoryIds
-	(*UpdateBudgetResponse)(nil),        // 15: coffer.budget.v1.UpdateBudgetResponse
-	(*DeleteBudgetRequest)(nil),         // 16: coffer.budget.v1.DeleteBudgetRequest
-	(*DeleteBudgetResponse)(nil),        // 17: coffer.budget.v1.DeleteBudgetResponse
-	(*ShareBudgetRequest)(nil),          // 18: coffer.budget.v1.ShareBudgetRequest
-	(*ShareBudgetResponse)(nil),         // 19: coffer.budget.v1.ShareBudgetResponse
-	(*ListMembersRequest)(nil),          // 20: coffer.budget.v1.ListMembersRequest
-	(*ListMembersResponse)(nil),         // 21: coffer.budget.v1.ListMembersResponse
-	(*RespondToInvitationRequest)(nil),  // 22: coffer.budget.v1.RespondToInvitationRequest
-	(*RespondToInvitationResponse)(nil), // 23: coffer.budget.v1.RespondToInvitationResponse
-	(*RemoveMemberRequest)(nil),         // 24: coffer.budget.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),        // 25: coffer.budget.v1.RemoveMemberResponse
-	(*ListInvitationsRequest)(nil),      // 26: coffer.budget.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),     // 27: coffer.budget.v1.ListInvitationsResponse
-	(*v1.Pagination)(nil),               // 28: coffer.rest.v1.Pagination
+	(*ListedBudget)(nil),                // 1: coffer.budget.v1.ListedBudget
+	(*BudgetSnapshot)(nil),              // 2: coffer.budget.v1.BudgetSnapshot
+	(*Progress)(nil),                    // 3: coffer.budget.v1.Progress
+	(*OtherCurrency)(nil),               // 4: coffer.budget.v1.OtherCurrency
+	(*Member)(nil),                      // 5: coffer.budget.v1.Member
+	(*Invitation)(nil),                  // 6: coffer.budget.v1.Invitation
+	(*CreateBudgetRequest)(nil),         // 7: coffer.budget.v1.CreateBudgetRequest
+	(*AlertThresholds)(nil),             // 8: coffer.budget.v1.AlertThresholds
+	(*CreateBudgetResponse)(nil),        // 9: coffer.budget.v1.CreateBudgetResponse
+	(*ListBudgetsRequest)(nil),          // 10: coffer.budget.v1.ListBudgetsRequest
+	(*ListBudgetsResponse)(nil),         // 11: coffer.budget.v1.ListBudgetsResponse
+	(*GetBudgetRequest)(nil),            // 12: coffer.budget.v1.GetBudgetRequest
+	(*GetBudgetResponse)(nil),           // 13: coffer.budget.v1.GetBudgetResponse
+	(*UpdateBudgetRequest)(nil),         // 14: coffer.budget.v1.UpdateBudgetRequest
+	(*CategoryIds)(nil),                 // 15: coffer.budget.v1.CategoryIds
+	(*UpdateBudgetResponse)(nil),        // 16: coffer.budget.v1.UpdateBudgetResponse
+	(*DeleteBudgetRequest)(nil),         // 17: coffer.budget.v1.DeleteBudgetRequest
+	(*DeleteBudgetResponse)(nil),        // 18: coffer.budget.v1.DeleteBudgetResponse
+	(*ShareBudgetRequest)(nil),          // 19: coffer.budget.v1.ShareBudgetRequest
+	(*ShareBudgetResponse)(nil),         // 20: coffer.budget.v1.ShareBudgetResponse
+	(*ListMembersRequest)(nil),          // 21: coffer.budget.v1.ListMembersRequest
+	(*ListMembersResponse)(nil),         // 22: coffer.budget.v1.ListMembersResponse
+	(*RespondToInvitationRequest)(nil),  // 23: coffer.budget.v1.RespondToInvitationRequest
+	(*RespondToInvitationResponse)(nil), // 24: coffer.budget.v1.RespondToInvitationResponse
+	(*RemoveMemberRequest)(nil),         // 25: coffer.budget.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),        // 26: coffer.budget.v1.RemoveMemberResponse
+	(*ListInvitationsRequest)(nil),      // 27: coffer.budget.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),     // 28: coffer.budget.v1.ListInvitationsResponse
+	(*v1.Pagination)(nil),               // 29: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
-	4,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
-	2,  // 1: coffer.budget.v1.Budget.progress:type_name -> coffer.budget.v1.Progress
-	3,  // 2: coffer.budget.v1.Progress.other_currencies:type_name -> coffer.budget.v1.OtherCurrency
-	7,  // 3: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
-	0,  // 4: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	0,  // 5: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.Budget
-	28, // 6: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	0,  // 7: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	14, // 8: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
-	7,  // 9: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
-	0,  // 10: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
-	4,  // 11: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
-	4,  // 12: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
-	28, // 13: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	4,  // 14: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
-	5,  // 15: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
-	28, // 16: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	6,  // 17: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
-	9,  // 18: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
-	11, // 19: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
-	13, // 20: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
-	16, // 21: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
-	18, // 22: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
-	20, // 23: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
-	22, // 24: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
-	24, // 25: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
-	26, // 26: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
-	8,  // 27: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
-	10, // 28: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
-	12, // 29: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
-	15, // 30: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
-	17, // 31: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
-	19, // 32: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
-	21, // 33: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
-	23, // 34: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
-	25, // 35: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
-	27, // 36: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
-	27, // [27:37] is the sub-list for method output_type
-	17, // [17:27] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	5,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
+	3,  // 1: coffer.budget.v1.Budget.progress:type_name -> coffer.budget.v1.Progress
+	5,  // 2: coffer.budget.v1.ListedBudget.members:type_name -> coffer.budget.v1.Member
+	3,  // 3: coffer.budget.v1.ListedBudget.progress:type_name -> coffer.budget.v1.Progress
+	4,  // 4: coffer.budget.v1.Progress.other_currencies:type_name -> coffer.budget.v1.OtherCurrency
+	8,  // 5: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
+	0,  // 6: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
+	1,  // 7: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.ListedBudget
+	29, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	0,  // 9: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
+	15, // 10: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
+	8,  // 11: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
+	0,  // 12: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
+	5,  // 13: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
+	5,  // 14: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
+	29, // 15: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 16: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	6,  // 17: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
+	29, // 18: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	7,  // 19: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
+	10, // 20: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
+	12, // 21: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
+	14, // 22: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
+	17, // 23: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
+	19, // 24: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
+	21, // 25: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
+	23, // 26: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
+	25, // 27: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
+	27, // 28: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
+	9,  // 29: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
+	11, // 30: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
+	13, // 31: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
+	16, // 32: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
+	18, // 33: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
+	20, // 34: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
+	22, // 35: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
+	24, // 36: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
+	26, // 37: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
+	28, // 38: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
+	29, // [29:39] is the sub-list for method output_type
+	19, // [19:29] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_budget_proto_init() }
@@ -2632,23 +2865,24 @@ func file_coffer_budget_v1_budget_proto_init() {
 	}
 	file_coffer_budget_v1_budget_proto_msgTypes[0].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[1].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[4].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[5].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[6].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[9].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[11].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[13].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[18].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[20].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[22].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[26].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[7].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[10].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[12].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[14].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[19].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[21].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[23].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_budget_proto_rawDesc), len(file_coffer_budget_v1_budget_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -44,18 +44,20 @@ const (
 // that take if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type BudgetServiceClient interface {
 	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 	CreateBudget(ctx context.Context, in *CreateBudgetRequest, opts ...grpc.CallOption) (*CreateBudgetResponse, error)
 	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	ListBudgets(ctx context.Context, in *ListBudgetsRequest, opts ...grpc.CallOption) (*ListBudgetsResponse, error)
 	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	GetBudget(ctx context.Context, in *GetBudgetRequest, opts ...grpc.CallOption) (*GetBudgetResponse, error)
-	// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+	// BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 	UpdateBudget(ctx context.Context, in *UpdateBudgetRequest, opts ...grpc.CallOption) (*UpdateBudgetResponse, error)
 	// Owner only.
 	DeleteBudget(ctx context.Context, in *DeleteBudgetRequest, opts ...grpc.CallOption) (*DeleteBudgetResponse, error)
 	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
-	// BUDGET_SHARE_EXCEEDED.
+	// BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than
+	// 100 invitations by a user, or 50 to a user, within a day.
 	ShareBudget(ctx context.Context, in *ShareBudgetRequest, opts ...grpc.CallOption) (*ShareBudgetResponse, error)
 	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
@@ -188,18 +190,20 @@ func (c *budgetServiceClient) ListInvitations(ctx context.Context, in *ListInvit
 // that take if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type BudgetServiceServer interface {
 	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS.
+	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
 	CreateBudget(context.Context, *CreateBudgetRequest) (*CreateBudgetResponse, error)
 	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	ListBudgets(context.Context, *ListBudgetsRequest) (*ListBudgetsResponse, error)
 	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
 	GetBudget(context.Context, *GetBudgetRequest) (*GetBudgetResponse, error)
-	// As CreateBudget; EMPTY_UPDATE. Owner and editors.
+	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+	// BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
 	UpdateBudget(context.Context, *UpdateBudgetRequest) (*UpdateBudgetResponse, error)
 	// Owner only.
 	DeleteBudget(context.Context, *DeleteBudgetRequest) (*DeleteBudgetResponse, error)
 	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
-	// BUDGET_SHARE_EXCEEDED.
+	// BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than
+	// 100 invitations by a user, or 50 to a user, within a day.
 	ShareBudget(context.Context, *ShareBudgetRequest) (*ShareBudgetResponse, error)
 	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)

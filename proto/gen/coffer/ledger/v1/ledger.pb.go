@@ -4631,7 +4631,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"g\x8a\xb5\x189\n" +
 	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tG\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
-	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x17\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02<@\x90\x02\x01\x12s\n" +
+	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x17\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02<@\x90\x02\x02\x12s\n" +
 	"\x0eSyncReferences\x12'.coffer.ledger.v1.SyncReferencesRequest\x1a(.coffer.ledger.v1.SyncReferencesResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x12m\n" +
 	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 

@@ -121,8 +121,9 @@ type LedgerServiceClient interface {
 	// invalid from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
-	// so that they cannot be deleted before the budget is written. A repetition with the same reservation has no further
-	// effect. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id
+	// identifies the attempt to write the budget, so a repetition inserts nothing. A repetition that arrives after the
+	// settlement reserves the categories again, at most for a day. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 	CheckReferences(ctx context.Context, in *CheckReferencesRequest, opts ...grpc.CallOption) (*CheckReferencesResponse, error)
 	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error)
@@ -443,8 +444,9 @@ type LedgerServiceServer interface {
 	// invalid from or to, UNSUPPORTED_CURRENCY.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
-	// so that they cannot be deleted before the budget is written. A repetition with the same reservation has no further
-	// effect. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id
+	// identifies the attempt to write the budget, so a repetition inserts nothing. A repetition that arrives after the
+	// settlement reserves the categories again, at most for a day. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
 	CheckReferences(context.Context, *CheckReferencesRequest) (*CheckReferencesResponse, error)
 	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error)

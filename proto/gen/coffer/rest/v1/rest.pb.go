@@ -335,6 +335,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50022,opt,name=assigned",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*string)(nil),
+		Field:         50023,
+		Name:          "coffer.rest.v1.omit_with",
+		Tag:           "bytes,50023,opt,name=omit_with",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -413,6 +421,10 @@ var (
 	//
 	// optional bool assigned = 50022;
 	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[14]
+	// On a list: the response omits it if it is empty and the named field of the same message is absent.
+	//
+	// optional string omit_with = 50023;
+	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[15]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -451,7 +463,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\x04file\x12\x1d.google.protobuf.FieldOptions\x18\xe0\x86\x03 \x01(\tR\x04file:B\n" +
 	"\fnull_empties\x12\x1d.google.protobuf.FieldOptions\x18\xe1\x86\x03 \x01(\bR\vnullEmpties:H\n" +
 	"\x0fforward_invalid\x12\x1d.google.protobuf.FieldOptions\x18\xe5\x86\x03 \x01(\bR\x0eforwardInvalid:;\n" +
-	"\bassigned\x12\x1d.google.protobuf.FieldOptions\x18\xe6\x86\x03 \x01(\bR\bassignedBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\bassigned\x12\x1d.google.protobuf.FieldOptions\x18\xe6\x86\x03 \x01(\bR\bassigned:<\n" +
+	"\tomit_with\x12\x1d.google.protobuf.FieldOptions\x18\xe7\x86\x03 \x01(\tR\bomitWithBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -491,13 +504,14 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 12: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
 	4,  // 13: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
 	4,  // 14: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	1,  // 15: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 16: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	5,  // 17: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	15, // [15:18] is the sub-list for extension type_name
-	0,  // [0:15] is the sub-list for extension extendee
+	4,  // 15: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	1,  // 16: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 17: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	5,  // 18: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	16, // [16:19] is the sub-list for extension type_name
+	0,  // [0:16] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -514,7 +528,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 15,
+			NumExtensions: 16,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

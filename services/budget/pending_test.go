@@ -1,0 +1,194 @@
+package budget
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/restjson"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+// items returns the entries of a user's list of budgets as REST clients see them, by id.
+func (b *bundle) items(t *testing.T, who person) map[string]map[string]any {
+	t.Helper()
+	resp, err := b.ListBudgets(who.ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+	require.NoError(t, err)
+	items := map[string]map[string]any{}
+	for _, m := range resp.GetBudgets() {
+		body, err := restjson.Append(nil, m)
+		require.NoError(t, err)
+		var item map[string]any
+		require.NoError(t, json.Unmarshal(body, &item))
+		items[m.GetId()] = item
+	}
+	return items
+}
+
+func TestListBudgetsInvited(t *testing.T) {
+	t.Parallel()
+	t.Run("returns only the contents of the invitation to a pending member", func(t *testing.T) {
+		t.Parallel()
+		c := newCast(t)
+		for name, role := range map[string]string{"pending editor": "editor", "pending viewer": "viewer"} {
+			require.Equal(t, map[string]map[string]any{c.budget.GetId(): {
+				"id": c.budget.GetId(), "name": nameInInvitation, "ownerId": c.people["owner"].id.String(), "role": role, "membershipStatus": "pending",
+			}}, c.items(t, c.people[name]), name)
+		}
+		require.Empty(t, c.ledger.summed[len(c.ledger.summed)-1].GetWindows()[1:], "the ledger is not asked for pending members")
+	})
+	t.Run("returns the current name if an earlier release stored none", func(t *testing.T) {
+		t.Parallel()
+		c := newCast(t)
+		_, err := c.db.Exec(t.Context(), `UPDATE members SET known_name = NULL`)
+		require.NoError(t, err)
+		require.Equal(t, nameAfterwards, c.items(t, c.people["pending viewer"])[c.budget.GetId()]["name"])
+	})
+	t.Run("returns whole budgets to the owner and accepted members", func(t *testing.T) {
+		t.Parallel()
+		c := newCast(t)
+		for _, name := range []string{"owner", "accepted editor", "accepted viewer"} {
+			who := c.people[name]
+			one, err := c.GetBudget(who.ctx, &budgetv1.GetBudgetRequest{Id: c.budget.GetId()})
+			require.NoError(t, err)
+			body, err := restjson.Append(nil, one.GetBudget())
+			require.NoError(t, err)
+			var want map[string]any
+			require.NoError(t, json.Unmarshal(body, &want))
+			require.Equal(t, want, c.items(t, who)[c.budget.GetId()], name)
+		}
+	})
+	t.Run("keeps empty lists of readable budgets", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.person(t, "Owner")
+		req := newBudget()
+		req.AlertThresholds = &budgetv1.AlertThresholds{}
+		created, err := b.CreateBudget(owner.ctx, req)
+		require.NoError(t, err)
+		item := b.items(t, owner)[created.GetBudget().GetId()]
+		require.Equal(t, []any{}, item["alertThresholds"])
+		require.Equal(t, []any{}, item["members"])
+	})
+	t.Run("returns nothing to former members and strangers", func(t *testing.T) {
+		t.Parallel()
+		c := newCast(t)
+		for _, name := range []string{"stranger", "rejected editor", "left viewer", "removed editor"} {
+			require.Empty(t, c.items(t, c.people[name]), name)
+		}
+	})
+}
+
+// TestListedBudget compares the wire formats: clients that know only Budget read the items of a list as well.
+func TestListedBudget(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, viewer := b.person(t, "Owner"), b.person(t, "Viewer")
+	req := newBudget()
+	req.EndDate = new("2026-12-31")
+	created, err := b.CreateBudget(owner.ctx, req)
+	require.NoError(t, err)
+	b.join(t, owner, created.GetBudget().GetId(), viewer, "viewer")
+	one, err := b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId()})
+	require.NoError(t, err)
+	list, err := b.ListBudgets(viewer.ctx, &budgetv1.ListBudgetsRequest{})
+	require.NoError(t, err)
+	encoded, err := proto.Marshal(list.GetBudgets()[0])
+	require.NoError(t, err)
+	read := &budgetv1.Budget{}
+	require.NoError(t, proto.Unmarshal(encoded, read))
+	require.True(t, proto.Equal(one.GetBudget(), read), "%v\n%v", one.GetBudget(), read)
+	require.Empty(t, read.ProtoReflect().GetUnknown())
+}
+
+func TestMigrateLeakedDeletions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	at := today
+	b.now = func() time.Time { at = at.Add(time.Second); return at }
+	owner := b.person(t, "Owner")
+	// The name contains the tags and lengths by which the migration finds the ids.
+	budget, other := b.budgetNamed(t, owner, `R$ "$ *`), b.budget(t, owner)
+	answers := func(who person, answer string) {
+		_, err := b.respond(who, budget.GetId(), answer)
+		require.NoError(t, err)
+	}
+	// kept is the number of copies that stay: those of users who had accepted.
+	users, kept := map[string]person{"owner": owner}, map[string]bool{"accepted": true, "accepted again": true}
+	for name, happened := range map[string]func(who person){
+		"accepted": func(who person) { b.join(t, owner, budget.GetId(), who, "viewer") },
+		"pending":  func(who person) { b.share(t, owner, budget.GetId(), who, "viewer") },
+		"accepted again": func(who person) {
+			b.share(t, owner, budget.GetId(), who, "viewer")
+			answers(who, "rejected")
+			b.join(t, owner, budget.GetId(), who, "editor")
+		},
+		"left": func(who person) {
+			b.join(t, owner, budget.GetId(), who, "viewer")
+			answers(who, "rejected")
+			b.share(t, owner, budget.GetId(), who, "viewer")
+		},
+		"removed": func(who person) {
+			b.join(t, owner, budget.GetId(), who, "viewer")
+			_, err := b.RemoveMember(owner.ctx, &budgetv1.RemoveMemberRequest{BudgetId: budget.GetId(), MemberId: who.id.String()})
+			require.NoError(t, err)
+			b.share(t, owner, budget.GetId(), who, "viewer")
+		},
+		"accepted elsewhere": func(who person) {
+			b.join(t, owner, other.GetId(), who, "viewer")
+			b.share(t, owner, budget.GetId(), who, "viewer")
+		},
+	} {
+		users[name] = b.person(t, strings.ReplaceAll(name, " ", "-"))
+		happened(users[name])
+	}
+	others := map[string]int{}
+	for name, who := range users {
+		others[name] = len(b.notifications(t, who))
+		b.leak(t, who, &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)})
+	}
+	migration, err := Migrations.ReadFile("migrations/0014_leaked_deletions.sql")
+	require.NoError(t, err)
+	_, err = b.db.Exec(t.Context(), string(migration))
+	require.NoError(t, err)
+
+	for name, who := range users {
+		var deletions int
+		for _, n := range b.notifications(t, who) {
+			if n.GetType() == budgetDeletedType {
+				deletions++
+			}
+		}
+		var deliveries string
+		require.NoError(t, b.db.QueryRow(t.Context(),
+			`SELECT string_agg(status, ' ' ORDER BY status) FROM webhook_deliveries WHERE user_id = $1`, who.id).Scan(&deliveries))
+		require.Equal(t, kept[name], deletions == 1, name)
+		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending", "%s: %s", name, deliveries)
+		require.Contains(t, deliveries, "delivered", "a delivered body is no leak any more")
+		require.Len(t, b.notifications(t, who), others[name]+deletions, "other notifications stay")
+	}
+}
+
+// leak stores an event for a user as a notification, and as a webhook delivery in each status.
+func (b *bundle) leak(t *testing.T, who person, event proto.Message) {
+	t.Helper()
+	data, err := packed(event)
+	require.NoError(t, err)
+	require.NoError(t, insertNotifications(t.Context(), b.db, []notification{{ID: b.newID(), UserID: who.id, Type: budgetDeletedType, Data: data, CreatedAt: b.now()}}))
+	w, err := uuid.Parse(b.webhook(t, who, "https://example.com/hook").GetWebhook().GetId())
+	require.NoError(t, err)
+	for _, status := range []deliveryStatus{waiting, failed, delivered} {
+		body, err := eventJSON(outbox.Received{ID: b.newID(), UserID: who.id, Subject: budgetDeletedType, Time: today, Data: event})
+		require.NoError(t, err)
+		d := delivery{ID: b.newID(), UserID: who.id, WebhookID: w, EventID: b.newID(), Type: budgetDeletedType, Body: body, CreatedAt: today}
+		require.NoError(t, insertDeliveries(t.Context(), b.db, []delivery{d}))
+		_, err = b.db.Exec(t.Context(), `UPDATE webhook_deliveries SET status = $1 WHERE id = $2`, status, d.ID)
+		require.NoError(t, err)
+	}
+}

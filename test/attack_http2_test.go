@@ -183,7 +183,7 @@ func (c *http2Client) ended() bool {
 	select {
 	case <-c.closed:
 		return true
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		return false
 	}
 }

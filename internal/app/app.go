@@ -1,5 +1,13 @@
-// Package app runs a service as a process: environment, logs, telemetry, listener, signals, exit code, and the commands
-// `migrate`, `await-schema`, `version` and those of the service's own.
+// Package app runs a service as a process. It owns everything that belongs to the process and not to the service: the environment,
+// logs, traces and metrics, the listener, signals, the exit code, and the commands.
+//
+// A program's main function calls Main with the service's name, Run function and migrations. Without arguments the program serves
+// until SIGINT or SIGTERM. The commands `migrate`, `await-schema` and `version` exist in each program with a database, and a service
+// can add further ones. Main guarantees that a wrong configuration is reported with all problems in one message, before anything
+// is listening, and that the exit code is 1 after an error.
+//
+// ParseEnv, NewLogger, SetLogger, Telemetry and RelaxGC are the parts of Main, for programs that run several services in one
+// process. Start reading with Main and serve; log.go, sample.go and telemetry.go define the logs and the metrics.
 package app
 
 import (
@@ -23,10 +31,11 @@ import (
 )
 
 const (
+	// resolveInterval is the minimum time between two DNS queries of gRPC for one name.
 	resolveInterval = time.Second
 
-	// databaseWait limits how long `migrate` waits for PostgreSQL, and schemaWait how long `await-schema` waits for
-	// another process's `migrate`, which waits for PostgreSQL itself.
+	// databaseWait limits how long `migrate` waits for PostgreSQL. schemaWait limits how long `await-schema` waits for `migrate` of
+	// another process. It is longer because that process may be waiting for PostgreSQL.
 	databaseWait = 10 * time.Minute
 	schemaWait   = 15 * time.Minute
 )
@@ -34,23 +43,23 @@ const (
 // version is set by the linker: -X github.com/coffer-budget/coffer/internal/app.version=1.2.3.
 var version string
 
-// process is the configuration of every process, whatever it serves.
+// process is the configuration of every process.
 type process struct {
 	Listen   string     `env:"LISTEN_ADDR" envDefault:":9000"`
 	Metrics  string     `env:"METRICS_ADDR" envDefault:":9464"`
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 }
 
-// Command is a command of a service's own, for operators. Run gets the arguments after the command's name, and the
-// DATABASE_URL of the service's role. The process exits with 1 if it returns an error.
+// Command is an additional command of one service, for operators. Run gets the URL of the service's role, which is DATABASE_URL, and
+// the arguments after the command's name. The process exits with 1 if it returns an error.
 type Command struct {
 	Name string
 	Run  func(ctx context.Context, databaseURL string, args []string, out io.Writer) error
 }
 
-// Main is a service's main function. Without arguments it serves. The argument `migrate` brings the schema that has the
-// service's name up to date, using MIGRATION_DATABASE_URL; `await-schema` waits until that has happened, using
-// DATABASE_URL. Main does not return.
+// Main is a service's main function. Without arguments it serves. The argument `migrate` applies the migrations to the schema with the
+// service's name, using MIGRATION_DATABASE_URL. `await-schema` waits until the schema has all migrations, using DATABASE_URL. Main does
+// not return.
 func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS, commands ...Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := command(ctx, name, run, migrations, commands)
@@ -62,6 +71,7 @@ func Main[C any](name string, run func(ctx context.Context, config C, lis net.Li
 	os.Exit(0)
 }
 
+// command executes the command in the arguments of the process.
 func command[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error, migrations fs.FS, commands []Command) error {
 	if len(os.Args) < 2 {
 		return serve(ctx, name, run)
@@ -90,6 +100,7 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", os.Args[1], strings.Join(names, ", "))
 }
 
+// migrate waits for PostgreSQL and applies the pending migrations.
 func migrate(ctx context.Context, name string, migrations fs.FS) error {
 	config, err := ParseEnv[struct {
 		URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
@@ -114,6 +125,7 @@ func awaitSchema(migrations fs.FS) Command {
 	}}
 }
 
+// run calls Run with the URL from the environment.
 func (c Command) run(ctx context.Context, args []string) error {
 	config, err := ParseEnv[struct {
 		URL string `env:"DATABASE_URL,required,notEmpty,unset"`
@@ -124,6 +136,7 @@ func (c Command) run(ctx context.Context, args []string) error {
 	return c.Run(ctx, config.URL, args, os.Stdout)
 }
 
+// serve sets up the process, then runs the service until a signal.
 func serve[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error) (err error) {
 	p, processErr := ParseEnv[process](nil)
 	config, configErr := ParseEnv[C](nil)
@@ -133,9 +146,8 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	}
 	SetLogger(NewLogger(os.Stdout, p.LogLevel))
 	RelaxGC()
-	// A connection that ends or fails makes gRPC resolve the name again, but by default at most every 30 s. In a rolling
-	// restart every address that it knows is gone by then. deploy/k8s adds this interval to the time that a pod outlives
-	// its DNS record.
+	// gRPC resolves a name again after a connection has ended or failed, by default at most every 30 s. After a rolling restart, no
+	// address that it knows would be valid for so long. deploy/k8s adds this interval to the time that a pod outlives its DNS record.
 	dns.SetMinResolutionInterval(resolveInterval)
 	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
 	if err != nil {
@@ -154,16 +166,15 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	return nil
 }
 
-// RelaxGC lets the heap grow to three times the live data before a collection, unless GOGC is set. Only a few megabytes live
-// long, so the process stays small, and the throughput rises by a few percent.
+// RelaxGC allows the heap to grow to three times the live data before a collection, unless GOGC is set. The live data are a few
+// megabytes, so the process stays small, and the throughput increases by a few percent.
 func RelaxGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 }
 
-// Version returns the release that the linker was given, otherwise the commit that the program was built from, or "devel"
-// without either.
+// Version returns the release set by the linker. Without one it returns the commit from which the program was built, or "devel".
 func Version() string {
 	if version != "" {
 		return version

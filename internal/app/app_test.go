@@ -46,7 +46,7 @@ func TestMigrate(t *testing.T) {
 	line := make([]byte, 4096)
 	n, err := lines.Read(line)
 	require.NoError(t, err)
-	require.Contains(t, string(line[:n]), `"msg":"waiting for the database"`)
+	require.Contains(t, string(line[:n]), `"msg":"failed to reach the database, trying again"`)
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
 
 	lis, err = net.Listen("tcp", lis.Addr().String())

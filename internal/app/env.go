@@ -12,8 +12,8 @@ import (
 )
 
 // ParseEnv reads a configuration, a struct with `env` tags, from environment, or from the process's environment if that
-// is nil. The error names every variable that is missing or malformed and the values that it accepts. It does not repeat
-// a malformed value, which may be a secret that was assigned to the wrong variable.
+// is nil. The error names every missing or malformed variable and the values that it accepts. It does not repeat a malformed
+// value, because the value may be a secret that was assigned to the wrong variable.
 func ParseEnv[C any](environment map[string]string) (C, error) {
 	config, err := env.ParseAsWithOptions[C](env.Options{Environment: environment})
 	var all env.AggregateError

@@ -25,7 +25,7 @@ func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 // writing plain text to stderr. Call it before these libraries are used.
 func SetLogger(log *slog.Logger) {
 	slog.SetDefault(log)
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("failure in OpenTelemetry", "error", err) }))
 	if os.Getenv("GRPC_GO_LOG_SEVERITY_LEVEL") == "" {
 		grpclog.SetLoggerV2(grpcLogger{grpclog.NewLoggerV2(io.Discard, io.Discard, os.Stderr), log})
 	}
@@ -39,7 +39,7 @@ type grpcLogger struct {
 }
 
 // Error implements grpclog.LoggerV2.
-func (g grpcLogger) Error(args ...any) { g.log.Warn("gRPC", "error", fmt.Sprint(args...)) }
+func (g grpcLogger) Error(args ...any) { g.log.Warn("failure in gRPC", "error", fmt.Sprint(args...)) }
 
 // Errorln implements grpclog.LoggerV2.
 func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }

@@ -17,7 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-func TestALineTellsWhichRequestTraceAndUserItIsAbout(t *testing.T) {
+func TestNewLoggerAddsRequestTraceAndUser(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := NewLogger(&out, slog.LevelInfo).With("service", "ledger").WithGroup("more")
@@ -35,7 +35,7 @@ func TestALineTellsWhichRequestTraceAndUserItIsAbout(t *testing.T) {
 	}, line["more"])
 }
 
-func TestALineOfNoRequestClaimsNone(t *testing.T) {
+func TestNewLoggerOutsideOfRequest(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	NewLogger(&out, slog.LevelInfo).Info("starting")
@@ -44,8 +44,8 @@ func TestALineOfNoRequestClaimsNone(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // There is one logger of the process.
-func TestErrorsOfLibrariesAreLinesLikeAllOthers(t *testing.T) {
+//nolint:paralleltest // The process has one default logger.
+func TestSetLoggerCollectsErrorsOfLibraries(t *testing.T) {
 	before := slog.Default()
 	t.Cleanup(func() { SetLogger(before) })
 	var out bytes.Buffer
@@ -53,8 +53,8 @@ func TestErrorsOfLibrariesAreLinesLikeAllOthers(t *testing.T) {
 	grpclog.Errorf("Failed to write response: %v", errors.New("broken pipe"))
 	grpclog.Component("transport").Error("closing the ", "connection")
 	grpclog.Info("not asked for")
-	otel.Handle(errors.New("the collector is away"))
-	for _, want := range []string{"Failed to write response: broken pipe", "closing the connection", "the collector is away"} {
+	otel.Handle(errors.New("the collector is unavailable"))
+	for _, want := range []string{"Failed to write response: broken pipe", "closing the connection", "the collector is unavailable"} {
 		line, err := out.ReadBytes('\n')
 		require.NoError(t, err)
 		var got struct{ Level, Error string }

@@ -28,7 +28,7 @@ type samplingHandler struct {
 	samples *samples
 }
 
-// similarity has what similar lines share.
+// similarity holds the attributes that similar lines have in common.
 type similarity struct {
 	level                    slog.Level
 	message, reason, service string
@@ -43,6 +43,7 @@ type samples struct {
 	after func(d time.Duration, f func())
 }
 
+// newSamplingHandler returns a handler that writes to next.
 func newSamplingHandler(next slog.Handler) samplingHandler {
 	after := func(d time.Duration, f func()) { time.AfterFunc(d, f) }
 	return samplingHandler{Handler: next, samples: &samples{omitted: map[similarity]int{}, after: after}}

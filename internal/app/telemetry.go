@@ -31,11 +31,12 @@ var unread = []sdkmetric.View{
 	sdkmetric.NewView(sdkmetric.Instrument{Name: "rpc.client.call.duration"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
 }
 
-// maxMetricsConnections is enough for every Prometheus that scrapes one process.
+// maxMetricsConnections exceeds the number of Prometheus servers that scrape one process.
 const maxMetricsConnections = 100
 
-// Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at /metrics. Spans are
-// exported only when OTEL_EXPORTER_OTLP_ENDPOINT is set; the other OTEL_* variables work as OpenTelemetry defines them.
+// Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at /metrics. Spans are exported only
+// if OTEL_EXPORTER_OTLP_ENDPOINT is set. The other OTEL_* variables have the meaning that OpenTelemetry defines. The caller must call
+// stop at the end of the process, which exports the last spans.
 func Telemetry(ctx context.Context, service, addr string) (stop func() error, err error) {
 	res, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName(service), semconv.ServiceVersion(Version())), resource.WithFromEnv())
 	if err != nil {
@@ -49,7 +50,7 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		}
 		options = append(options, sdktrace.WithBatcher(exporter))
 	} else if os.Getenv("OTEL_TRACES_SAMPLER") == "" {
-		// Without an exporter only the trace ids are needed, for the log.
+		// Without an exporter, only the log needs the trace ids.
 		options = append(options, sdktrace.WithSampler(sdktrace.NeverSample()))
 	}
 	traces := sdktrace.NewTracerProvider(append(options, sdktrace.WithResource(res))...)

@@ -1,9 +1,13 @@
 // Package caller verifies access tokens and carries the identity of the user for whom a request acts.
 //
-// The gateway and every service that accepts users' requests verify tokens themselves. A Verifier holds auth's public keys
-// and the sessions that were ended while one of their tokens may still be valid. It reads both from auth in the
-// background, so that an ended session stops working within a minute everywhere. While auth is unavailable, the last
-// state stays in force. Before the first complete state, no token is accepted.
+// The gateway and every service that accepts users' requests verify tokens. A Verifier holds auth's public keys and the ended
+// sessions whose tokens have not expired. It loads both from auth in the background, so that an ended session is rejected everywhere
+// within a minute. While auth is unavailable, the last loaded state is used. Until keys and sessions were loaded once, no token is
+// accepted.
+//
+// A process creates a Verifier with NewVerifier and runs it with Verifier.Run. Package rpc and the gateway call Verify and store the
+// identity in the context; handlers read it with ID or From. Start reading with Verify; reload.go loads the state and trust.go
+// decodes auth's responses. Network is used by limits per client address.
 package caller
 
 import (
@@ -26,7 +30,9 @@ const (
 	Issuer   = "coffer"
 	Audience = "coffer"
 
-	leeway    = time.Minute
+	// leeway is the tolerated difference between the clocks of auth and this process.
+	leeway = time.Minute
+	// cacheSize is the number of cached tokens.
 	cacheSize = 10_000
 )
 
@@ -51,19 +57,19 @@ type Verifier struct {
 
 	mu   sync.RWMutex
 	keys map[string]ed25519.PublicKey
-	// revoked has the ended sessions, as in Revoked. They are removed when their tokens have expired, and not before: an
-	// ended session never lives again.
+	// revoked holds the ended sessions, as in Revoked. A session is removed when its tokens have expired, never earlier.
 	revoked map[uuid.UUID]uint32
 	// complete is set once every page of ended sessions was read. Before that, no token is accepted.
 	complete bool
 
-	// loading guards the fields below, and lets one caller load while the others wait.
+	// loading guards the fields below. One caller loads while the others wait.
 	loading sync.Mutex
 	tried   time.Time
 	pruned  time.Time
 	cursor  string
 }
 
+// verified is the cached result of a verification.
 type verified struct {
 	Identity
 	kid     string
@@ -122,6 +128,7 @@ func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 	return s.Identity, nil
 }
 
+// key returns the public key with the token's kid. It loads the keys if the kid is unknown, because auth may have rotated them.
 func (v *Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
 	kid, _ := t.Header["kid"].(string)
 	if key := v.known(kid); key != nil {

@@ -20,14 +20,14 @@ import (
 
 var now = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
-// signer stands for auth: a key, and the published keys and pages of ended sessions.
+// signer replaces the auth service: it signs tokens, and publishes keys and pages of ended sessions.
 type signer struct {
-	kid     string
-	private ed25519.PrivateKey
-	keys    map[string]ed25519.PublicKey
-	pages   map[string]Revoked
-	away    error
-	// failing has the errors of single pages, asked the cursors of all calls.
+	kid         string
+	private     ed25519.PrivateKey
+	keys        map[string]ed25519.PublicKey
+	pages       map[string]Revoked
+	unavailable error
+	// failing holds the errors of single pages, asked the cursors of all calls.
 	failing map[string]error
 	asked   []string
 	loads   int
@@ -40,7 +40,7 @@ func newSigner(t *testing.T) (*signer, *Verifier) {
 	require.NoError(t, err)
 	s := &signer{kid: "k1", private: private, clock: now, keys: map[string]ed25519.PublicKey{"k1": public}, pages: map[string]Revoked{}}
 	v, err := NewVerifier(Trust{
-		Keys:    func(context.Context) (map[string]ed25519.PublicKey, error) { s.loads++; return s.keys, s.away },
+		Keys:    func(context.Context) (map[string]ed25519.PublicKey, error) { s.loads++; return s.keys, s.unavailable },
 		Revoked: func(_ context.Context, cursor string) (Revoked, error) { return s.revoked(cursor) },
 	}, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func newSigner(t *testing.T) (*signer, *Verifier) {
 
 func (s *signer) revoked(cursor string) (Revoked, error) {
 	s.asked = append(s.asked, cursor)
-	return s.pages[cursor], errors.Join(s.away, s.failing[cursor])
+	return s.pages[cursor], errors.Join(s.unavailable, s.failing[cursor])
 }
 
 func claims() Claims {
@@ -71,7 +71,7 @@ func (s *signer) sign(t *testing.T, c Claims) string {
 	return signed
 }
 
-func TestAGoodTokenTellsWhoCalls(t *testing.T) {
+func TestVerify(t *testing.T) {
 	t.Parallel()
 	s, v := newSigner(t)
 	c := claims()
@@ -83,7 +83,7 @@ func TestAGoodTokenTellsWhoCalls(t *testing.T) {
 	require.Equal(t, 1, s.loads)
 }
 
-func TestATokenThatIsNotAuthsIsRefused(t *testing.T) {
+func TestVerifyRejectsForeignTokens(t *testing.T) {
 	t.Parallel()
 	s, v := newSigner(t)
 	good := s.sign(t, claims())
@@ -128,7 +128,7 @@ func TestATokenThatIsNotAuthsIsRefused(t *testing.T) {
 	}
 }
 
-func TestATokenEndsAMinuteAfterItsTime(t *testing.T) {
+func TestVerifyToleratesOneMinuteAfterExpiry(t *testing.T) {
 	t.Parallel()
 	s, v := newSigner(t)
 	token := s.sign(t, claims())
@@ -146,7 +146,7 @@ func TestATokenEndsAMinuteAfterItsTime(t *testing.T) {
 	require.ErrorIs(t, err, apierr.TokenExpired)
 }
 
-func TestARevokedSessionAndAWithdrawnKeyEndEvenATokenThatWasSeen(t *testing.T) {
+func TestVerifyRejectsCachedTokenAfterRevocation(t *testing.T) {
 	t.Parallel()
 	s, v := newSigner(t)
 	first, second := claims(), claims()
@@ -168,7 +168,7 @@ func TestARevokedSessionAndAWithdrawnKeyEndEvenATokenThatWasSeen(t *testing.T) {
 	require.ErrorIs(t, err, apierr.Unauthorized)
 }
 
-func TestANewKeyIsFetchedWhenItsFirstTokenComes(t *testing.T) {
+func TestVerifyLoadsUnknownKeyOncePerSecond(t *testing.T) {
 	t.Parallel()
 	s, v := newSigner(t)
 	_, err := v.Verify(t.Context(), s.sign(t, claims()))
@@ -188,26 +188,26 @@ func TestANewKeyIsFetchedWhenItsFirstTokenComes(t *testing.T) {
 	require.Equal(t, 2, s.loads)
 }
 
-func TestWithoutAuthOldTokensWorkAndNoneIsGuessedAt(t *testing.T) {
+func TestVerifyWhileAuthIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s, v := newSigner(t)
-	s.away = errors.New("connection refused")
+	s.unavailable = errors.New("connection refused")
 	token := s.sign(t, claims())
 	_, err := v.Verify(t.Context(), token)
 	require.ErrorIs(t, err, apierr.Unavailable)
 	require.Error(t, v.Ready())
 
-	s.away, s.clock = nil, now.Add(reloadAtMostEvery)
+	s.unavailable, s.clock = nil, now.Add(reloadAtMostEvery)
 	_, err = v.Verify(t.Context(), token)
 	require.NoError(t, err)
-	s.away = errors.New("connection refused")
+	s.unavailable = errors.New("connection refused")
 	require.Error(t, v.Reload(t.Context()))
 	require.NoError(t, v.Ready())
 	_, err = v.Verify(t.Context(), s.sign(t, claims()))
 	require.NoError(t, err)
 }
 
-func TestNobodyIsNobody(t *testing.T) {
+func TestFromWithoutIdentity(t *testing.T) {
 	t.Parallel()
 	_, ok := From(t.Context())
 	require.False(t, ok)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestANetworkIsWhatOneClientHasForItself(t *testing.T) {
+func TestNetwork(t *testing.T) {
 	t.Parallel()
 	for address, network := range map[string]string{
 		"203.0.113.7":          "203.0.113.7",

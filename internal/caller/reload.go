@@ -14,18 +14,20 @@ import (
 )
 
 const (
-	// An ended session must stop working within a minute everywhere. One reload may fail or be slow.
+	// reloadEvery is the time between reloads. An ended session must be rejected within a minute, even if one reload fails.
 	reloadEvery = 20 * time.Second
 	// reloadJitter spreads the reloads of many instances.
 	reloadJitter = 5 * time.Second
-	// An unknown kid may belong to a key that is a moment old, or to a forgery.
+	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the token may be forged.
 	reloadAtMostEvery = time.Second
-	// onDemandTime limits a load that requests wait for. The pages read until then are kept.
+	// onDemandTime limits a load for which requests wait. The pages read until then are kept.
 	onDemandTime = 2 * time.Second
 
+	// firstRetry and lastRetry are the shortest and the longest backoff after a failed reload.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 10 * time.Second
 
+	// pruneEvery is the time between removals of sessions whose tokens have expired.
 	pruneEvery = 5 * time.Minute
 )
 
@@ -46,8 +48,8 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
-// pauseAfter returns the time until the next load, after a number of failures in a row. Half of a retry's backoff is
-// random, so that the instances do not all ask an auth service that has just come back at once.
+// pauseAfter returns the time until the next load, after a number of consecutive failures. Half of the backoff is random, so that
+// an auth service that is available again does not get the requests of all instances at the same time.
 func pauseAfter(failures int) time.Duration {
 	if failures == 0 {
 		return reloadEvery - rand.N(reloadJitter)
@@ -69,8 +71,8 @@ func (v *Verifier) Ready() error {
 	return nil
 }
 
-// reloadIfDue loads at most once a second, however many requests ask for it. Ended sessions are loaded only if they were
-// not loaded before: an unknown key does not depend on them.
+// reloadIfDue loads the keys at most once a second, for any number of requests. It loads the ended sessions only if they were never
+// loaded, because an unknown key does not depend on them.
 func (v *Verifier) reloadIfDue(ctx context.Context) error {
 	v.loading.Lock()
 	defer v.loading.Unlock()
@@ -92,7 +94,7 @@ func (v *Verifier) Reload(ctx context.Context) error {
 	return errors.Join(v.loadKeys(ctx), v.loadRevoked(ctx))
 }
 
-// loadKeys must be called with loading locked.
+// loadKeys replaces the keys. The caller must hold the lock loading.
 func (v *Verifier) loadKeys(ctx context.Context) error {
 	v.tried = v.now()
 	keys, err := v.trust.Keys(ctx)
@@ -105,8 +107,8 @@ func (v *Verifier) loadKeys(ctx context.Context) error {
 	return nil
 }
 
-// loadRevoked reads the pages that follow the cursor, and must be called with loading locked. After a failure the next call
-// continues with the page that failed.
+// loadRevoked reads the pages after the cursor. After a failure the next call continues with the failed page. The caller must hold the
+// lock loading.
 func (v *Verifier) loadRevoked(ctx context.Context) error {
 	for {
 		page, err := v.trust.Revoked(ctx, v.cursor)

@@ -16,7 +16,7 @@ import (
 const (
 	// callTime limits each call to auth.
 	callTime = 2 * time.Second
-	// unpagedTime is how long a session is kept that auth of an earlier release listed. Such a list has no expiry, and each
+	// unpagedTime is how long a session from the list of an earlier release of auth is kept. Such a list has no expiry times, and each
 	// reload lists the sessions again.
 	unpagedTime = 5 * time.Minute
 )
@@ -31,8 +31,8 @@ type Trust struct {
 
 // Revoked is a page of ended sessions.
 type Revoked struct {
-	// Sessions has the time at which the last access token of each session has expired, in seconds since 1970. It is
-	// compact because there may be a million.
+	// Sessions maps each session to the time at which its last access token expires, in seconds since 1970. The type is compact
+	// because there may be a million sessions.
 	Sessions map[uuid.UUID]uint32
 	// Cursor continues after this page, or after the last page with sessions that were ended since.
 	Cursor string
@@ -40,7 +40,7 @@ type Revoked struct {
 	More bool
 }
 
-// FromAuth returns a Trust that asks the auth service.
+// FromAuth returns a Trust that calls the auth service.
 func FromAuth(client authv1.AuthServiceClient) Trust {
 	return TrustOf(
 		func(ctx context.Context, req *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
@@ -79,6 +79,7 @@ func TrustOf(
 	}
 }
 
+// parseKeys decodes auth's key set.
 func parseKeys(set *authv1.GetKeySetResponse) (map[string]ed25519.PublicKey, error) {
 	keys := map[string]ed25519.PublicKey{}
 	for _, k := range set.GetKeys() {
@@ -91,7 +92,8 @@ func parseKeys(set *authv1.GetKeySetResponse) (map[string]ed25519.PublicKey, err
 	return keys, nil
 }
 
-// parseRevoked also accepts the answer of an earlier release, which has all sessions, as text, and no cursor.
+// parseRevoked decodes a page of ended sessions. It also accepts the response of an earlier release: all sessions, as text, without a
+// cursor.
 func parseRevoked(page *authv1.ListRevokedSessionsResponse, now time.Time) (Revoked, error) {
 	packed, expire := page.GetSessions(), page.GetExpireAt()
 	if len(packed) != 16*len(expire) {

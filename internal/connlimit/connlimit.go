@@ -3,7 +3,10 @@
 //
 // A connection beyond a limit replaces the connection that has been idle for the longest time: of the same address if the
 // address has too many, otherwise of all. A server reports idle connections through Listener.ConnState, as net/http does. If no
-// connection is idle, the new one is closed at once, so that its client gets an error and not a timeout.
+// connection is idle, the new one is closed immediately, so that its client gets an error and not a timeout.
+//
+// Listen wraps a net.Listener. Package rpc, the gateway and the metrics listener of package app use it. The metrics
+// connections.open, connections.refused and connections.evicted show the effect of the limits. Start reading with Accept and admit.
 package connlimit
 
 import (
@@ -36,10 +39,11 @@ type Listener struct {
 	limits Limits
 
 	mu sync.Mutex
-	// conns has the open connections by the connection that the server sees.
-	conns  map[*conn]bool
+	// conns is the set of open connections.
+	conns map[*conn]bool
+	// counts holds the number of open connections of each client address.
 	counts map[string]int
-	// idle has connections without a request, the longest idle first.
+	// idle holds the connections without a request, those idle for the longest time first.
 	idle *list.List
 
 	refused, evicted metric.Int64Counter
@@ -54,6 +58,7 @@ type conn struct {
 	address  string
 	// idle is the connection's place in the list, or nil.
 	idle *list.Element
+	// once guards Close, and err is its result: a server may close a connection several times.
 	once sync.Once
 	err  error
 }
@@ -74,19 +79,20 @@ func Listen(ctx context.Context, inner net.Listener, limits Limits) (*Listener, 
 	return l, l.instrument(ctx)
 }
 
+// instrument registers the metrics of the listener.
 func (l *Listener) instrument(ctx context.Context) (err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/connlimit")
 	open, err := meter.Int64ObservableGauge("connections.open", metric.WithDescription("Open connections of clients."))
 	if err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
-	if l.refused, err = meter.Int64Counter("connections.refused", metric.WithDescription("Connections that were closed at once because of a limit.")); err != nil {
+	if l.refused, err = meter.Int64Counter("connections.refused", metric.WithDescription("Connections that were closed immediately because of a limit.")); err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
 	if l.evicted, err = meter.Int64Counter("connections.evicted", metric.WithDescription("Idle connections that were closed to make room for others.")); err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
-	// A counter that starts with its first event has no rate at that time.
+	// A counter that first appears with its first event has no rate at that time, so an alert would miss the event.
 	l.refused.Add(ctx, 0, l.attributes)
 	l.evicted.Add(ctx, 0, l.attributes)
 	l.metrics, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
@@ -122,7 +128,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
+// Close implements net.Listener. It also ends the metrics.
 func (l *Listener) Close() error {
 	_ = l.metrics.Unregister()
 	return l.Listener.Close()
@@ -161,6 +167,7 @@ func (l *Listener) longestIdle(address string) *conn {
 	return nil
 }
 
+// remove removes a closed or replaced connection from the counts. The caller must hold mu.
 func (l *Listener) remove(c *conn) {
 	if !l.conns[c] {
 		return
@@ -172,6 +179,7 @@ func (l *Listener) remove(c *conn) {
 	l.setIdle(c, false)
 }
 
+// setIdle adds a connection to the idle ones or removes it. The caller must hold mu.
 func (l *Listener) setIdle(c *conn, idle bool) {
 	switch {
 	case idle && c.idle == nil:
@@ -182,7 +190,7 @@ func (l *Listener) setIdle(c *conn, idle bool) {
 	}
 }
 
-// ConnState is for http.Server.ConnState. A connection without its first request is idle, too.
+// ConnState is a callback for http.Server.ConnState. A connection before its first request is idle, too.
 func (l *Listener) ConnState(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok {
@@ -195,7 +203,7 @@ func (l *Listener) ConnState(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. The connection no longer counts.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		c.listener.mu.Lock()
@@ -206,7 +214,7 @@ func (c *conn) Close() error {
 	return c.err
 }
 
-// network returns the part of a peer's address that one client has for itself.
+// network returns the part of a peer's address that belongs to one client, see caller.Network.
 func network(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {

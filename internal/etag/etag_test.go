@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestIfMatchIsJudgedByStrongComparison(t *testing.T) {
+func TestMatches(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, `"7"`, Format(7))
 	for ifMatch, want := range map[string]bool{

@@ -39,6 +39,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// maxKey is the maximum length of a key in bytes.
 const maxKey = 255
 
 // Call is one request that may be repeated.
@@ -79,9 +80,9 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Mes
 	return replayed, err
 }
 
-// Record is a call's record, for a statement that inserts it together with the guarded write. The statement must insert it into
-// the columns of the same names, only if there is no record of the same scope and key_hash younger than 24 hours. If it did not
-// insert, Replay returns the response. Without a key all fields are nil.
+// Record is a call's record, to be inserted by the statement of the guarded write, into the columns of the same names. The statement
+// must change nothing if a record of the same scope and key_hash is younger than 24 hours. Replay then returns the response. Without
+// a key all fields are nil.
 type Record struct{ KeyHash, RequestMAC, Response []byte }
 
 // Record returns the call's record for its response.
@@ -120,6 +121,7 @@ func Expire(ctx context.Context, q pg.Querier) error {
 	return nil
 }
 
+// checkKey returns an error unless the key is empty or up to 255 printable ASCII characters.
 func checkKey(key string) error {
 	if len(key) > maxKey {
 		return apierr.IdempotencyKey
@@ -148,6 +150,7 @@ func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
+// store adds the encrypted response to the record that claim inserted.
 func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) error {
 	sealed, err := call.seal(response)
 	if err != nil {
@@ -156,11 +159,12 @@ func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) er
 	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`,
 		call.Scope, call.keyHash(), sealed)
 	if err != nil {
-		return fmt.Errorf("remembering an answer: %w", err)
+		return fmt.Errorf("storing a response: %w", err)
 	}
 	return nil
 }
 
+// load fills response with the first response of the key. It returns pgx.ErrNoRows if the key was not used within 24 hours.
 func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) error {
 	type row struct {
 		RequestMAC []byte `db:"request_mac"`
@@ -179,16 +183,18 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 	}
 	plain, err := call.sealer().Open(r.Response, "")
 	if err != nil {
-		return fmt.Errorf("opening a remembered answer: %w", err)
+		return fmt.Errorf("decrypting a stored response: %w", err)
 	}
 	return proto.Unmarshal(plain, response)
 }
 
+// keyHash returns the hash under which the record is stored.
 func (c Call) keyHash() []byte {
 	h := sha256.Sum256([]byte("idempotency key\x00" + c.Key))
 	return h[:]
 }
 
+// requestMAC returns a MAC of the request with the key as its secret. Equal requests have equal MACs.
 func (c Call) requestMAC() []byte {
 	m := hmac.New(sha256.New, []byte(c.Key))
 	m.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
@@ -206,14 +212,15 @@ func (c Call) requestMAC() []byte {
 func (c Call) seal(response proto.Message) ([]byte, error) {
 	plain, err := proto.Marshal(response)
 	if err != nil {
-		return nil, fmt.Errorf("encoding the answer to remember: %w", err)
+		return nil, fmt.Errorf("encoding a response: %w", err)
 	}
 	return c.sealer().Seal(plain, "")
 }
 
+// sealer returns the encryption key for the response, which is derived from the idempotency key.
 func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
-// withoutHeaders returns a copy without the fields that are sent in headers, which may differ between two attempts.
+// withoutHeaders returns a copy without the fields that are sent in headers. They may differ between two attempts.
 func withoutHeaders(m proto.Message) proto.Message {
 	c := proto.Clone(m)
 	r := c.ProtoReflect()

@@ -52,7 +52,7 @@ func written(t *testing.T, pool *pgxpool.Pool) (n int) {
 	return n
 }
 
-func TestARepeatedCallGetsTheFirstAnswer(t *testing.T) {
+func TestInTxReplaysFirstResponse(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	first, err := create(t.Context(), pool, "ada", "k", "Food")
@@ -72,7 +72,7 @@ func TestARepeatedCallGetsTheFirstAnswer(t *testing.T) {
 	require.True(t, proto.Equal(first.GetCategory(), resp.GetCategory()))
 }
 
-func TestAKeyBelongsToItsScopeAndItsRequest(t *testing.T) {
+func TestInTxBindsKeyToScopeAndRequest(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	_, err := create(t.Context(), pool, "ada", "k", "Food")
@@ -90,7 +90,7 @@ func TestAKeyBelongsToItsScopeAndItsRequest(t *testing.T) {
 	require.Equal(t, 5, written(t, pool))
 }
 
-func TestARefusedCallIsForgotten(t *testing.T) {
+func TestInTxDiscardsRecordOfFailedCall(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	_, err := create(t.Context(), pool, "ada", "k", "refused")
@@ -100,7 +100,7 @@ func TestARefusedCallIsForgotten(t *testing.T) {
 	require.False(t, resp.GetReplayed())
 }
 
-func TestOfSimultaneousCallsOneActs(t *testing.T) {
+func TestInTxRunsOneOfSimultaneousCalls(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	var acted atomic.Int32
@@ -121,7 +121,7 @@ func TestOfSimultaneousCallsOneActs(t *testing.T) {
 	require.Equal(t, 1, written(t, pool))
 }
 
-func TestAKeyThatIsNoneIsRefused(t *testing.T) {
+func TestInTxRejectsInvalidKey(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	for _, key := range []string{strings.Repeat("k", 256), "a\nb", "é", "\x7f"} {
@@ -134,7 +134,7 @@ func TestAKeyThatIsNoneIsRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestTheTableTellsNeitherKeyNorAnswer(t *testing.T) {
+func TestInTxStoresNeitherKeyNorPlainResponse(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	_, err := create(t.Context(), pool, "ada", "a very long key", "a secret answer")
@@ -144,7 +144,7 @@ func TestTheTableTellsNeitherKeyNorAnswer(t *testing.T) {
 	require.False(t, bytes.Contains(row, []byte("secret")) || bytes.Contains(row, []byte("long key")))
 }
 
-func TestAKeyIsGoodForADay(t *testing.T) {
+func TestInTxForgetsKeyAfter24Hours(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	for _, scope := range []string{"ada", "grace"} {

@@ -16,6 +16,7 @@ var currencies = table(map[int]string{
 	4: "CLF UYW",
 })
 
+// table converts a list of codes for each number of decimals to a map by code.
 func table(byDecimals map[int]string) map[string]int {
 	t := make(map[string]int)
 	for decimals, codes := range byDecimals {

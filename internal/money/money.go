@@ -138,7 +138,8 @@ func scan(s string) (digits string, exponent int, negative, ok bool) {
 		if err != nil || strings.HasPrefix(exp, "+-") {
 			return "", 0, false, false
 		}
-		// Beyond this every non-zero number is out of range or too fine; clamping keeps the arithmetic below safe.
+		// A larger exponent changes no result: every number except zero is out of range or has too many decimals. The limit prevents
+		// integer overflows below.
 		exponent = max(min(n, 1_000_000), -1_000_000)
 	}
 	whole, frac, hasPoint := strings.Cut(mantissa, ".")
@@ -148,6 +149,7 @@ func scan(s string) (digits string, exponent int, negative, ok bool) {
 	return whole + frac, exponent - len(frac), negative, true
 }
 
+// isDigits reports whether s consists of ASCII digits.
 func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Authority issues certificates on one machine and in tests, where there is no other authority. Its key exists in memory only.
+// Authority issues certificates for `make run` and tests. In production cert-manager does. Its key exists in memory only.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -25,7 +25,7 @@ type Authority struct {
 func NewAuthority(now func() time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making the authority's key: %w", err)
+		return nil, fmt.Errorf("creating the authority's key: %w", err)
 	}
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "coffer"}, NotBefore: now().Add(-time.Minute), NotAfter: now().AddDate(10, 0, 0),
@@ -43,11 +43,11 @@ func NewAuthority(now func() time.Time) (*Authority, error) {
 }
 
 // Issue writes a service's certificate, its key and the authority's certificate into dir, with the file names that Kubernetes
-// uses, and returns their paths. others are further DNS names: each NATS server has its own besides the shared one.
+// uses, and returns their paths. others are additional DNS names, because each NATS server has one besides the shared name.
 func (a *Authority) Issue(dir, service string, life time.Duration, others ...string) (Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return Config{}, fmt.Errorf("making a key: %w", err)
+		return Config{}, fmt.Errorf("creating a key: %w", err)
 	}
 	template := &x509.Certificate{
 		DNSNames: append([]string{service}, others...), NotBefore: a.now().Add(-time.Minute), NotAfter: a.now().Add(life),
@@ -55,7 +55,7 @@ func (a *Authority) Issue(dir, service string, life time.Duration, others ...str
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
-		return Config{}, fmt.Errorf("making a certificate: %w", err)
+		return Config{}, fmt.Errorf("creating a certificate: %w", err)
 	}
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -67,6 +67,7 @@ func (a *Authority) Issue(dir, service string, life time.Duration, others ...str
 		write(c.CA, "CERTIFICATE", a.certificate.Raw), write(c.Key, "PRIVATE KEY", private), write(c.Cert, "CERTIFICATE", der))
 }
 
+// write writes a PEM file that only this account can read.
 func write(name, kind string, der []byte) error {
 	return os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }

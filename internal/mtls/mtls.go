@@ -2,9 +2,10 @@
 //
 // Each service has a certificate with its own name as DNS name, issued by the installation's authority: cert-manager in
 // production, Authority on one machine and in tests. Client and Server return gRPC credentials that require a certificate of
-// the authority from both ends, and Client also checks the name. IsCaller tells an RPC which service calls it. Certificate
-// files are read again on each handshake, so that rotation needs no restart. Without files, connections are not encrypted and
-// services identify themselves with the service key (package rpc).
+// the authority from both ends, and Client also checks the name. IsCaller reports whether a call comes from one of the services
+// that a proto lists. Certificate files are read again on each handshake, so that rotation needs no restart. While a rotation has
+// written only some of the files, the previous certificates are used. Without files, connections are not encrypted and services
+// identify themselves with the service key (package rpc).
 package mtls
 
 import (
@@ -87,6 +88,7 @@ type material struct {
 	authority   *x509.CertPool
 }
 
+// load reads all files.
 func (c Config) load() (*material, error) {
 	certificate, err := c.Certificate()
 	if err != nil {
@@ -116,7 +118,7 @@ func (c Config) Authority() (*x509.CertPool, error) {
 	}
 	authority := x509.NewCertPool()
 	if !authority.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s holds no certificate", c.CA)
+		return nil, fmt.Errorf("%s contains no certificate", c.CA)
 	}
 	return authority, nil
 }

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// callee tells whether it was called by the gateway, in the only RPC that needs no contract of ours.
+// callee accepts only calls of the gateway. Its RPC is the health check, because that needs no proto of this repository.
 type callee struct {
 	healthpb.UnimplementedHealthServer
 }
@@ -40,7 +40,8 @@ func serve(t *testing.T, c Config) (addr string) {
 	return lis.Addr().String()
 }
 
-// call is a connection of its own, which sees the files as they are now. It also returns the server's certificate.
+// call calls the server on a new connection, so that the client reads the current files. It returns the serial number of the server's
+// certificate.
 func call(t *testing.T, addr string, creds credentials.TransportCredentials) (serial string, err error) {
 	t.Helper()
 	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(creds))
@@ -69,7 +70,7 @@ func issue(t *testing.T, a *Authority, service string, life time.Duration) Confi
 	return c
 }
 
-func TestOnlyAGenuineCertificateOfTheInstallationGetsThrough(t *testing.T) {
+func TestServerAcceptsOnlyCertificatesOfItsAuthority(t *testing.T) {
 	t.Parallel()
 	ours, theirs := authority(t, time.Now()), authority(t, time.Now())
 	addr := serve(t, issue(t, ours, "ledger", time.Hour))
@@ -97,7 +98,7 @@ func TestOnlyAGenuineCertificateOfTheInstallationGetsThrough(t *testing.T) {
 	require.Equal(t, codes.PermissionDenied, status.Code(err), "a service that is not on the list: %v", err)
 }
 
-func TestACallerTalksToTheServiceThatItMeantAndNoOther(t *testing.T) {
+func TestClientVerifiesServiceName(t *testing.T) {
 	t.Parallel()
 	ours, theirs := authority(t, time.Now()), authority(t, time.Now())
 	genuine := issue(t, ours, "gateway", time.Hour)
@@ -112,8 +113,8 @@ func TestACallerTalksToTheServiceThatItMeantAndNoOther(t *testing.T) {
 	}
 }
 
-// TestARotatedCertificateCountsWithoutARestart also changes the authority, which is a rotation at its hardest.
-func TestARotatedCertificateCountsWithoutARestart(t *testing.T) {
+// TestRotationNeedsNoRestart also replaces the authority, the most difficult kind of rotation.
+func TestRotationNeedsNoRestart(t *testing.T) {
 	t.Parallel()
 	before, after := authority(t, time.Now()), authority(t, time.Now())
 	ledger, gateway := t.TempDir(), t.TempDir()
@@ -143,8 +144,8 @@ func TestARotatedCertificateCountsWithoutARestart(t *testing.T) {
 	require.NotEqual(t, second, third)
 }
 
-// TestAHalfWrittenRotationLeavesTheOldCertificateInForce also for a client that has not called anybody yet.
-func TestAHalfWrittenRotationLeavesTheOldCertificateInForce(t *testing.T) {
+// TestIncompleteRotationKeepsPreviousCertificate includes a client that has not made a call yet.
+func TestIncompleteRotationKeepsPreviousCertificate(t *testing.T) {
 	t.Parallel()
 	ours := authority(t, time.Now())
 	serving, calling := issue(t, ours, "ledger", time.Hour), issue(t, ours, "gateway", time.Hour)
@@ -158,12 +159,12 @@ func TestAHalfWrittenRotationLeavesTheOldCertificateInForce(t *testing.T) {
 	require.Equal(t, first, second)
 }
 
-func TestWhatIsMissingIsSaidAtTheStart(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, Config{}.Check())
 	require.ErrorContains(t, Config{Cert: "a", Key: "b"}.Check(), "must be set together")
 	c := issue(t, authority(t, time.Now()), "ledger", time.Hour)
-	require.ErrorContains(t, Config{Cert: c.Cert, Key: c.Key, CA: c.Key}.Check(), "holds no certificate")
+	require.ErrorContains(t, Config{Cert: c.Cert, Key: c.Key, CA: c.Key}.Check(), "contains no certificate")
 	require.ErrorIs(t, Config{Cert: c.Cert, Key: c.Key, CA: c.CA + "x"}.Check(), os.ErrNotExist)
 	require.Error(t, Config{Cert: c.Cert, Key: issue(t, authority(t, time.Now()), "ledger", time.Hour).Key, CA: c.CA}.Check())
 	require.ErrorIs(t, Config{Cert: c.Cert + "x", Key: c.Key, CA: c.CA}.Check(), os.ErrNotExist)

@@ -118,7 +118,7 @@ func TestConsumeReceivesPublishedEvent(t *testing.T) {
 	running.Wait()
 }
 
-// TestWakeReachesRelayOfAnotherReplica: the relay that holds the lock may run in another replica than the writer.
+// TestWakeReachesRelayOfAnotherReplica adds an event in one replica while the relay of another one holds the lock.
 func TestWakeReachesRelayOfAnotherReplica(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
@@ -165,8 +165,7 @@ func TestRelayIgnoresRolledBackEvents(t *testing.T) {
 }
 
 // TestRelayAndConsumeExactlyOnceDespiteRestarts stops relays and consumers in the middle of publishing, applying and
-// acknowledging. Every event
-// must be applied exactly once, and the stream must hold it once, in the order of its user.
+// acknowledging. Every event must be applied exactly once, and the stream must contain it once, in the order of its user.
 func TestRelayAndConsumeExactlyOnceDespiteRestarts(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
@@ -239,7 +238,7 @@ func requireStreamInOrder(t *testing.T, bus *Bus, users []uuid.UUID) {
 	}
 }
 
-// follow returns the next events of a user, as many as asked for.
+// follow returns the next count events of a user.
 func follow(t *testing.T, bus *Bus, user uuid.UUID, after uint64, count int) []Received {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -141,7 +141,7 @@ func wakeSubject(service string) string { return "outbox." + service }
 // drops the duplicates by event id.
 //
 // Rows do not become visible in the order of seq: a row takes its number when it is inserted and becomes visible when its
-// transaction commits. The cursor must not pass a number whose row may still appear. The watermark tells how far that is safe.
+// transaction commits. The cursor must not pass a number whose row may still appear. The watermark is the highest safe number.
 type progress struct {
 	// acknowledged holds the time at which NATS acknowledged each event that is still in the outbox.
 	acknowledged map[int64]time.Time

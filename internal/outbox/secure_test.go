@@ -132,7 +132,7 @@ func TestConnectRetriesAfterAuthorizationError(t *testing.T) {
 	require.Eventually(t, bus.conn.IsConnected, 10*time.Second, 5*time.Millisecond)
 }
 
-func TestConnect_password_beside_the_URL(t *testing.T) {
+func TestConnectUsesSeparatePassword(t *testing.T) {
 	t.Parallel()
 	s := natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "any/%thing"})
 	bus, err := Connect(Config{NATSURL: "nats://" + s.Addr().String(), NATSPassword: "any/%thing", NATSReplicas: 1}, "ledger", slog.New(slog.DiscardHandler))

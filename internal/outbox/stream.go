@@ -46,7 +46,7 @@ const natsUser = "coffer"
 type Config struct {
 	// NATSURL is the URL of the NATS servers, with user and password unless NATSPassword is set.
 	NATSURL string `env:"NATS_URL,required,notEmpty,unset"`
-	// NATSPassword is the password of natsUser, for a URL without one.
+	// NATSPassword is the password of natsUser, if the URL contains none.
 	NATSPassword string `env:"NATS_PASSWORD,unset"`
 	// NATSReplicas is the number of servers that store each event: 3 in production.
 	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`

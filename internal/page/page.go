@@ -15,6 +15,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// defaultLimit and maxLimit are the page sizes of all lists.
 const (
 	defaultLimit = 50
 	maxLimit     = 200
@@ -31,7 +32,7 @@ func Limit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// Cursors encrypts positions in a list, so that clients can neither read nor forge them. A position may contain data of other
+// Cursors encrypts positions in a list, so that clients cannot read or forge them. A position may contain data of other
 // users' rows.
 type Cursors struct{ key seal.Key }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-func TestACursorOpensOnlyUnchangedAndInItsOwnScope(t *testing.T) {
+func TestOpenRejectsChangedCursorAndOtherScope(t *testing.T) {
 	t.Parallel()
 	c := NewCursors("secret")
 	cursor, err := c.Seal("wallets of ann", 42)
@@ -27,7 +27,7 @@ func TestACursorOpensOnlyUnchangedAndInItsOwnScope(t *testing.T) {
 	}
 }
 
-func TestPageSizesAreClampedAndRefusedBelowOne(t *testing.T) {
+func TestLimit(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[int32]int{1: 1, 50: 50, 200: 200, 201: 200, 1 << 30: 200} {
 		got, bad := Limit(&asked)

@@ -13,15 +13,16 @@ import (
 )
 
 const (
+	// awaitPause is the time between two attempts.
 	awaitPause = 500 * time.Millisecond
-	// awaitLogEvery is how often a waiting command repeats its log line while the reason stays the same.
+	// awaitLogEvery is the shortest time between two log lines of a waiting command.
 	awaitLogEvery = 15 * time.Second
-	// awaitAttempt bounds one attempt: an address without a pod drops packets instead of refusing the connection.
+	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead of refusing the connection.
 	awaitAttempt = 5 * time.Second
 )
 
-// AwaitServer waits until PostgreSQL accepts a connection to url, at most for limit. Every failure counts as "not yet",
-// because a server that is being set up refuses roles, passwords and databases that exist a moment later.
+// AwaitServer waits until PostgreSQL accepts a connection to url, at most for limit. It retries after every failure, because a
+// server during its setup rejects roles, passwords and databases that exist a moment later.
 func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog.Logger) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -36,8 +37,7 @@ func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog
 	})
 }
 
-// AwaitMigrations waits until the schema of url has all migrations, at most for limit. It needs the service's own role
-// only, and changes nothing.
+// AwaitMigrations waits until the schema of url has all migrations, at most for limit. It only reads, with the service's role.
 func AwaitMigrations(ctx context.Context, url string, migrations fs.FS, limit time.Duration, log *slog.Logger) error {
 	pool, err := Open(ctx, url)
 	if err != nil {
@@ -47,14 +47,15 @@ func AwaitMigrations(ctx context.Context, url string, migrations fs.FS, limit ti
 	return await(ctx, limit, "the schema", log, func(ctx context.Context) error { return CheckMigrated(ctx, pool, migrations) })
 }
 
-// AwaitSchema waits for PostgreSQL, but not for a migration: a service must not serve on a schema that is behind.
+// AwaitSchema waits until PostgreSQL is available, without a limit. It does not wait for migrations: it returns an error if one is
+// missing, because a service must not serve on an outdated schema.
 func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log *slog.Logger) error {
 	for {
 		err := CheckMigrated(ctx, pool, migrations)
 		if err == nil || !IsUnavailable(err) {
 			return err
 		}
-		log.WarnContext(ctx, "waiting for the database", "error", err)
+		log.WarnContext(ctx, "failed to check the schema, trying again", "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -63,7 +64,8 @@ func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log 
 	}
 }
 
-// await repeats try until it succeeds, for at most limit, and logs why it waits. Its error wraps the last failure.
+// await repeats try until it succeeds, at most for limit, and logs the failures. Its error wraps the last failure. subject names the
+// thing that it waits for.
 func await(ctx context.Context, limit time.Duration, subject string, log *slog.Logger, try func(ctx context.Context) error) error {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -76,12 +78,12 @@ func await(ctx context.Context, limit time.Duration, subject string, log *slog.L
 		if err == nil {
 			return nil
 		}
-		// The end of the limit interrupts an attempt, and says less than the failure before it.
+		// The limit interrupts the last attempt, whose error is less specific than that of the attempt before.
 		if ctx.Err() == nil || last == nil {
 			last = err
 		}
 		if time.Since(logged) > awaitLogEvery {
-			log.WarnContext(ctx, "waiting for "+subject, "error", err, "limit", limit)
+			log.WarnContext(ctx, "failed to reach "+subject+", trying again", "error", err, "limit", limit.String())
 			logged = time.Now()
 		}
 		select {

@@ -16,13 +16,19 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// logged is a log handler that reports each message.
+// logged is a log handler that sends each message with its attribute "limit".
 type logged chan string
 
 func (l logged) Enabled(context.Context, slog.Level) bool { return true }
 func (l logged) WithAttrs([]slog.Attr) slog.Handler       { return l }
 func (l logged) WithGroup(string) slog.Handler            { return l }
 func (l logged) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "limit" {
+			r.Message += " for " + a.Value.String()
+		}
+		return true
+	})
 	l <- r.Message
 	return nil
 }
@@ -39,7 +45,7 @@ func TestAwaitServer(t *testing.T) {
 		lines := make(logged, 100)
 		done := make(chan error, 1)
 		go func() { done <- pg.AwaitServer(t.Context(), address, time.Minute, slog.New(lines)) }()
-		require.Equal(t, "waiting for the database", <-lines)
+		require.Equal(t, "failed to reach the database, trying again for 1m0s", <-lines)
 		start()
 		require.NoError(t, <-done)
 		require.Empty(t, lines, "one line, not one for each attempt")
@@ -71,7 +77,7 @@ func TestAwaitMigrations(t *testing.T) {
 	lines := make(logged, 100)
 	done := make(chan error, 1)
 	go func() { done <- pg.AwaitMigrations(t.Context(), first, migrations, time.Minute, slog.New(lines)) }()
-	require.Equal(t, "waiting for the schema", <-lines, "there is no schema yet")
+	require.Equal(t, "failed to reach the schema, trying again for 1m0s", <-lines, "there is no schema yet")
 	require.NoError(t, pg.Migrate(t.Context(), target, name, migrations))
 	require.NoError(t, <-done)
 
@@ -80,10 +86,10 @@ func TestAwaitMigrations(t *testing.T) {
 	require.ErrorContains(t, err, "the schema is behind")
 	require.NoError(t, pg.Migrate(t.Context(), target, name, later))
 	require.NoError(t, pg.AwaitMigrations(t.Context(), first, migrations, time.Minute, slog.New(slog.DiscardHandler)),
-		"the release before runs on the new schema")
+		"the previous release runs on the new schema")
 }
 
-// startsLater returns the URL of a server that closes each connection until start is called, and then is PostgreSQL.
+// startsLater returns the URL of a proxy in front of PostgreSQL. It closes each connection until start is called.
 func startsLater(t *testing.T, target string) (address string, start func()) {
 	t.Helper()
 	to, err := url.Parse(target)
@@ -111,6 +117,7 @@ func startsLater(t *testing.T, target string) (address string, start func()) {
 	return from.String(), func() { close(started) }
 }
 
+// forward copies data between a connection and the server.
 func forward(conn net.Conn, to string) {
 	defer func() { _ = conn.Close() }()
 	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", to)

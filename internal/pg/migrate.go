@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Pods that start together migrate one after the other: each tries for the lock every lockInterval seconds, lockAttempts
+	// Jobs that start together migrate one after the other. Each tries to get the lock every lockInterval seconds, lockAttempts
 	// times, which is five minutes.
 	lockInterval = 1
 	lockAttempts = 300
@@ -26,7 +26,7 @@ const (
 	maxMigrationAttempts = 20
 )
 
-// errInvalidURL replaces pgx's error, whose text may hold the password.
+// errInvalidURL replaces pgx's error, whose text may contain the password.
 var errInvalidURL = errors.New("the database URL is not a valid postgres:// URL")
 
 // identifier matches schema names that need no quoting in SQL.
@@ -69,8 +69,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	return nil
 }
 
-// up applies the pending migrations. It retries a migration that loses a lock or a deadlock to other transactions, which is
-// safe because each migration is one transaction, or repeatable by itself.
+// up applies the pending migrations. It retries a migration after a lock timeout or a deadlock. That is safe because each migration
+// is one transaction or can be repeated.
 func up(ctx context.Context, provider *goose.Provider) error {
 	for attempt := 1; ; attempt++ {
 		_, err := provider.Up(ctx)
@@ -98,7 +98,7 @@ func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) er
 		return fmt.Errorf("reading the schema's version: %w", err)
 	}
 	if pending {
-		return fmt.Errorf("the schema is behind: run the migrate command first")
+		return errors.New("the schema is behind: run the migrate command first")
 	}
 	return nil
 }

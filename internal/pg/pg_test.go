@@ -170,7 +170,7 @@ func TestOpenReportsClosedPortAsUnavailable(t *testing.T) {
 	require.Less(t, time.Since(begin), time.Second)
 }
 
-// TestOpenReportsSilentServerAsUnavailable covers a machine without power: no host rejects the connection.
+// TestOpenReportsSilentServerAsUnavailable covers a machine without power, which does not reject connections.
 func TestOpenReportsSilentServerAsUnavailable(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -286,7 +286,7 @@ func withSecond(sql string) fstest.MapFS {
 	}
 }
 
-// schemaToMigrate creates a role and returns its name, and a URL that may create the schema of that name.
+// schemaToMigrate creates a role. It returns the role's name and the URL of a user that may create the schema of that name.
 func schemaToMigrate(t *testing.T) (url, name string) {
 	t.Helper()
 	if url = os.Getenv("TEST_DATABASE_URL"); url == "" {

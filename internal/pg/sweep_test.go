@@ -13,7 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-func TestSweepRunsAtOnceAndHourlyDespiteErrors(t *testing.T) {
+func TestSweepRunsImmediatelyAndHourlyDespiteErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

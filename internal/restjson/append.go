@@ -17,14 +17,17 @@ import (
 // the end of the last.
 type span struct {
 	start, end int
-	sent       bool
+	// sent reports whether the message contains the field.
+	sent bool
 }
 
+// in returns the bytes of the span.
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
 // usualFields is the number of fields for which spans need no allocation. Few messages have more.
 const usualFields = 16
 
+// append appends an encoded message as a JSON object.
 func (p *plan) append(b, message []byte) ([]byte, error) {
 	var room [usualFields]span
 	spans := room[:]
@@ -83,8 +86,8 @@ func (p *plan) find(message []byte, spans []span) error {
 	return nil
 }
 
-// consume parses the field at the start of b. It returns its value without the length prefix, and the length n of the whole field,
-// which is negative if the field is malformed.
+// consume parses the field at the start of b. It returns its value without the length prefix, and the length n of the whole field. n
+// is negative if the field is malformed.
 func consume(b []byte) (number protowire.Number, wireType protowire.Type, value []byte, n int) {
 	number, wireType, start := protowire.ConsumeTag(b)
 	if start < 0 {
@@ -101,6 +104,7 @@ func consume(b []byte) (number protowire.Number, wireType protowire.Type, value 
 	return number, wireType, value, start + n
 }
 
+// append appends the value of a field: a list, a map or one value.
 func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	switch {
 	case f.field.IsMap():
@@ -125,11 +129,12 @@ func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	}
 }
 
+// appendList appends a list as a JSON array.
 func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	b = append(b, '[')
 	first := true
 	for value := range f.each(fields) {
-		// Numbers share one value.
+		// A packed list has all its numbers in one value.
 		for once := !f.packed; once || len(value) > 0; once = false {
 			if !first {
 				b = append(b, ',')

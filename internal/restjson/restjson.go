@@ -1,9 +1,11 @@
 // Package restjson encodes protobuf messages as the JSON that REST clients see, in responses, live events and webhook bodies.
 //
 // Append encodes a message, and AppendEncoded a message in protobuf's wire format without decoding it first. Field options in
-// the protos choose the representation (restv1). The output is deterministic. Headers and Value give access to fields that are
-// sent in HTTP headers. plan, in this file, holds the encoding of a message type and is computed once; append.go applies it and
-// text.go writes strings and numbers. An error means that a service filled a message wrongly.
+// the protos choose the representation (restv1). The output is deterministic. An error means that a service filled a message wrongly.
+// Headers and Value give access to fields that are sent in HTTP headers.
+//
+// Start reading with plan in this file: it describes the encoding of a message type and is computed once. append.go applies it, and
+// text.go writes strings and numbers.
 package restjson
 
 import (
@@ -58,10 +60,11 @@ type plan struct {
 	headers []Header
 	// byNumber maps field numbers to indexes in fields, -1 for numbers without a field.
 	byNumber []int
-	// any is set for google.protobuf.Any, which is encoded as the message that it contains.
+	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
 	any bool
 }
 
+// plannedField describes the encoding of one field.
 type plannedField struct {
 	field  protoreflect.FieldDescriptor
 	number protowire.Number
@@ -83,6 +86,7 @@ type plannedField struct {
 // plans caches the plans by the full name of the message.
 var plans sync.Map
 
+// planOf returns the plan of a message type, from the cache if possible.
 func planOf(d protoreflect.MessageDescriptor) *plan {
 	if known, ok := plans.Load(d.FullName()); ok {
 		return known.(*plan)
@@ -114,6 +118,7 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 	return p
 }
 
+// wireType returns the type of a field's values in the wire format.
 func wireType(field protoreflect.FieldDescriptor) protowire.Type {
 	switch {
 	case field.IsPacked():

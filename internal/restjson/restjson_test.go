@@ -16,7 +16,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-func TestEveryStringIsReadBackAsItWas(t *testing.T) {
+func TestAppendStringRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
@@ -27,7 +27,7 @@ func TestEveryStringIsReadBackAsItWas(t *testing.T) {
 	})
 }
 
-func TestEveryDoubleIsReadBackAsItWas(t *testing.T) {
+func TestAppendDoubleRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.Float64().Draw(t, "f")
@@ -38,7 +38,7 @@ func TestEveryDoubleIsReadBackAsItWas(t *testing.T) {
 	})
 }
 
-func TestWhatIsANumberIsWhatJSONSays(t *testing.T) {
+func TestIsNumberAgreesWithJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`-?[0-9]{0,3}(\.[0-9]{0,2})?([eE][+-]?[0-9]{0,2})?`).Draw(t, "s")
@@ -46,7 +46,7 @@ func TestWhatIsANumberIsWhatJSONSays(t *testing.T) {
 	})
 }
 
-func TestAReceiptIsReadBackAsItWas(t *testing.T) {
+func TestAppendRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		amount := fmt.Sprintf("%d.%02d", rapid.Int64().Draw(t, "major"), rapid.IntRange(0, 99).Draw(t, "minor"))
@@ -85,14 +85,14 @@ func TestAReceiptIsReadBackAsItWas(t *testing.T) {
 	})
 }
 
-func TestAnInt64IsANumber(t *testing.T) {
+func TestAppendInt64AsNumber(t *testing.T) {
 	t.Parallel()
 	written, err := Append(nil, &ledgerv1.SpentAmount{Currency: "JPY", SpentMinor: math.MinInt64})
 	require.NoError(t, err)
 	require.Contains(t, string(written), `"spentMinor":-9223372036854775808`)
 }
 
-func TestAnAnyIsTheMessageInIt(t *testing.T) {
+func TestAppendAnyAsItsMessage(t *testing.T) {
 	t.Parallel()
 	packed, err := anypb.New(&ledgerv1.WalletDeleted{OwnerId: "a", WalletId: "b"})
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ func appendDouble(b []byte, f float64) []byte {
 	return strconv.AppendFloat(b, f, 'f', -1, 64)
 }
 
+// hexDigits are the digits in escapes such as \u001f.
 const hexDigits = "0123456789abcdef"
 
 // appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in older JavaScript.
@@ -65,6 +66,7 @@ func plain(s []byte) int {
 	return n
 }
 
+// appendEscaped appends the escape of an ASCII character that JSON strings must not contain.
 func appendEscaped(b []byte, c byte) []byte {
 	if i := strings.IndexByte("\"\\\n\r\t", c); i >= 0 {
 		return append(b, '\\', `"\nrt`[i])

@@ -19,7 +19,7 @@ import (
 )
 
 // authorize is the interceptor that checks whether the caller may call the method. The options access and callers in the proto
-// say who may.
+// define the permitted callers.
 func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
@@ -81,7 +81,7 @@ func bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// rule holds the options of a method that say who may call it.
+// rule holds the options of a method that define its permitted callers.
 type rule struct {
 	access  restv1.Access
 	callers []string

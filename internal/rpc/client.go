@@ -24,8 +24,8 @@ import (
 
 // Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not wait for the service: calls
 // fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service
-// are retried when a connection breaks. A caller that is a service passes the service key. The gateway, which acts for users only, passes
-// its GatewayKey or none. The key is sent only if services have no certificates.
+// are retried when a connection breaks. A caller that is a service passes the service key. The gateway only acts for users and
+// passes its GatewayKey or none. The key is sent only if services have no certificates.
 func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*Conn, error) {
 	if err := certificate.Check(); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestDialRetriesOnlyMethodsWithoutSideEffects(t *testing.T) {
 	require.Equal(t, int32(1), tries.Load())
 }
 
-func TestDialUnavailableServiceFailsAtOnce(t *testing.T) {
+func TestDialUnavailableServiceFailsImmediately(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.stop()
@@ -77,7 +77,7 @@ func TestDialUnavailableServiceFailsAtOnce(t *testing.T) {
 	require.Less(t, time.Since(begin), time.Second)
 }
 
-// TestDialDoesNotSendServiceKeyWithCertificates is about what crosses the wire, and what opens doors then.
+// TestDialDoesNotSendServiceKeyWithCertificates also checks that a key or a token does not replace a certificate.
 func TestDialDoesNotSendServiceKeyWithCertificates(t *testing.T) {
 	t.Parallel()
 	authority, err := mtls.NewAuthority(time.Now)
@@ -110,7 +110,7 @@ func TestDialDoesNotSendServiceKeyWithCertificates(t *testing.T) {
 	_, err = gateway.GetMe(as(t, "authorization", "Bearer "+encrypted.token), &authv1.GetMeRequest{})
 	require.NoError(t, err)
 	_, err = encrypted.auth.Login(t.Context(), &authv1.LoginRequest{})
-	require.Equal(t, codes.Unavailable, status.Code(err), "in the clear there is nobody")
+	require.Equal(t, codes.Unavailable, status.Code(err), "the server accepts no connection without TLS")
 	_, err = Dial(encrypted.addr, authService, "", mtls.Config{CA: "none.pem"})
 	require.ErrorContains(t, err, "must be set together")
 }

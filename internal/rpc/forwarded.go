@@ -27,8 +27,8 @@ func GatewayKey(serviceKey string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// ClientAddress returns the address of the client that a call was made for. That is the forwarded address if the gateway
-// made the call, and the peer's otherwise: anybody who reaches the port can send metadata. It is invalid when unknown.
+// ClientAddress returns the address of the client for which a call was made. It is the forwarded address if the gateway made the call,
+// otherwise the peer's address, because any peer can send this metadata. It is invalid if the address is unknown.
 func (c Config) ClientAddress(ctx context.Context) netip.Addr {
 	if values := metadata.ValueFromIncomingContext(ctx, metadataForwardedFor); len(values) > 0 && c.isGateway(ctx) {
 		// The gateway appends the address that it saw. Entries before it were sent by the client.

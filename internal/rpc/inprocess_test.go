@@ -26,7 +26,7 @@ func direct(t *testing.T, s *setup, key string) *Conn {
 	conn, err := Dial(InProcess+s.addr, authv1.File_coffer_auth_v1_auth_proto.Services().Get(0), key, mtls.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	// The server is found once it serves; one whose connection is gone can be reached in no other way.
+	// Once the server is registered, calls do not need the connection. It is closed, so that a call through gRPC would fail.
 	require.Eventually(t, func() bool { _, ok := localServers.Load(s.addr); return ok }, 10*time.Second, time.Millisecond)
 	require.NoError(t, conn.Close())
 	return conn
@@ -88,7 +88,7 @@ func TestInvokeInProcessPassesNoContextValues(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	type key struct{}
-	var seen context.Context //nolint:containedctx // What the service was given is what is tested.
+	var seen context.Context //nolint:containedctx // The test checks the context of the handler.
 	s.do = func(ctx context.Context) error { seen = ctx; return ctx.Err() }
 	auth := authv1.NewAuthServiceClient(direct(t, s, ""))
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
@@ -128,7 +128,7 @@ func TestServeDrainsInProcessCalls(t *testing.T) {
 	select {
 	case <-entered:
 	case err := <-answered:
-		require.FailNow(t, "it never began", "%v", err)
+		require.FailNow(t, "the call was not executed", "%v", err)
 	}
 	s.stop()
 	require.Eventually(t, func() bool { return !s.server.inProcess.TryRLock() || unlock(s) }, 10*time.Second, time.Millisecond)
@@ -136,7 +136,7 @@ func TestServeDrainsInProcessCalls(t *testing.T) {
 	require.Error(t, err)
 	select {
 	case err := <-s.ended:
-		require.Fail(t, "it ended with a call in it", "%v", err)
+		require.Fail(t, "the server ended before the call", "%v", err)
 	default:
 	}
 	close(leave)
@@ -144,5 +144,5 @@ func TestServeDrainsInProcessCalls(t *testing.T) {
 	require.NoError(t, <-s.ended)
 }
 
-// unlock gives back a lock that was had, and reports false.
+// unlock releases an acquired read lock and returns false.
 func unlock(s *setup) bool { s.server.inProcess.RUnlock(); return false }

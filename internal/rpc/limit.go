@@ -49,7 +49,7 @@ func (s *Server) shedLoad(ctx context.Context, req any, info *grpc.UnaryServerIn
 		return next(ctx, req)
 	}
 	if !s.limit.Enter() {
-		// Retries would add to the overload. A negative pushback tells the client not to retry.
+		// Retries would add to the overload. A negative pushback prevents retries of the client.
 		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
 		return nil, apierr.Unavailable.GRPCStatus().Err()
 	}

@@ -2,8 +2,8 @@
 //
 // A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging, conversion of errors, recovery from
 // panics, deadlines and authorization, in this order (see intercept in inprocess.go and stream in stream.go). An RPC method can
-// rely on a verified caller (package caller), a deadline and a request id. It returns any error: Public decides what the caller
-// may see of it. Serve also answers health checks and drains calls when the process stops.
+// rely on a verified caller (package caller), a deadline and a request id. It returns any error: Public converts it to the error that
+// the caller may see. Serve also answers health checks and drains calls when the process stops.
 //
 // Dial returns a connection with tracing, retries of reads, and credentials. Within one process it can call handlers directly
 // (inprocess.go). Gate and Limit are concurrency limiters for handlers and for the gateway.
@@ -80,7 +80,7 @@ type Config struct {
 	// HealthAddr is an address that serves only health checks, without TLS, because Kubernetes has no client certificate. It is
 	// off if empty.
 	HealthAddr string `env:"HEALTH_ADDR"`
-	// Reflection lets grpcurl list and describe the RPCs.
+	// Reflection turns on server reflection, with which grpcurl lists and describes the RPCs.
 	Reflection bool `env:"REFLECTION" envDefault:"false"`
 	// MaxConnections limits the open connections in total, MaxConnectionsPerAddress per client address. 0 means no limit.
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"2000"`
@@ -104,14 +104,14 @@ type Server struct {
 	stats      stats.Handler
 	// methods holds the registered unary methods by full name, for in-process calls.
 	methods map[string]registered
-	// services are the full names of the registered services, for the health service.
+	// services holds the full names of the registered services. The health service reports each of them.
 	services []string
 	// inProcess is read-locked by each in-process call and write-locked by a stopping server.
 	inProcess sync.RWMutex
 }
 
-// NewServer returns a server that verifies users' tokens with verifier, which may be nil if no RPC takes users. Register the
-// services, then call Serve.
+// NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is for users. Register the services,
+// then call Serve.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
 	s := &Server{
 		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout,
@@ -234,7 +234,7 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 	}
 }
 
-// setHealth sets the status of the whole process, which has the name "", and of each of its services, by full name.
+// setHealth sets the status of each registered service, by full name, and that of the whole process, whose name is "".
 func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
 	s.health.SetServingStatus("", status)
 	for _, name := range s.services {
@@ -286,8 +286,8 @@ func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMetho
 // canceled appears in the log only, because the client is gone.
 var canceled = apierr.New(restv1.Reason_CANCELED)
 
-// Public returns the error that a caller may see for err, nil for nil. No other code decides that. Errors without a public form
-// become INTERNAL, and their text appears only in the log.
+// Public returns the error that a caller may see for err, and nil for nil. No other code makes this decision. Errors without a public
+// form become INTERNAL, and their text appears only in the log.
 func Public(err error) *apierr.Error {
 	if err == nil {
 		return nil
@@ -321,7 +321,7 @@ func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, 
 
 // deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has no time left.
 func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	// limitDeadline has set one.
+	// limitDeadline has set a deadline.
 	end, _ := ctx.Deadline()
 	end = end.Add(-hopReserve)
 	if time.Until(end) <= 0 {
@@ -332,7 +332,7 @@ func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
 	return next(ctx, req)
 }
 
-// acting carries the caller's identity from admit, which is an inner interceptor, out to finish, which logs it.
+// acting carries the caller's identity from admit, an inner interceptor, to finish, an outer interceptor that logs it.
 type acting struct {
 	caller.Identity
 	known bool

@@ -36,8 +36,8 @@ import (
 
 const serviceKey = "the installation's"
 
-// fake serves one RPC of each access: GetMe asks for a user, Login for nobody, FindUserByEmail for a service, and
-// StreamEvents for a user as long as it lasts.
+// fake serves one RPC of each access: GetMe requires a user, Login is public, FindUserByEmail requires a service, and StreamEvents is a
+// stream that requires a user.
 type fake struct {
 	authv1.UnimplementedAuthServiceServer
 	budgetv1.UnimplementedNotificationServiceServer
@@ -83,7 +83,7 @@ type setup struct {
 	ended   chan error
 }
 
-// logBook keeps what was logged.
+// logBook records log lines.
 type logBook struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -142,7 +142,7 @@ func start(t *testing.T, change ...func(*setup)) *setup {
 	s.addr = lis.Addr().String()
 	go func() { s.ended <- s.server.Serve(ctx, lis, func(context.Context) error { return nil }) }()
 	t.Cleanup(func() { stop(); s.server.Stop() })
-	// A plain connection: what rpc.Dial adds has tests of its own.
+	// The connection does not use rpc.Dial, which has separate tests.
 	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*MaxMessage)))
 	require.NoError(t, err)
@@ -151,7 +151,7 @@ func start(t *testing.T, change ...func(*setup)) *setup {
 	return s
 }
 
-// as is a context that carries metadata, names and values in turn.
+// as returns a context with metadata, given as alternating names and values.
 func as(t *testing.T, pairs ...string) context.Context {
 	t.Helper()
 	return metadata.AppendToOutgoingContext(t.Context(), pairs...)
@@ -167,7 +167,7 @@ func reason(err error) string {
 func TestPublicHidesUndeclaredErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "row 42 of shard 7"
-	// Nobody answers there, and nobody refuses.
+	// The kernel accepts connections to this address, but no server responds.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
@@ -177,21 +177,21 @@ func TestPublicHidesUndeclaredErrors(t *testing.T) {
 		err    error
 		reason string
 		code   codes.Code
-		// logged tells that the log keeps what the caller does not see.
+		// logged reports whether the log contains the text that is hidden from the caller.
 		logged bool
 	}{
 		"declared":                    {fmt.Errorf("%s: %w", secret, taken), "EMAIL_ALREADY_EXISTS", codes.AlreadyExists, false},
 		"declared by another service": {fmt.Errorf("%s: %w", secret, taken.GRPCStatus().Err()), "EMAIL_ALREADY_EXISTS", codes.AlreadyExists, false},
 		"anything":                    {errors.New(secret), "INTERNAL", codes.Internal, true},
 		"another server's status":     {status.Error(codes.NotFound, secret), "INTERNAL", codes.Internal, true},
-		"a service that is away":      {status.Error(codes.Unavailable, secret), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
-		"a service that is slow":      {status.Error(codes.DeadlineExceeded, secret), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
-		"Postgres away":               {fmt.Errorf("%s: %w", secret, &net.OpError{Op: "dial", Err: io.EOF}), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"an unavailable service":      {status.Error(codes.Unavailable, secret), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
+		"a slow service":              {status.Error(codes.DeadlineExceeded, secret), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
+		"Postgres unavailable":        {fmt.Errorf("%s: %w", secret, &net.OpError{Op: "dial", Err: io.EOF}), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres silent":             {fmt.Errorf("%s: %w", secret, unconnected), "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres shutting down":      {&pgconn.PgError{Code: "57P01", Message: secret}, "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres, deadlock":          {&pgconn.PgError{Code: "40P01", Message: secret}, "SERVICE_UNAVAILABLE", codes.Unavailable, true},
 		"Postgres, a violation":       {&pgconn.PgError{Code: "23505", Message: secret, Detail: secret}, "INTERNAL", codes.Internal, true},
-		"time is over":                {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
+		"an expired deadline":         {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), "DEADLINE_EXCEEDED", codes.DeadlineExceeded, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

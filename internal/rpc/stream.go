@@ -18,7 +18,7 @@ const (
 	// maxStreams is the maximum number of open streams of a server. It is below the connection's limit of concurrent streams, so
 	// that unary calls still fit if one gateway has opened all of them.
 	maxStreams = 4000
-	// verifyInterval is the time between checks of a stream's token, which may expire and whose session may end.
+	// verifyInterval is the time between checks of a stream's token. The token may expire, and its session may end.
 	verifyInterval = 15 * time.Second
 )
 
@@ -38,8 +38,8 @@ type serverStream struct {
 // Context implements grpc.ServerStream.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
-// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A stream has no deadline of its
-// own. It ends when its token expires.
+// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A stream has no deadline. It ends when its
+// token expires.
 func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if infrastructure(info.FullMethod) {
 		return next(srv, ss)
@@ -100,7 +100,7 @@ func withActing(ctx context.Context) (context.Context, *acting) {
 	return context.WithValue(ctx, actingKey{}, seen), seen
 }
 
-// acted returns ctx with the identity that admit verified, if any, for the log.
+// acted returns ctx with the identity that admit verified, so that the log contains it. Without one it returns ctx.
 func (a *acting) acted(ctx context.Context) context.Context {
 	if !a.known {
 		return ctx

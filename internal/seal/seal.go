@@ -21,6 +21,7 @@ type Key [sha256.Size]byte
 // NewKey derives the key of a purpose from a secret that all replicas of a service share.
 func NewKey(secret, purpose string) Key { return sha256.Sum256([]byte(purpose + "\x00" + secret)) }
 
+// aead returns the cipher, which generates a random nonce for each value.
 func (k Key) aead() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(k[:])
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsSealedOpensOnlyUnchangedWithItsKeyAndForItsUse(t *testing.T) {
+func TestOpenRequiresSameKeyAndUse(t *testing.T) {
 	t.Parallel()
 	key := NewKey("secret", "purpose")
 	sealed, err := key.Seal([]byte("text"), "use")

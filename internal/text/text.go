@@ -18,6 +18,7 @@ import (
 )
 
 const (
+	// maxName and maxDescription are maximum numbers of characters.
 	maxName        = 100
 	maxDescription = 1000
 
@@ -39,11 +40,12 @@ func Name(field, s string) (string, *apierr.Field) {
 	return s, nil
 }
 
-// Description returns a text of up to 1000 characters, which may be empty.
+// Description returns a text of 0 to 1000 characters.
 func Description(field, s string) (string, *apierr.Field) {
 	return plain(field, s, maxDescription)
 }
 
+// plain trims, normalizes and checks a text.
 func plain(field, s string, limit int) (string, *apierr.Field) {
 	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 		return "", &apierr.Field{Name: field, Message: "must be UTF-8 text without NUL"}
@@ -65,6 +67,7 @@ func IsInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+// isVisible reports whether a character has a glyph.
 func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }
 
 // ID parses the 36 characters of a UUID in any case. uuid.Parse alone also accepts forms with braces or urn:.

@@ -1,4 +1,7 @@
-// Package natstest gives a test a real NATS server with JetStream on disk.
+// Package natstest starts real NATS servers with JetStream on disk for tests.
+//
+// New is sufficient for most tests. Start uses a given address, so that a test can stop a server and start it again, and Run uses
+// given options, for example TLS. A server stops when its test ends, and its data are in a temporary folder.
 package natstest
 
 import (
@@ -18,7 +21,7 @@ func New(t testing.TB) string {
 	return url
 }
 
-// Start is New at an address of the test's choice, host:port, with nothing stored yet. stop ends it before the test does.
+// Start starts an empty server at an address, host:port. stop stops it before the test ends.
 func Start(t testing.TB, addr string) (url string, stop func()) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(addr)
@@ -29,7 +32,7 @@ func Start(t testing.TB, addr string) (url string, stop func()) {
 	return s.ClientURL(), func() { s.Shutdown(); s.WaitForShutdown() }
 }
 
-// Run starts a server with options of the test's choice. It stops with the test at the latest.
+// Run starts a server with the given options. It stops when the test ends, unless the test stops it before.
 func Run(t testing.TB, options *server.Options) *server.Server {
 	t.Helper()
 	options.NoLog, options.NoSigs = true, true

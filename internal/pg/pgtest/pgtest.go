@@ -1,4 +1,8 @@
-// Package pgtest gives each test a separate schema on a real PostgreSQL server.
+// Package pgtest provides each test with a separate schema on a real PostgreSQL server (ADR 12).
+//
+// New creates the schema, applies a service's migrations, and returns a pool. The schema is dropped when the test ends, so tests run in
+// parallel and need no cleanup. The server is that of TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary
+// server and sets the variable. Without the variable tests fail, and with `go test -short` they are skipped.
 package pgtest
 
 import (
@@ -20,8 +24,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// New returns a pool on a fresh schema with the migrations applied; the schema goes with the test. The server is
-// TEST_DATABASE_URL, which `make test` sets to a throw-away one.
+// New returns a pool on a new schema with the migrations applied. The schema is dropped when the test ends.
 func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	t.Helper()
 	server := os.Getenv("TEST_DATABASE_URL")
@@ -29,7 +32,7 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 		if testing.Short() {
 			t.Skip("needs Postgres")
 		}
-		t.Fatal("TEST_DATABASE_URL is not set: run `make test`, which starts a throw-away Postgres, or set it to a superuser's URL")
+		t.Fatal("TEST_DATABASE_URL is not set: run `make test`, which starts a temporary PostgreSQL, or set it to a superuser's URL")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -47,8 +50,8 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	return pool
 }
 
-// apply runs the files as they are: goose's annotations are comments, and one round trip a file keeps a schema at some
-// 20 ms.
+// apply executes the migrations without goose, whose annotations are SQL comments. One round trip for each file takes about 20 ms for a
+// schema.
 func apply(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -59,7 +62,7 @@ func apply(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 		if err != nil {
 			return err
 		}
-		// Nobody else uses the schema yet, and CONCURRENTLY would wait for all other tests.
+		// CONCURRENTLY would wait for the transactions of all other tests, and is not needed before the schema is in use.
 		if _, err := pool.Exec(ctx, strings.ReplaceAll(string(text), " CONCURRENTLY", ""), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("applying %s: %w", path.Base(name), err)
 		}
@@ -67,18 +70,20 @@ func apply(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 	return nil
 }
 
+// withSchema returns the URL of the server with a schema as search_path.
 func withSchema(t testing.TB, server, schema string) string {
 	t.Helper()
 	u, err := url.Parse(server)
 	require.NoError(t, err)
 	q := u.Query()
 	q.Set("search_path", schema)
-	// Many tests run side by side against one server.
+	// Many tests run in parallel on one server.
 	q.Set("pool_max_conns", "8")
 	u.RawQuery = q.Encode()
 	return u.String()
 }
 
+// drop drops a schema.
 func drop(t testing.TB, server, schema string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

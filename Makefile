@@ -1,10 +1,12 @@
 BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
-# Modules of this repository that are not in the workspace.
+# APART lists the modules with code of this repository that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images tools/prose
 TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
-# The last release of grpc-gateway with a copy of the googleapis protos, which no current Go module contains.
+# PROTOS is the last release of grpc-gateway with a copy of the googleapis protos. No current Go module contains them.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
+COFFER = tools/progress.sh coffer go build -o $(BIN)/coffer ./devstack/cmd/coffer
+WITH_POSTGRES = tools/progress.sh with-postgres go build -o $(BIN)/with-postgres ./devstack/cmd/with-postgres
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
 
 .PHONY: help
@@ -14,29 +16,29 @@ help: ## Show this list
 .PHONY: run
 run: ## Run all of Coffer on this machine, until Ctrl-C (the README lists its settings, such as HTTP_ADDR and DATA_DIR)
 	@devstack/install.sh
-	@devstack/build.sh coffer
+	@$(COFFER)
 	@exec $(BIN)/coffer
 
 .PHONY: backup
 backup: ## Back up the data of make run, while it runs, into a new folder (TO=folder)
-	@devstack/build.sh coffer
-	@$(BIN)/coffer backup $(or $(TO),$(error say where: make backup TO=folder))
+	@$(COFFER)
+	@$(BIN)/coffer backup $(or $(TO),$(error name the folder: make backup TO=folder))
 
 .PHONY: restore
 restore: ## Restore a backup into a new data directory for the next make run (FROM=folder, DATA_DIR=folder)
-	@devstack/build.sh coffer
-	@$(BIN)/coffer restore $(or $(FROM),$(error say what: make restore FROM=folder))
+	@$(COFFER)
+	@$(BIN)/coffer restore $(or $(FROM),$(error name the backup: make restore FROM=folder DATA_DIR=folder))
 
 .PHONY: test
 test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
 	@devstack/install.sh
-	@devstack/build.sh with-postgres
+	@$(WITH_POSTGRES)
 ifdef MODULE
 	GOWORK=off go -C $(MODULE) vet ./...
 	GOWORK=off $(BIN)/with-postgres go -C $(MODULE) test $(TESTFLAGS) ./...
 else
+	@tools/progress.sh "all packages" go vet work
 	@echo "Compiling and running all tests. On a new machine the first results appear after some minutes."
-	go vet work
 	$(BIN)/with-postgres go test $(TESTFLAGS) work
 endif
 
@@ -54,22 +56,22 @@ bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFL
 bench-receipts: ## Read a folder of labeled receipts and score the results (DATA=folder with manifest.jsonl and score)
 	@mkdir -p .cache
 	@devstack/install.sh
-	@devstack/build.sh with-postgres
-	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error say what: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \
+	@$(WITH_POSTGRES)
+	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error name the receipts: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
 
 .PHONY: mutants
 mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
 	@devstack/install.sh
-	@go build -o $(BIN)/with-postgres ./devstack/cmd/with-postgres
+	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
 	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth services/ledger services/budget services/ocr gateway)
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)
 	@devstack/install.sh
-	@devstack/build.sh with-postgres
+	@$(WITH_POSTGRES)
 	@rm -rf .cache/compared && mkdir -p .cache/compared/before
 	@git archive $(or $(BASE),HEAD) | tar -x -C .cache/compared/before && ln -s $(CURDIR) .cache/compared/now
 	@$(BIN)/with-postgres sh -c 'cd .cache/compared; for round in 1 2 3 4 5 6; do for tree in before now; do \
@@ -133,8 +135,7 @@ fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
 
 .PHONY: generate
 generate: $(BIN)/oapi-codegen protos ## Generate Go, the gateway, the OpenAPI document and the Go client from the protos
-	@echo "Compiling the generators: about a minute the first time."
-	@GOWORK=off GOBIN=$(BIN) go -C tools/generate install tool
+	@GOWORK=off GOBIN=$(BIN) tools/progress.sh "the generators" go -C tools/generate install tool
 	$(BIN)/generate-protos $(BIN)
 	cd clients/go && $(BIN)/oapi-codegen -config oapi-codegen.yaml ../../gateway/openapi.json
 
@@ -154,14 +155,14 @@ breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail if protos or REST API break t
 .PHONY: clients
 clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
 	@devstack/install.sh
-	@# Test oapi-codegen's default names in a folder of the Go client's module, because that has the dependencies.
+	@# The code with oapi-codegen's default names compiles only inside the Go client's module, which has its dependencies.
 	@mkdir -p clients/go/defaults && trap 'rm -r clients/go/defaults' EXIT && \
 		$(BIN)/oapi-codegen -package defaults -generate types,client -o clients/go/defaults/client.go gateway/openapi.json && go vet ./clients/go/defaults
 	npm --prefix clients/typescript ci --no-fund --no-audit
 	npm --prefix clients/typescript run lint
 	npm --prefix clients/typescript run generate
 	npm --prefix clients/typescript run build
-	@devstack/build.sh with-postgres
+	@$(WITH_POSTGRES)
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
 
 .PHONY: protos
@@ -219,7 +220,8 @@ grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
 .PHONY: check
 check: lint generate-check test-modules k8s-check telemetry-check test ## Run the checks that every change must pass; CI runs more
 
-# Each tool has a separate module, so that its dependencies do not raise the versions of the services' dependencies.
+# Each tool has a separate module, so that its dependencies do not raise the versions of the services' dependencies. That of grpcurl
+# requires the services' versions of gRPC and protobuf, so that `make grpcurl` reuses the packages that `make run` has compiled.
 $(BIN)/golangci-lint: tools/lint/go.mod
 $(BIN)/buf: tools/buf/go.mod
 $(BIN)/grpcurl: tools/grpcurl/go.mod
@@ -231,6 +233,5 @@ $(BIN)/benchstat: tools/benchstat/go.mod
 $(BIN)/vegeta: tools/vegeta/go.mod
 $(BIN)/govulncheck: tools/vulns/go.mod
 $(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat $(BIN)/vegeta $(BIN)/govulncheck:
-	@echo "Compiling $(@F): up to a few minutes the first time."
-	@CGO_ENABLED=0 GOWORK=off GOBIN=$(BIN) go -C $(<D) install tool
+	@GOWORK=off GOBIN=$(BIN) tools/progress.sh $(@F) go -C $(<D) install tool
 	@touch $@

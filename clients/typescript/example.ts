@@ -1,19 +1,20 @@
-// Books an expense at the Coffer that the argument names, as http://localhost:8080, by somebody new.
+// This example registers a user, creates an expense and prints the wallet's balance. The argument is the URL of the Coffer, by default
+// http://localhost:8080.
 import { client, successful } from "./client.js";
 
 const url = process.argv[2] ?? "http://localhost:8080";
 const email = `${crypto.randomUUID()}@example.com`;
 const password = "correct horse battery staple";
 
-const stranger = client(url);
-successful(await stranger.POST("/api/v1/auth/register", { body: { name: "Ada", email, password } }));
-const { accessToken } = successful(await stranger.POST("/api/v1/auth/login", { body: { email, password } }));
+const anonymous = client(url);
+successful(await anonymous.POST("/api/v1/auth/register", { body: { name: "Ada", email, password } }));
+const { accessToken } = successful(await anonymous.POST("/api/v1/auth/login", { body: { email, password } }));
 
 const ada = client(url, accessToken);
 const { wallet } = successful(await ada.POST("/api/v1/wallet", { body: { name: "Cash", currency: "EUR", balance: 250 } }));
 const { category } = successful(await ada.POST("/api/v1/categories", { body: { name: "Food" } }));
 
-// With a key the request may be sent again without fear, when no answer comes.
+// With an Idempotency-Key a request can be repeated safely if its response was lost. The second request has no effect.
 const header = { "Idempotency-Key": crypto.randomUUID() };
 const date = new Date().toISOString().slice(0, 10);
 for (let i = 0; i < 2; i++) {

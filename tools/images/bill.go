@@ -10,7 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// document is the part of SPDX 2.3 that says what an image is made of.
+// document is an SPDX 2.3 document with the fields that a list of packages needs.
 type document struct {
 	Version       string         `json:"spdxVersion"`
 	License       string         `json:"dataLicense"`
@@ -47,11 +47,11 @@ type relationship struct {
 	To   string `json:"relatedSpdxElement"`
 }
 
-// writeBill lists the Go modules that the linker put into the program, and the packages beneath it.
+// writeBill writes the bill of materials of an image: the Go modules linked into the program, and the Debian packages.
 func writeBill(path, service string, digest v1.Hash, program string, packages []deb) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
-		return fmt.Errorf("reading what the program was built from: %w", err)
+		return fmt.Errorf("reading the build information of the program: %w", err)
 	}
 	bill := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "coffer/" + service,
@@ -72,6 +72,7 @@ func writeBill(path, service string, digest v1.Hash, program string, packages []
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
+// add adds a package with its package URL (purl).
 func (d *document) add(kind, name, version string) {
 	id := fmt.Sprintf("SPDXRef-%d", len(d.Packages)+1)
 	d.Packages = append(d.Packages, spdxPackage{

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds images twice, the second time in another folder without what the first left in the build cache, and compares them.
+# check.sh SERVICE... builds images twice and compares them. The second build runs in another folder with an empty build cache.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 services=("$@")
@@ -19,4 +19,4 @@ for service in "${services[@]}"; do
 	done
 	[ "$(".cache/images/programs/$(go env GOARCH)/$service" version)" = check ]
 done
-echo "Built twice, and the same: ${services[*]}"
+echo "Both builds have the same digests: ${services[*]}"

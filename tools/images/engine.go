@@ -12,7 +12,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// engine is what the ocr service runs: recognition in five languages, the tools for PDF and HEIC, and prlimit from util-linux.
+// engine lists the packages with the programs that the ocr service runs: recognition in five languages, the tools for PDF and HEIC, and
+// prlimit from util-linux.
 var engine = []string{
 	"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-deu", "tesseract-ocr-fra", "tesseract-ocr-spa", "tesseract-ocr-ita",
 	"poppler-utils", "libheif-examples", "util-linux", "libc6",
@@ -21,8 +22,8 @@ var engine = []string{
 // deb is a Debian package in an image.
 type deb struct{ name, version string }
 
-// engineLayer downloads the packages for an architecture with all that they need, as if nothing were installed, and unpacks
-// them without running their scripts. Debian or Ubuntu with apt is needed; the machine's package sources decide the versions.
+// engineLayer downloads the packages for an architecture with all their dependencies, and unpacks them without running their scripts. It
+// requires Debian or Ubuntu with apt. The machine's package sources determine the versions.
 func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error) {
 	debs, err := download(ctx, dir, arch, engine)
 	if err != nil {
@@ -52,13 +53,15 @@ func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error)
 	return layer, found, err
 }
 
+// download downloads packages with all their dependencies and returns the paths of the files. apt uses an empty status file, so that it
+// also downloads packages that are installed on this machine.
 func download(ctx context.Context, dir, arch string, packages []string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	archives, lists := filepath.Join(dir, "archives"), filepath.Join(dir, "lists")
-	// Yesterday's versions must not be unpacked beside today's.
+	// Otherwise an older version from an earlier run would be unpacked too.
 	if err := os.RemoveAll(archives); err != nil {
 		return nil, err
 	}
@@ -89,7 +92,8 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 	return debs, err
 }
 
-// emptyRoot has /usr merged, as the packages expect.
+// emptyRoot creates the root folder of an image with a merged /usr: /bin, /sbin and the libraries are links into /usr. The packages
+// expect that.
 func emptyRoot(root string) error {
 	if err := os.RemoveAll(root); err != nil {
 		return err
@@ -105,7 +109,7 @@ func emptyRoot(root string) error {
 	return nil
 }
 
-// trim takes away what only people and package managers use, and every shell.
+// trim deletes the files that only users and package managers need, and every shell.
 func trim(root string) error {
 	for _, path := range []string{
 		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",

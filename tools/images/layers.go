@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// programLayer holds the program alone: no shell, no package manager, nothing to break into.
+// programLayer returns a layer with only the program and an empty /tmp. Without a shell and a package manager, an attacker who can
+// execute code in the process finds no tools.
 func programLayer(program string) (v1.Layer, error) {
 	content, err := os.ReadFile(program)
 	if err != nil {
@@ -31,7 +32,7 @@ func programLayer(program string) (v1.Layer, error) {
 	})
 }
 
-// treeLayer holds the files under root, in order of their names, owned by root and without set-uid bits.
+// treeLayer returns a layer with the files below root, sorted by name, owned by root and without set-uid bits.
 func treeLayer(root string) (v1.Layer, error) {
 	return layer(func(w *tar.Writer) error {
 		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -43,6 +44,7 @@ func treeLayer(root string) (v1.Layer, error) {
 	})
 }
 
+// addFile writes a file, folder or link to a layer. The header contains no names and times of this machine.
 func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
@@ -81,6 +83,7 @@ func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	return err
 }
 
+// layer returns a layer with the files that write adds.
 func layer(write func(*tar.Writer) error) (v1.Layer, error) {
 	var content bytes.Buffer
 	w := tar.NewWriter(&content)

@@ -1,11 +1,20 @@
-// Command images builds Coffer's container images without a container engine: static programs on an empty base, ocr on
-// the Debian packages of its recognition engine. What comes out depends on the sources alone, not on time or place.
+// Command images builds Coffer's container images without a container engine (ADR 13).
 //
 //	images OUT VERSION [SERVICE ...]
 //
-// writes OUT/<service>.tar, which `ctr images import`, `docker load` and `skopeo copy docker-archive:` read, and beside it
-// OUT/<service>.spdx.json, the bill of materials. OUT/index, an OCI layout, holds an index of all architectures for each
-// service, named coffer/<service>:VERSION. OUT/release.yaml names these by digest for kustomize.
+// An image contains a static program on an empty base. The image of ocr also contains the Debian packages of its recognition engine. The
+// images are reproducible: the same sources, Go toolchain and package versions yield the same digests, at any time and in any folder.
+//
+// The command writes these files:
+//
+//   - OUT/<service>.tar is an archive for this machine's architecture, for `ctr images import`, `docker load` and
+//     `skopeo copy docker-archive:`.
+//   - OUT/<service>.spdx.json is the bill of materials of that image.
+//   - OUT/index is an OCI layout with an index of all architectures for each service, named coffer/<service>:VERSION.
+//   - OUT/release.yaml is a kustomize component that refers to the images by digest.
+//
+// Start reading with builder.all and builder.one. engine.go collects the Debian packages, layers.go packs files, bill.go writes the
+// bill of materials and release.go the component.
 package main
 
 import (
@@ -28,13 +37,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// source is where the images' labels point.
+// source is the repository's URL in the labels of the images.
 const source = "https://github.com/coffer-budget/coffer"
 
 // versionVariable is the variable of internal/app that holds the version.
 const versionVariable = "github.com/coffer-budget/coffer/internal/app.version"
 
-// epoch is when everything in an image was made.
+// epoch is the modification time of all files in an image, because the time of the build would change the digest.
 var epoch = time.Unix(0, 0).UTC()
 
 func main() {
@@ -60,8 +69,10 @@ func main() {
 	}
 }
 
+// builder builds the images of one version into the folder out.
 type builder struct{ out, version string }
 
+// all builds the images of the wanted services and writes the OCI layout and the release.
 func (b builder) all(ctx context.Context, wanted []string) error {
 	if err := os.RemoveAll(filepath.Join(b.out, "index")); err != nil {
 		return err
@@ -71,7 +82,7 @@ func (b builder) all(ctx context.Context, wanted []string) error {
 	}
 	index, err := layout.Write(filepath.Join(b.out, "index"), empty.Index)
 	if err != nil {
-		return fmt.Errorf("making the OCI layout: %w", err)
+		return fmt.Errorf("creating the OCI layout: %w", err)
 	}
 	digests := map[string]v1.Hash{}
 	for _, service := range wanted {
@@ -90,7 +101,8 @@ func (b builder) all(ctx context.Context, wanted []string) error {
 	return b.writeRelease(digests)
 }
 
-// one builds a service's images for both architectures. Ubuntu's archive does not have ocr's packages for the other one.
+// one builds a service's images for both architectures. The image of ocr for the other architecture is omitted if its packages are not
+// available: Ubuntu's archive has only those for the machine's architecture.
 func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error) {
 	index := v1.ImageIndex(empty.Index)
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -117,6 +129,7 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 	return index, nil
 }
 
+// archive writes the image for this machine's architecture, with its bill of materials, and prints its digest.
 func (b builder) archive(service, program string, image v1.Image, packages []deb) error {
 	tag, err := name.NewTag("coffer/"+service+":"+b.version, name.WithDefaultRegistry(""))
 	if err != nil {
@@ -133,7 +146,7 @@ func (b builder) archive(service, program string, image v1.Image, packages []deb
 	return writeBill(filepath.Join(b.out, service+".spdx.json"), service, digest, program, packages)
 }
 
-// image puts a program on its base.
+// image returns the image of a program, and the Debian packages in it.
 func (b builder) image(ctx context.Context, service, arch, program string) (v1.Image, []deb, error) {
 	base, packages := empty.Image, []deb(nil)
 	if service == "ocr" {
@@ -162,7 +175,7 @@ func (b builder) image(ctx context.Context, service, arch, program string) (v1.I
 	return image, packages, err
 }
 
-// config describes the image whose layers file lists already.
+// config completes the configuration of an image. file already lists the layers.
 func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFile {
 	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: epoch}
 	file.Config = v1.Config{
@@ -180,7 +193,7 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 	return file
 }
 
-// compile builds a service from its own module, without the workspace. The program reports the version.
+// compile builds a service's program from the service's module, without the workspace. The linker sets the version.
 func (b builder) compile(ctx context.Context, service, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {
@@ -195,10 +208,10 @@ func (b builder) compile(ctx context.Context, service, arch, program string) err
 	return output(cmd)
 }
 
-// output runs a command, and tells what it said only when it failed.
+// output runs a command. Its output is part of the error if the command fails, and is discarded otherwise.
 func output(cmd *exec.Cmd) error {
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err), errors.New(string(said)))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err), errors.New(string(text)))
 	}
 	return nil
 }

@@ -12,13 +12,14 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// services is every service, in the order of the release file.
+// services lists all services in the order of the release file.
 var services = []string{"auth", "ledger", "budget", "ocr", "gateway"}
 
-// validVersion matches what may stand in a tag, a label and a Job's name.
+// validVersion matches versions that are valid in an image's tag, a Kubernetes label and a Job's name.
 var validVersion = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?$`)
 
-// release is a kustomize component that sets images by digest, the version as a label, and names for the Jobs that migrate.
+// release is a template for a kustomize component. It sets the images by digest, the version as a label, and the names of the
+// migration Jobs.
 var release = template.Must(template.New("release").Parse(`apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 # The release that runs. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml. In the repository it is a
@@ -42,7 +43,7 @@ patches:
 {{- end}}{{end}}
 `))
 
-// releaseFile returns the component for a version. digests has every service's image index.
+// releaseFile returns the component for a version. digests maps every service to the digest of its image index.
 func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 	type image struct {
 		Name   string
@@ -57,7 +58,7 @@ func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 	return text.String(), err
 }
 
-// writeRelease writes OUT/release.yaml, unless only some of the services were built.
+// writeRelease writes OUT/release.yaml. If only some services were built, it deletes the file of an earlier build.
 func (b builder) writeRelease(digests map[string]v1.Hash) error {
 	path := filepath.Join(b.out, "release.yaml")
 	if slices.ContainsFunc(services, func(s string) bool { return digests[s].Hex == "" }) {

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// TestRelease compares the production overlay's placeholder with what a build writes. make k8s-check renders it.
+// TestRelease compares the production overlay's placeholder with the file that a build writes. `make k8s-check` renders it.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	digests := map[string]v1.Hash{}
@@ -24,7 +24,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(placeholder) != want {
-		t.Errorf("the placeholder is not what a build writes:\n%s", want)
+		t.Errorf("the placeholder differs from the file that a build writes:\n%s", want)
 	}
 }
 

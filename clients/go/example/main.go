@@ -1,4 +1,5 @@
-// Command example books an expense at the Coffer that its argument names, as http://localhost:8080, by somebody new.
+// Command example registers a user and creates an expense at a Coffer. Its argument is the URL, for example http://localhost:8080. It
+// prints the wallet's balance.
 package main
 
 import (
@@ -26,6 +27,7 @@ func main() {
 	}
 }
 
+// run creates a wallet, a category and an expense, and prints the new balance.
 func run(ctx context.Context, url string) error {
 	client, err := signedIn(ctx, url)
 	if err != nil {
@@ -45,18 +47,18 @@ func run(ctx context.Context, url string) error {
 	if category.JSON201 == nil {
 		return refused(category.JSONDefault)
 	}
-	// With a key the request may be sent again without fear, when no answer comes.
+	// With an Idempotency-Key a request can be repeated safely if its response was lost. The second request has no effect.
 	key := rand.Text()
 	for range 2 {
-		booked, err := client.CreateTransactionWithResponse(ctx, &coffer.CreateTransactionParams{IdempotencyKey: &key}, coffer.CreateTransactionRequest{
+		created, err := client.CreateTransactionWithResponse(ctx, &coffer.CreateTransactionParams{IdempotencyKey: &key}, coffer.CreateTransactionRequest{
 			Amount: "12.30", Type: new("expense"), Currency: "EUR", Date: time.Now().Format(time.DateOnly), Description: new("Lunch"),
 			WalletId: wallet.JSON201.Wallet.Id, CategoryId: category.JSON201.Category.Id,
 		})
 		if err != nil {
 			return err
 		}
-		if booked.JSON201 == nil {
-			return refused(booked.JSONDefault)
+		if created.JSON201 == nil {
+			return refused(created.JSONDefault)
 		}
 	}
 	after, err := client.GetWalletWithResponse(ctx, wallet.JSON201.Wallet.Id)
@@ -70,21 +72,21 @@ func run(ctx context.Context, url string) error {
 	return nil
 }
 
-// signedIn registers somebody, and returns a client that speaks for him.
+// signedIn registers a user and returns a client with the user's access token.
 func signedIn(ctx context.Context, url string) (*coffer.ClientWithResponses, error) {
-	stranger, err := coffer.NewClientWithResponses(url)
+	anonymous, err := coffer.NewClientWithResponses(url)
 	if err != nil {
 		return nil, err
 	}
 	email, password := rand.Text()+"@example.com", "correct horse battery staple"
-	registered, err := stranger.RegisterWithResponse(ctx, nil, coffer.RegisterRequest{Name: "Ada", Email: email, Password: password})
+	registered, err := anonymous.RegisterWithResponse(ctx, nil, coffer.RegisterRequest{Name: "Ada", Email: email, Password: password})
 	if err != nil {
 		return nil, err
 	}
 	if registered.JSON201 == nil {
 		return nil, refused(registered.JSONDefault)
 	}
-	login, err := stranger.LoginWithResponse(ctx, nil, coffer.LoginRequest{Email: email, Password: password})
+	login, err := anonymous.LoginWithResponse(ctx, nil, coffer.LoginRequest{Email: email, Password: password})
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +96,10 @@ func signedIn(ctx context.Context, url string) (*coffer.ClientWithResponses, err
 	return coffer.NewClientWithResponses(url, coffer.Bearer(login.JSON200.AccessToken))
 }
 
+// refused converts an error response to an error.
 func refused(e *coffer.Error) error {
 	if e == nil {
-		return errors.New("an answer that is not Coffer's")
+		return errors.New("the response is not an error of Coffer")
 	}
 	return fmt.Errorf("%s: %s (request %s)", e.Code, e.Message, e.RequestId)
 }

@@ -18,10 +18,10 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// floods are what an HTTP/2 client may send without end. Each ends when the server has had enough, or when as much was sent as
-// would hurt if it were kept.
+// floods send frames that HTTP/2 allows in any number. A flood ends when a write fails because the server closed or stopped
+// reading the connection, or after a number of frames whose memory the test would notice.
 var floods = map[string]func(*http2Client) error{
-	"streams that are reset at once": func(c *http2Client) error {
+	"streams reset immediately": func(c *http2Client) error {
 		for range 10_000 {
 			if err := errors.Join(c.begin(), c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel)); err != nil {
 				return err
@@ -29,7 +29,7 @@ var floods = map[string]func(*http2Client) error{
 		}
 		return nil
 	},
-	"streams without an end": func(c *http2Client) error {
+	"streams never closed": func(c *http2Client) error {
 		for range 10_000 {
 			if err := c.begin(); err != nil {
 				return err
@@ -37,7 +37,7 @@ var floods = map[string]func(*http2Client) error{
 		}
 		return nil
 	},
-	"headers without an end": func(c *http2Client) error {
+	"endless headers": func(c *http2Client) error {
 		c.stream = 1
 		err := c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.stream, BlockFragment: c.call})
 		for range 1000 {
@@ -78,26 +78,26 @@ var floods = map[string]func(*http2Client) error{
 	},
 }
 
-// ended are the floods that the server answers by closing the connection. Of the others it keeps nothing, or no more than a
-// connection may have.
-var ended = []string{"headers without an end", "pings"}
+// disconnected names the floods after which the server closes the connection. The memory for the others is limited per
+// connection.
+var disconnected = []string{"endless headers", "pings"}
 
 const (
-	// streamsOfConnection is how many a service lets a connection have, and streamMemory what one may cost.
-	streamsOfConnection = 5000
-	streamMemory        = 12 << 10
+	// maxStreams is a service's limit on the streams of a connection, and streamMemory the memory allowed for each.
+	maxStreams   = 5000
+	streamMemory = 12 << 10
 )
 
-// floodTime is how long a flood may last that the server neither ends nor drinks up: it has stopped reading then.
+// floodTime is the write deadline of a flood. It ends floods on connections that the server keeps open but no longer reads.
 const floodTime = 3 * time.Second
 
-// TestAnHTTP2FloodIsCutOffAndHoldsUpNobody floods each service directly, in all ways at once, over connections whose answers are
-// read and over others where they pile up.
+// TestHTTP2Floods sends all floods to each service at the same time, each on a connection whose responses are read and on one
+// whose responses are not read. Another user's requests must succeed meanwhile.
 //
-//nolint:paralleltest // What it does to the machine is not the others' concern.
-func TestAnHTTP2FloodIsCutOffAndHoldsUpNobody(t *testing.T) {
+//nolint:paralleltest // Its load would slow down the other tests.
+func TestHTTP2Floods(t *testing.T) {
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	p := newPersonAt(t, own.URL, "Ada")
+	u := newUserAt(t, own.URL, "Ada")
 	heap := heapInUse()
 	var attack sync.WaitGroup
 	for service, addr := range own.GRPC {
@@ -105,27 +105,27 @@ func TestAnHTTP2FloodIsCutOffAndHoldsUpNobody(t *testing.T) {
 			for _, reads := range []bool{true, false} {
 				c := newHTTP2Client(t, addr, floodTime, reads)
 				attack.Go(func() {
-					_ = flood(c) // whether it could be sent is the kernel's doing, too
-					if reads && slices.Contains(ended, what) && !c.ended() {
+					_ = flood(c) // A failed write proves nothing, because the kernel buffers writes.
+					if reads && slices.Contains(disconnected, what) && !c.ended() {
 						t.Errorf("%s: %s: the connection is still open", service, what)
 					}
 				})
 			}
 		}
 	}
-	p.whileServed(&attack)
-	// Two connections to each service have all the streams that they may, which wait for messages that never come.
-	open := uint64(2*len(own.GRPC)) * streamsOfConnection
-	require.Less(t, heapInUse(), heap+memory+open*streamMemory)
+	u.requireServedDuring(&attack)
+	// Two connections to each service still have the maximum of open streams.
+	open := uint64(2*len(own.GRPC)) * maxStreams
+	require.Less(t, heapInUse(), heap+maxGrowth+open*streamMemory)
 }
 
-// whileServed asks for this and that until an attack is over, and requires that all is answered in time.
-func (p *person) whileServed(attack *sync.WaitGroup) {
+// requireServedDuring sends requests until the attack ends, and requires that each one succeeds before its timeout.
+func (u *user) requireServedDuring(attack *sync.WaitGroup) {
 	over := make(chan struct{})
 	go func() { attack.Wait(); close(over) }()
 	for {
-		p.get("/api/v1/wallet").ok("WALLETS_FETCHED")
-		p.get("/api/v1/budgets").ok("BUDGETS_FETCHED")
+		u.get("/api/v1/wallet").ok("WALLETS_FETCHED")
+		u.get("/api/v1/budgets").ok("BUDGETS_FETCHED")
 		select {
 		case <-over:
 			return
@@ -134,15 +134,15 @@ func (p *person) whileServed(attack *sync.WaitGroup) {
 	}
 }
 
-// http2Client speaks HTTP/2 as it likes.
+// http2Client writes HTTP/2 frames without the checks of a real client.
 type http2Client struct {
 	framer *http2.Framer
 	hpack  *hpack.Encoder
 	block  bytes.Buffer
 	stream uint32
-	// closed tells that the server has ended the connection, to a client that reads.
+	// closed is closed when the server ends the connection, if the client reads.
 	closed chan struct{}
-	// call is the headers of an RPC that anybody may call.
+	// call is the header block of an RPC that needs no token.
 	call []byte
 }
 
@@ -165,7 +165,7 @@ func newHTTP2Client(t *testing.T, addr string, writes time.Duration, reads bool)
 		{"content-type", "application/grpc"},
 		{"te", "trailers"},
 	} {
-		// Sensitive fields stay out of the table, so that the block can be sent again.
+		// Sensitive fields are not added to the HPACK table, so the block can be sent repeatedly.
 		require.NoError(t, c.hpack.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}))
 	}
 	c.call = bytes.Clone(c.block.Bytes())
@@ -178,7 +178,7 @@ func newHTTP2Client(t *testing.T, addr string, writes time.Duration, reads bool)
 	return c
 }
 
-// ended waits for the server to end the connection.
+// ended reports whether the server ends the connection within a minute.
 func (c *http2Client) ended() bool {
 	select {
 	case <-c.closed:
@@ -188,7 +188,7 @@ func (c *http2Client) ended() bool {
 	}
 }
 
-// begin opens a stream and sends no message on it.
+// begin opens a stream without sending a message.
 func (c *http2Client) begin() error {
 	c.stream = (c.stream + 2) | 1
 	return c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.stream, BlockFragment: c.call, EndHeaders: true})

@@ -9,26 +9,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kinds of things by the part of a path that stands before their id.
+// kinds maps the path segment before an id to the kind of the resource.
 var kinds = map[string]string{
 	"wallet": "wallet", "categories": "category", "transaction": "transaction", "budgets": "budget", "members": "member", "notifications": "notification",
 	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery",
 }
 
-// params are the places of the ids in an operation's path, and the kind of thing that belongs there.
+// params returns the kind of resource for each id in the operation's path.
 func (o operation) params(t *testing.T) (kind []string) {
 	t.Helper()
 	parts := strings.Split(o.path, "/")
 	for i, part := range parts {
 		if strings.HasPrefix(part, "{") {
-			require.Contains(t, kinds, parts[i-1], "%s has ids of a kind that this test does not know", o.path)
+			require.Contains(t, kinds, parts[i-1], "add the ids in %s to this test", o.path)
 			kind = append(kind, kinds[parts[i-1]])
 		}
 	}
 	return kind
 }
 
-// at is the path with ids in the places.
+// at returns the path with its placeholders replaced by ids.
 func (o operation) at(ids ...string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(strings.TrimPrefix(o.path, "/"), "/") {
@@ -40,21 +40,21 @@ func (o operation) at(ids ...string) string {
 	return b.String()
 }
 
-// paths are the operation's with each combination of two persons' ids, but for that with the other's alone; without
-// another there is one.
+// paths returns the operation's path with each combination of the ids of two users, except the one with only other's ids.
+// If other is nil, it returns a single path.
 func (o operation) paths(ids, other map[string]string) []string {
 	paths := []string{""}
 	last := ""
 	for part := range strings.SplitSeq(strings.TrimPrefix(o.path, "/"), "/") {
 		var next []string
-		for _, p := range paths {
+		for _, u := range paths {
 			if !strings.HasPrefix(part, "{") {
-				next = append(next, p+"/"+part)
+				next = append(next, u+"/"+part)
 				continue
 			}
-			next = append(next, p+"/"+ids[kinds[last]])
+			next = append(next, u+"/"+ids[kinds[last]])
 			if other != nil {
-				next = append(next, p+"/"+other[kinds[last]])
+				next = append(next, u+"/"+other[kinds[last]])
 			}
 		}
 		paths, last = next, part
@@ -67,60 +67,61 @@ func (o operation) paths(ids, other map[string]string) []string {
 
 var notFound = []int{http.StatusForbidden, http.StatusNotFound}
 
-// ids is the IDOR matrix: each place for an id, in path, query, body and headers, with each of the victim's.
-func (s *siege) ids(t *testing.T) {
+// ids tests for insecure direct object references: it puts each of the victim's ids into each position for an id, in path,
+// query, body and headers.
+func (s *attackRun) ids(t *testing.T) {
 	t.Helper()
-	s.eachOperation(t, func(operation) bool { return true }, func(t *testing.T, p *person, o operation) {
+	s.eachOperation(t, func(operation) bool { return true }, func(t *testing.T, u *user, o operation) {
 		t.Helper()
 		body := s.body(t, o)
 		if places := o.params(t); len(places) > 0 {
-			for _, path := range o.paths(s.theirs, s.own) {
-				o.refused(t, s.call(p, o, path, body), notFound, path)
+			for _, path := range o.paths(s.victimIDs, s.attackerIDs) {
+				o.requireRejected(t, s.call(u, o, path, body), notFound, path)
 			}
-			for _, id := range s.theirs {
+			for _, id := range s.victimIDs {
 				everywhere := slices.Repeat([]string{id}, len(places))
-				o.refused(t, s.call(p, o, o.at(everywhere...), body), []int{400, 403, 404}, everywhere)
+				o.requireRejected(t, s.call(u, o, o.at(everywhere...), body), []int{400, 403, 404}, everywhere)
 			}
 		}
 		for field, value := range body {
 			if !strings.HasSuffix(field, "Id") && !strings.HasSuffix(field, "Ids") {
 				continue
 			}
-			for kind, id := range s.theirs {
+			for kind, id := range s.victimIDs {
 				attack := object{field: id}
 				if _, list := value.([]string); list {
-					attack[field] = []string{s.own["category"], id}
+					attack[field] = []string{s.attackerIDs["category"], id}
 				}
-				o.refused(t, s.call(p, o, s.path(t, o), with(body, attack)), []int{400, 403, 404}, field, "=", kind)
+				o.requireRejected(t, s.call(u, o, s.path(t, o), with(body, attack)), []int{400, 403, 404}, field, "=", kind)
 			}
 		}
 		for _, param := range o.Parameters {
-			for kind, id := range s.theirs {
+			for kind, id := range s.victimIDs {
 				switch param.Value.In {
 				case "query":
-					o.survived(t, s.call(p, o, s.path(t, o)+"?"+param.Value.Name+"="+id, body), param.Value.Name, "=", kind)
+					o.requireSafe(t, s.call(u, o, s.path(t, o)+"?"+param.Value.Name+"="+id, body), param.Value.Name, "=", kind)
 				case "header":
-					o.survived(t, s.call(p, o, s.path(t, o), body, param.Value.Name, id), param.Value.Name, "=", kind)
+					o.requireSafe(t, s.call(u, o, s.path(t, o), body, param.Value.Name, id), param.Value.Name, "=", kind)
 				}
 			}
 		}
 		if body != nil {
-			// What nobody may set by asking for it.
+			// Fields that no client may set.
 			for _, field := range []string{"id", "ownerId", "userId", "createdBy", "memberId", "budgetId", "sessionId"} {
-				o.survived(t, s.call(p, o, s.path(t, o), with(body, object{field: s.theirs["user"]})), field)
+				o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{field: s.victimIDs["user"]})), field)
 			}
-			o.survived(t, s.call(p, o, s.path(t, o), with(body, object{"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01"})))
+			o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01"})))
 		}
 	})
 	t.Run("receipts", func(t *testing.T) {
-		p := &person{t: t, base: s.stack.URL, token: s.attacker.token}
+		u := &user{t: t, base: s.stack.URL, token: s.attacker.token}
 		for _, field := range []string{"walletId", "categoryId"} {
-			for _, id := range s.theirs {
-				form := map[string]string{"walletId": s.own["wallet"], "categoryId": s.own["category"], field: id}
+			for _, id := range s.victimIDs {
+				form := map[string]string{"walletId": s.attackerIDs["wallet"], "categoryId": s.attackerIDs["category"], field: id}
 				s.count.Add(1)
-				a := p.upload("", []byte(groceries), "walletId", form["walletId"], "categoryId", form["categoryId"])
+				a := u.upload("", []byte(groceries), "walletId", form["walletId"], "categoryId", form["categoryId"])
 				require.Contains(t, []int{400, 403, 404}, a.status, "%s", a.raw)
-				require.NotContains(t, string(a.raw), marked)
+				require.NotContains(t, string(a.raw), victimMark)
 			}
 		}
 	})

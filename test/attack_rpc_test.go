@@ -22,8 +22,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// rpcs goes past the gateway, whose checks nothing may depend on: every method, by its descriptor.
-func (s *siege) rpcs(t *testing.T) {
+// rpcs attacks every RPC of the services directly, because their security must not depend on the gateway.
+func (s *attackRun) rpcs(t *testing.T) {
 	t.Helper()
 	forged := s.forgeries(t)
 	conns := map[string]*grpc.ClientConn{}
@@ -41,30 +41,30 @@ func (s *siege) rpcs(t *testing.T) {
 				if want == 0 {
 					want = codes.Unauthenticated
 				}
-				// All of them were tried through the gateway.
-				for _, what := range []string{"alg none", "HS256 by the public key", "a foreign key that it brings", "another's claims", "expired", "another audience", "no session"} {
+				// The tokens attack sends all forgeries through the gateway, so a selection is enough here.
+				for _, what := range []string{"alg none", "HS256 with the public key", "an unknown key in the header", "another user's claims", "expired", "another audience", "no session"} {
 					require.Contains(t, forged, what)
 					_, err := s.ask(t, conns[service], m, nil, "authorization", "Bearer "+forged[what])
 					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
 				}
 				for _, pairs := range [][]string{
-					{"coffer-service-key", "guess"}, {"coffer-service-key", ""}, {"x-user-id", s.theirs["user"]}, {"grpc-metadata-authorization", "Bearer " + s.victim.token},
+					{"coffer-service-key", "guess"}, {"coffer-service-key", ""}, {"x-user-id", s.victimIDs["user"]}, {"grpc-metadata-authorization", "Bearer " + s.victim.token},
 				} {
 					_, err := s.ask(t, conns[service], m, nil, pairs...)
 					require.Equal(t, want, status.Code(err), "%v: %v", pairs, err)
 				}
 			}
-			user := []string{"authorization", "Bearer " + s.attacker.token}
+			asUser := []string{"authorization", "Bearer " + s.attacker.token}
 			if m.Name() == "Logout" || m.Name() == "StreamEvents" {
-				return // the one would end the attacker's session, the other does not end
+				return // Logout would end the attacker's session, and the stream does not end.
 			}
-			for kind, id := range s.theirs {
-				resp, err := s.ask(t, conns[service], m, s.stuffed(t, m, id), user...)
+			for kind, id := range s.victimIDs {
+				resp, err := s.ask(t, conns[service], m, s.attackRequest(t, m, id), asUser...)
 				requireHarmless(t, m, resp, err, kind)
 			}
 			for _, text := range texts {
-				if !strings.Contains(text, "\xff") { // protobuf itself refuses it
-					resp, err := s.ask(t, conns[service], m, stuffed(m.Input(), text, 0), user...)
+				if !strings.Contains(text, "\xff") { // Protobuf cannot encode invalid UTF-8.
+					resp, err := s.ask(t, conns[service], m, filledMessage(m.Input(), text, 0), asUser...)
 					requireHarmless(t, m, resp, err, text[:min(40, len(text))])
 				}
 			}
@@ -72,8 +72,8 @@ func (s *siege) rpcs(t *testing.T) {
 	})
 }
 
-// ask calls with a request of the method's own type.
-func (s *siege) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, req proto.Message, pairs ...string) (proto.Message, error) {
+// ask calls any RPC. A nil request is replaced by an empty one.
+func (s *attackRun) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, req proto.Message, pairs ...string) (proto.Message, error) {
 	t.Helper()
 	s.count.Add(1)
 	if req == nil {
@@ -92,22 +92,22 @@ func (s *siege) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDe
 	return resp, err
 }
 
-// requireHarmless requires that an answer is the attacker's own, or an error that was declared.
+// requireHarmless requires that a response contains no data of the victim, or that an error is a declared one.
 func requireHarmless(t *testing.T, m protoreflect.MethodDescriptor, resp proto.Message, err error, what string) {
 	t.Helper()
 	if err == nil {
-		require.NotContains(t, prototext.Format(resp), marked, "%s with %s", m.Name(), what)
+		require.NotContains(t, prototext.Format(resp), victimMark, "%s with %s", m.Name(), what)
 		return
 	}
 	require.NotContains(t, []codes.Code{codes.Internal, codes.Unknown, codes.Unavailable, codes.DeadlineExceeded}, status.Code(err), "%s with %s: %v", m.Name(), what, err)
 	require.NotNil(t, apierr.From(err), "%s with %s: %v", m.Name(), what, err)
-	for _, word := range inner {
+	for _, word := range internalWords {
 		require.NotContains(t, status.Convert(err).Message(), word, "%s with %s", m.Name(), what)
 	}
 }
 
-// stuffed has a text in each of its fields.
-func stuffed(d protoreflect.MessageDescriptor, text string, depth int) *dynamicpb.Message {
+// filledMessage returns a message with the text in each of its fields.
+func filledMessage(d protoreflect.MessageDescriptor, text string, depth int) *dynamicpb.Message {
 	message := dynamicpb.NewMessage(d)
 	for i := range d.Fields().Len() {
 		field := d.Fields().Get(i)
@@ -118,7 +118,7 @@ func stuffed(d protoreflect.MessageDescriptor, text string, depth int) *dynamicp
 		case field.IsList() && field.Kind() == protoreflect.StringKind:
 			value.List().Append(protoreflect.ValueOfString(text))
 		case field.IsList() && field.Kind() == protoreflect.MessageKind:
-			value.List().Append(protoreflect.ValueOfMessage(stuffed(field.Message(), text, depth+1)))
+			value.List().Append(protoreflect.ValueOfMessage(filledMessage(field.Message(), text, depth+1)))
 		case field.IsList():
 			continue
 		case field.Kind() == protoreflect.StringKind:
@@ -130,7 +130,7 @@ func stuffed(d protoreflect.MessageDescriptor, text string, depth int) *dynamicp
 		case field.Kind() == protoreflect.Int64Kind:
 			value = protoreflect.ValueOfInt64(-1 << 63)
 		case field.Kind() == protoreflect.MessageKind:
-			value = protoreflect.ValueOfMessage(stuffed(field.Message(), text, depth+1))
+			value = protoreflect.ValueOfMessage(filledMessage(field.Message(), text, depth+1))
 		default:
 			continue
 		}
@@ -139,18 +139,18 @@ func stuffed(d protoreflect.MessageDescriptor, text string, depth int) *dynamicp
 	return message
 }
 
-// stuffed is a request with an id of the victim's in each place for an id, and what the attacker would say elsewhere.
-func (s *siege) stuffed(t *testing.T, m protoreflect.MethodDescriptor, id string) proto.Message {
+// attackRequest returns a request with an id of the victim in each field for an id, and valid values in the other fields.
+func (s *attackRun) attackRequest(t *testing.T, m protoreflect.MethodDescriptor, id string) proto.Message {
 	t.Helper()
-	request := stuffed(m.Input(), id, 0)
-	said := map[string]string{
+	request := filledMessage(m.Input(), id, 0)
+	valid := map[string]string{
 		"name": "Thing", "currency": "EUR", "limit": "100", "period": "monthly", "start_date": "2026-03-01", "amount": "1", "date": "2026-03-14", "type": "expense",
 		"status": "accepted", "role": "viewer", "url": "https://example.com/x", "description": "Lunch",
 	}
 	for i := range m.Input().Fields().Len() {
 		field := m.Input().Fields().Get(i)
 		name := string(field.Name())
-		text, known := said[name]
+		text, known := valid[name]
 		switch {
 		case known && field.Kind() == protoreflect.StringKind && !field.IsList():
 			request.Set(field, protoreflect.ValueOfString(text))

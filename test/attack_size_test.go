@@ -20,11 +20,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// TestAnOversizedRPCIsRefusedUnread sends each RPC a message that is larger than any receipt, and one that claims to be.
-func TestAnOversizedRPCIsRefusedUnread(t *testing.T) {
+// TestRPCMessageLimit sends each RPC a message above the limit, and one RPC a frame that only announces such a message.
+func TestRPCMessageLimit(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	p := newPersonAt(t, own.URL, "Ada")
+	u := newUserAt(t, own.URL, "Ada")
 	conns := map[string]*grpc.ClientConn{}
 	for service, addr := range own.GRPC {
 		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -48,12 +48,12 @@ func TestAnOversizedRPCIsRefusedUnread(t *testing.T) {
 			err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
 			want := codes.ResourceExhausted
 			if m.IsStreamingServer() {
-				want = codes.Unauthenticated // who may listen is settled before anything is read
+				want = codes.Unauthenticated // A stream checks the token before it reads a message.
 			}
 			require.Equal(t, want, status.Code(err), "%v", err)
 		})
 	})
-	t.Run("claims", func(t *testing.T) {
+	t.Run("announced message", func(t *testing.T) {
 		t.Parallel()
 		c := newHTTP2Client(t, own.GRPC["auth"], time.Minute, false)
 		require.NoError(t, c.begin())
@@ -69,7 +69,7 @@ func TestAnOversizedRPCIsRefusedUnread(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() {
-		p.get("/api/v1/wallet").ok("WALLETS_FETCHED")
-		require.Less(t, heapInUse(), heap+memory)
+		u.get("/api/v1/wallet").ok("WALLETS_FETCHED")
+		require.Less(t, heapInUse(), heap+maxGrowth)
 	})
 }

@@ -18,17 +18,16 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestASlowClientIsCutOffAndHoldsUpNobody holds many connections open by sending next to nothing. Each must be answered or cut off
-// within the time of a usual request, whoever it comes from.
-func TestASlowClientIsCutOffAndHoldsUpNobody(t *testing.T) {
+// TestSlowConnections holds many connections open by sending almost nothing, with and without a token. Each must get a
+// response or be closed within the time limit of an ordinary request. Another user's requests must succeed meanwhile.
+func TestSlowConnections(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
-	p := newPersonAt(t, own.URL, "Ada")
-	token := "Authorization: Bearer " + p.token + "\r\n"
+	u := newUserAt(t, own.URL, "Ada")
+	token := "Authorization: Bearer " + u.token + "\r\n"
 	const (
 		each = 50
-		// headers and body are how long a connection may live, with time to spare for a busy machine: the gateway gives them 5 s and
-		// 15 s.
+		// headers and body limit the lifetime of a connection. The gateway's limits are 5 s and 15 s; a busy machine may be slower.
 		headers, body = 20 * time.Second, 30 * time.Second
 		json          = "Content-Type: application/json\r\n"
 		form          = "Content-Type: multipart/form-data; boundary=x\r\n"
@@ -38,20 +37,20 @@ func TestASlowClientIsCutOffAndHoldsUpNobody(t *testing.T) {
 	for what, c := range map[string]struct {
 		request string
 		within  time.Duration
-		// status is 0 where the connection ends without an answer.
+		// status is 0 if the connection ends without a response.
 		status int
 	}{
-		"nothing at all":              {"", headers, 0},
-		"a line without an end":       {"GET /api/v1/", headers, 400},
-		"headers without an end":      {"GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Slow: ", headers, 0},
+		"nothing":                     {"", headers, 0},
+		"an endless request line":     {"GET /api/v1/", headers, 400},
+		"endless headers":             {"GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Slow: ", headers, 0},
 		"a body":                      {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + token + json + "Content-Length: 1000\r\n\r\n", body, 504},
 		"a body in chunks":            {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + token + json + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n", body, 504},
 		"a login":                     {"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 504},
-		"a body of nobody":            {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 401},
-		"an upload of nobody":         {"POST /api/v1/transaction/receipt HTTP/1.1\r\nHost: x\r\n" + form + "Content-Length: 1000000\r\n\r\n", body, 401},
-		"a body where there is none":  {"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 200},
-		"a body for no route":         {"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 404},
-		"a body that is not expected": {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 401},
+		"a body without a token":      {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 401},
+		"an upload without a token":   {"POST /api/v1/transaction/receipt HTTP/1.1\r\nHost: x\r\n" + form + "Content-Length: 1000000\r\n\r\n", body, 401},
+		"a body for GET":              {"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 200},
+		"a body for an unknown route": {"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 404},
+		"a body after Expect":         {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 401},
 	} {
 		for range each {
 			attack.Go(func() {
@@ -74,27 +73,28 @@ func TestASlowClientIsCutOffAndHoldsUpNobody(t *testing.T) {
 			}
 		}
 	}
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	attack.Go(func() {
-		status, err := p.uploadWithin(17*time.Second, wallet, category)
+		status, err := u.uploadWithin(17*time.Second, wallet, category)
 		if err != nil || status != http.StatusCreated {
-			t.Errorf("a receipt over a slow line: status %d: %v", status, err)
+			t.Errorf("a receipt over a slow connection: status %d: %v", status, err)
 		}
 	})
-	p.whileServed(&attack)
-	require.Less(t, heapInUse(), heap+memory)
+	u.requireServedDuring(&attack)
+	require.Less(t, heapInUse(), heap+maxGrowth)
 }
 
-// trickle sends a request's beginning and then, if there is one, a byte every so often, until the other side closes. It returns the
-// answer's status, 0 without one, and how long the connection lived.
-func trickle(addr, request string, every, most time.Duration) (status int, took time.Duration, err error) {
+// trickle sends the beginning of a request. If it is not empty, it then sends a byte in each interval, until the server closes the
+// connection or the limit is reached. It returns the response's status, or 0 without a response, and the lifetime of the
+// connection.
+func trickle(addr, request string, interval, limit time.Duration) (status int, took time.Duration, err error) {
 	begin := time.Now()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(begin.Add(most)); err != nil {
+	if err := conn.SetDeadline(begin.Add(limit)); err != nil {
 		return 0, 0, err
 	}
 	if _, err := io.WriteString(conn, request); err != nil {
@@ -102,31 +102,31 @@ func trickle(addr, request string, every, most time.Duration) (status int, took 
 	}
 	closed := make(chan struct{})
 	go func() {
-		for request != "" && every > 0 {
+		for request != "" && interval > 0 {
 			select {
 			case <-closed:
 				return
-			case <-time.After(every):
+			case <-time.After(interval):
 				_, _ = io.WriteString(conn, "x")
 			}
 		}
 	}()
-	answer := bufio.NewReader(conn)
-	if resp, err := http.ReadResponse(answer, nil); err == nil {
+	response := bufio.NewReader(conn)
+	if resp, err := http.ReadResponse(response, nil); err == nil {
 		status = resp.StatusCode
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}
-	_, err = io.Copy(io.Discard, answer)
+	_, err = io.Copy(io.Discard, response)
 	close(closed)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return status, time.Since(begin), fmt.Errorf("still open after %s", most)
+		return status, time.Since(begin), fmt.Errorf("still open after %s", limit)
 	}
 	return status, time.Since(begin), nil
 }
 
-// uploadWithin takes its time over a receipt: longer than any other request may.
-func (p *person) uploadWithin(pause time.Duration, wallet, category string) (status int, err error) {
+// uploadWithin uploads a receipt with a pause in its body. The pause is longer than the time limit of any other request.
+func (u *user) uploadWithin(pause time.Duration, wallet, category string) (status int, err error) {
 	body, line := io.Pipe()
 	form := multipart.NewWriter(line)
 	go func() {
@@ -138,13 +138,13 @@ func (p *person) uploadWithin(pause time.Duration, wallet, category string) (sta
 		_ = form.Close()
 		_ = line.Close()
 	}()
-	req, err := http.NewRequest(http.MethodPost, p.base+"/api/v1/transaction/receipt", body)
+	req, err := http.NewRequest(http.MethodPost, u.base+"/api/v1/transaction/receipt", body)
 	if err != nil {
 		return 0, err
 	}
 	req.Header.Set("Content-Type", form.FormDataContentType())
-	req.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := browser.Do(req)
+	req.Header.Set("Authorization", "Bearer "+u.token)
+	resp, err := httpClient.Do(req)
 	if err != nil {
 		return 0, err
 	}

@@ -19,44 +19,45 @@ import (
 )
 
 const (
-	// leastAttacks is what the suite must come to; the cases are made from the OpenAPI document and the protos.
-	leastAttacks = 1000
-	// marked stands in every name and description of the victim: no answer to the attacker may hold it.
-	marked = "Xanadu"
-	// memory is what the whole stack may have grown by when all is over.
-	memory = 128 << 20
+	// minAttacks is the minimum number of attacks. They are derived from the OpenAPI document and the protos, so a lower number
+	// means that the derivation is broken.
+	minAttacks = 1000
+	// victimMark is in every name and description of the victim. No response to the attacker may contain it.
+	victimMark = "Xanadu"
+	// maxGrowth is the allowed growth of the whole stack's heap during the attacks.
+	maxGrowth = 128 << 20
 )
 
-// inner are words that only code and database know.
-var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", ".go:", "ERROR:", "nats:", "desc =", marked}
+// internalWords occur in errors of the code and of the database, which no response may contain.
+var internalWords = []string{"SQLSTATE", "pgx", "goroutine", "panic", ".go:", "ERROR:", "nats:", "desc =", victimMark}
 
-// siege is a stack of its own: failed logins would lock the address of all other tests out.
-type siege struct {
+// attackRun is an attack on a separate stack, because the failed logins would exhaust the limit of the address that all tests share.
+type attackRun struct {
 	stack            *devstack.Stack
-	attacker, victim *person
-	// ids of the victim's and the attacker's things, by kind.
-	theirs, own map[string]string
-	count       atomic.Int64
+	attacker, victim *user
+	// victimIDs and attackerIDs are the ids of the victim's and the attacker's resources, by kind.
+	victimIDs, attackerIDs map[string]string
+	count                  atomic.Int64
 }
 
-// TestNoAttackGetsMoreThanARefusal tries every operation and every RPC with what an attacker would send. Each answer is one
-// that the contract knows, nothing of the victim shows, and nothing of the victim has changed in the end.
-func TestNoAttackGetsMoreThanARefusal(t *testing.T) {
+// TestAttacks sends forged tokens, other users' ids, invalid values and malformed requests to every operation and every RPC.
+// Each response must be one that the contract allows and contain no data of the victim, whose data must not change.
+func TestAttacks(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
-	s := &siege{stack: own}
-	s.victim, s.theirs = s.enter(t, marked)
-	s.attacker, s.own = s.enter(t, "Mine")
-	before, heap := s.settled(t), heapInUse()
+	s := &attackRun{stack: own}
+	s.victim, s.victimIDs = s.newUserWithResources(t, victimMark)
+	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Mine")
+	before, heap := s.awaitState(t), heapInUse()
 
 	for name, attack := range map[string]func(*testing.T){"tokens": s.tokens, "ids": s.ids, "values": s.values, "wire": s.wire, "rpcs": s.rpcs} {
 		t.Run(name, attack)
-		s.attacker.get("/api/v1/auth/me").ok("USER_FETCHED") // else what was refused was refused for want of a session
+		s.attacker.get("/api/v1/auth/me").ok("USER_FETCHED") // The session still exists, so the rejections had other reasons.
 	}
-	require.Equal(t, before, s.state(t), "the victim's things are as they were")
-	require.Less(t, heapInUse(), heap+memory)
+	require.Equal(t, before, s.state(t), "the victim's data have changed")
+	require.Less(t, heapInUse(), heap+maxGrowth)
 	t.Logf("%d attacks", s.count.Load())
-	require.GreaterOrEqual(t, s.count.Load(), int64(leastAttacks))
+	require.GreaterOrEqual(t, s.count.Load(), int64(minAttacks))
 }
 
 func heapInUse() uint64 {
@@ -66,45 +67,45 @@ func heapInUse() uint64 {
 	return m.HeapInuse
 }
 
-// enter makes somebody who has one of everything.
-func (s *siege) enter(t *testing.T, word string) (*person, map[string]string) {
+// newUserWithResources creates a user with one resource of each kind.
+func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[string]string) {
 	t.Helper()
-	p, friend := newPersonAt(t, s.stack.URL, word), newPersonAt(t, s.stack.URL, word)
-	ids := map[string]string{"user": p.id, "wallet": p.wallet("EUR", "100")}
-	p.patch("/api/v1/wallet/"+ids["wallet"], object{"name": word}).ok("WALLET_UPDATED")
-	ids["category"] = p.category(word)
+	u, friend := newUserAt(t, s.stack.URL, word), newUserAt(t, s.stack.URL, word)
+	ids := map[string]string{"user": u.id, "wallet": u.wallet("EUR", "100")}
+	u.patch("/api/v1/wallet/"+ids["wallet"], object{"name": word}).ok("WALLET_UPDATED")
+	ids["category"] = u.category(word)
 	spent := expense(ids["wallet"], ids["category"], "1")
 	spent["description"] = word
-	ids["transaction"] = p.post("/api/v1/transaction", spent).created("TRANSACTION_CREATED").text("transaction.id")
-	read := p.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId", ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
+	ids["transaction"] = u.post("/api/v1/transaction", spent).created("TRANSACTION_CREATED").text("transaction.id")
+	read := u.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId", ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
 	ids["receipt"] = read.text("receipt.id")
-	ids["webhook"] = p.post("/api/v1/webhooks", object{"url": "https://example.com/" + word, "description": word}).created("WEBHOOK_CREATED").text("webhook.id")
-	ids["budget"] = p.budgetNamed(word, ids["wallet"], ids["category"])
-	p.invite(ids["budget"], friend, "editor", "accepted")
+	ids["webhook"] = u.post("/api/v1/webhooks", object{"url": "https://example.com/" + word, "description": word}).created("WEBHOOK_CREATED").text("webhook.id")
+	ids["budget"] = u.budgetNamed(word, ids["wallet"], ids["category"])
+	u.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
-	ids["session"] = p.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
-	ids["notification"] = p.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
+	ids["session"] = u.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
+	ids["notification"] = u.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		list := p.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries")
+		list := u.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries")
 		if assert.NotEmpty(c, list) {
 			ids["delivery"] = list[0].(object)["id"].(string)
 		}
 	}, 20*time.Second, 20*time.Millisecond)
-	// No more deliveries: they would go on changing things.
-	p.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
-	return p, ids
+	// Further deliveries would change the compared state.
+	u.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
+	return u, ids
 }
 
-// state is everything that the victim can see.
-func (s *siege) state(t *testing.T) map[string]string {
+// state returns the responses to all GET requests of the victim, by path.
+func (s *attackRun) state(t *testing.T) map[string]string {
 	t.Helper()
 	seen := map[string]string{}
-	victim := &person{t: t, base: s.victim.base, token: s.victim.token}
+	victim := &user{t: t, base: s.victim.base, token: s.victim.token}
 	for _, o := range operations() {
 		if o.method != http.MethodGet || o.OperationID == "streamEvents" || strings.Contains(o.path, "/image") {
 			continue
 		}
-		for _, path := range o.paths(s.theirs, nil) {
+		for _, path := range o.paths(s.victimIDs, nil) {
 			if o.Parameters.GetByInAndName("query", "limit") != nil {
 				path += "?limit=200"
 			}
@@ -121,8 +122,8 @@ func (s *siege) state(t *testing.T) map[string]string {
 	return seen
 }
 
-// settled waits until what the victim's own doings set off has happened.
-func (s *siege) settled(t *testing.T) (state map[string]string) {
+// awaitState waits until the effects of the victim's own requests are complete, and returns the state.
+func (s *attackRun) awaitState(t *testing.T) (state map[string]string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		before := state
@@ -132,41 +133,41 @@ func (s *siege) settled(t *testing.T) (state map[string]string) {
 	return state
 }
 
-// eachOperation runs one part of the attack on all operations side by side.
-func (s *siege) eachOperation(t *testing.T, which func(operation) bool, attack func(t *testing.T, p *person, o operation)) {
+// eachOperation runs one part of the attack on the selected operations in parallel.
+func (s *attackRun) eachOperation(t *testing.T, which func(operation) bool, attack func(t *testing.T, u *user, o operation)) {
 	t.Helper()
 	for _, o := range operations() {
 		if which(o) {
 			t.Run(o.OperationID, func(t *testing.T) {
 				t.Parallel()
-				p := &person{t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email, password: s.attacker.password}
+				u := &user{t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email, password: s.attacker.password}
 				if o.OperationID == "logout" || o.OperationID == "changePassword" {
-					// The one ends the session that the others need, the other's failures close the account.
-					p = newPersonAt(t, s.stack.URL, "Mine")
+					// Logout ends the session that the other attacks need, and failed password changes block the account.
+					u = newUserAt(t, s.stack.URL, "Mine")
 				}
-				attack(t, p, o)
+				attack(t, u, o)
 			})
 		}
 	}
 }
 
-// call counts the attack, and comes from an address of its own.
-func (s *siege) call(p *person, o operation, path string, body any, headers ...string) answer {
+// call counts the attack and sends it from a new client address, so that no limit per address applies.
+func (s *attackRun) call(u *user, o operation, path string, body any, headers ...string) response {
 	n := s.count.Add(1)
 	method := o.method
 	if o.OperationID == "streamEvents" {
-		method = http.MethodHead // a stream that is opened has no end
+		method = http.MethodHead // An open stream would not end.
 	}
 	from := fmt.Sprintf("203.%d.%d.%d", n>>16&255, n>>8&255, n&255)
-	return p.call(method, path, body, append([]string{"X-Forwarded-For", from}, headers...)...)
+	return u.call(method, path, body, append([]string{"X-Forwarded-For", from}, headers...)...)
 }
 
-// survived requires an answer that the contract knows and that gives nothing away.
-func (o operation) survived(t *testing.T, a answer, what ...any) {
+// requireSafe requires a response that the contract allows and that contains no internal or foreign data.
+func (o operation) requireSafe(t *testing.T, a response, what ...any) {
 	t.Helper()
 	about := fmt.Sprintf("%s %s: %d %.300s", o.OperationID, fmt.Sprint(what...), a.status, a.raw)
 	require.Less(t, a.status, http.StatusInternalServerError, about)
-	for _, word := range inner {
+	for _, word := range internalWords {
 		require.NotContains(t, string(a.raw), word, about)
 	}
 	require.Empty(t, a.header.Get("Injected"), about)
@@ -177,19 +178,20 @@ func (o operation) survived(t *testing.T, a answer, what ...any) {
 	a.fails(a.status, a.code())
 }
 
-// refused requires one of the statuses as well.
-func (o operation) refused(t *testing.T, a answer, statuses []int, what ...any) {
+// requireRejected also requires one of the statuses.
+func (o operation) requireRejected(t *testing.T, a response, statuses []int, what ...any) {
 	t.Helper()
-	o.survived(t, a, what...)
+	o.requireSafe(t, a, what...)
 	require.Contains(t, statuses, a.status, "%s %s: %.300s", o.OperationID, fmt.Sprint(what...), a.raw)
 }
 
-// path is that to something of the attacker's, and for what would delete it or end his session to nothing.
-func (s *siege) path(t *testing.T, o operation) string {
+// path returns the operation's path with ids of the attacker's resources. DELETE gets unknown ids, so that the resources and
+// the session remain.
+func (s *attackRun) path(t *testing.T, o operation) string {
 	t.Helper()
 	var ids []string
 	for _, kind := range o.params(t) {
-		id := s.own[kind]
+		id := s.attackerIDs[kind]
 		if o.method == http.MethodDelete {
 			id = uuid.NewString()
 		}
@@ -198,31 +200,31 @@ func (s *siege) path(t *testing.T, o operation) string {
 	return o.at(ids...)
 }
 
-// body is one that the operation takes, made of the document's fields and the attacker's ids.
-func (s *siege) body(t *testing.T, o operation) object {
+// body returns a valid body for the operation, with the fields of the OpenAPI document and the attacker's ids.
+func (s *attackRun) body(t *testing.T, o operation) object {
 	t.Helper()
 	if !o.hasBody() {
 		return nil
 	}
 	known := object{
-		"name": uuid.NewString(), "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-03-01", "walletId": s.own["wallet"],
-		"categoryId": s.own["category"], "categoryIds": []string{s.own["category"]}, "amount": 1, "date": "2026-03-14", "type": "expense",
+		"name": uuid.NewString(), "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-03-01", "walletId": s.attackerIDs["wallet"],
+		"categoryId": s.attackerIDs["category"], "categoryIds": []string{s.attackerIDs["category"]}, "amount": 1, "date": "2026-03-14", "type": "expense",
 		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{}, "enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted", "role": "viewer", "sharePercent": 1, "read": true, "archived": false,
-		"transactions": []object{expense(s.own["wallet"], s.own["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
+		"transactions": []object{expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
 	}
 	body := object{}
 	for field := range o.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {
 		if v, ok := known[field]; ok {
 			body[field] = v
 		} else {
-			require.Contains(t, []string{"endDate", "response"}, field, "%s has a field that this test does not know", o.OperationID)
+			require.Contains(t, []string{"endDate", "response"}, field, "add this field of %s to this test", o.OperationID)
 		}
 	}
 	return body
 }
 
-// with is a body with other fields on top.
+// with returns the fields of both objects. If both have a field, the value of more is used.
 func with(body, more object) object {
 	all := object{}
 	for _, from := range []object{body, more} {

@@ -10,127 +10,133 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPersonRegistersAndSignsIn(t *testing.T) {
+func TestRegister(t *testing.T) {
 	t.Parallel()
-	nobody := &person{t: t}
-	email := "Ada." + uuid.NewString() + "@Example.COM"
-	a := nobody.post("/api/v1/auth/register", object{"name": " Ada ", "email": " " + email, "password": "a long enough secret"}).created("USER_REGISTERED")
-	require.Equal(t, "Ada", a.text("user.name"))
-	require.Equal(t, strings.ToLower(email), a.text("user.email"))
-	require.NotContains(t, string(a.raw), "secret")
-	nobody.post("/api/v1/auth/register", object{"name": "Eve", "email": strings.ToUpper(email), "password": "another long secret"}).fails(409, "EMAIL_ALREADY_EXISTS")
+	t.Run("creates a user who can sign in", func(t *testing.T) {
+		t.Parallel()
+		anonymous := &user{t: t}
+		email := "Ada." + uuid.NewString() + "@Example.COM"
+		a := anonymous.post("/api/v1/auth/register", object{"name": " Ada ", "email": " " + email, "password": "a long enough secret"}).created("USER_REGISTERED")
+		require.Equal(t, "Ada", a.text("user.name"))
+		require.Equal(t, strings.ToLower(email), a.text("user.email"))
+		require.NotContains(t, string(a.raw), "secret")
+		anonymous.post("/api/v1/auth/register", object{"name": "Eve", "email": strings.ToUpper(email), "password": "another long secret"}).fails(409, "EMAIL_ALREADY_EXISTS")
 
-	login := nobody.post("/api/v1/auth/login", object{"email": email, "password": "a long enough secret"}).ok("LOGIN_SUCCESS")
-	require.Equal(t, login.text("accessToken"), login.text("token"))
-	require.Equal(t, "Bearer", login.text("tokenType"))
-	require.Equal(t, "3600", login.text("expiresIn"))
-	require.Equal(t, a.text("user.id"), login.text("user.id"))
-	require.NotContains(t, login.text("refreshToken"), ".")
+		login := anonymous.post("/api/v1/auth/login", object{"email": email, "password": "a long enough secret"}).ok("LOGIN_SUCCESS")
+		require.Equal(t, login.text("accessToken"), login.text("token"))
+		require.Equal(t, "Bearer", login.text("tokenType"))
+		require.Equal(t, "3600", login.text("expiresIn"))
+		require.Equal(t, a.text("user.id"), login.text("user.id"))
+		require.NotContains(t, login.text("refreshToken"), ".")
 
-	wrong := nobody.post("/api/v1/auth/login", object{"email": email, "password": "not the secret"}).fails(401, "INVALID_CREDENTIALS")
-	unknown := nobody.post("/api/v1/auth/login", object{"email": "no" + email, "password": "not the secret"}).fails(401, "INVALID_CREDENTIALS")
-	require.Equal(t, wrong.text("message"), unknown.text("message"))
-	nobody.post("/api/v1/auth/login", object{}).fails(400, "VALIDATION_ERROR").blames("email", "password")
+		wrong := anonymous.post("/api/v1/auth/login", object{"email": email, "password": "not the secret"}).fails(401, "INVALID_CREDENTIALS")
+		unknown := anonymous.post("/api/v1/auth/login", object{"email": "no" + email, "password": "not the secret"}).fails(401, "INVALID_CREDENTIALS")
+		require.Equal(t, wrong.text("message"), unknown.text("message"))
+		anonymous.post("/api/v1/auth/login", object{}).fails(400, "VALIDATION_ERROR").blames("email", "password")
+	})
+	t.Run("rejects invalid fields", func(t *testing.T) {
+		t.Parallel()
+		anonymous := &user{t: t}
+		for name, c := range map[string]struct{ field, value string }{
+			"no name":               {"name", " "},
+			"a long name":           {"name", strings.Repeat("x", 101)},
+			"no e-mail":             {"email", "ada"},
+			"an e-mail with a name": {"email", "Ada <ada@example.com>"},
+			"a short password":      {"password", "1234567"},
+			"a long password":       {"password", strings.Repeat("x", 129)},
+			"a well-known password": {"password", "password123"},
+		} {
+			t.Run(name, func(*testing.T) {
+				body := object{"name": "Ada", "email": uuid.NewString() + "@example.com", "password": "a long enough secret"}
+				body[c.field] = c.value
+				anonymous.post("/api/v1/auth/register", body).fails(400, "VALIDATION_ERROR").blames(c.field)
+			})
+		}
+		same := uuid.NewString() + "@example.com"
+		anonymous.post("/api/v1/auth/register", object{"name": "Ada", "email": same, "password": same}).fails(400, "VALIDATION_ERROR").blames("password")
+	})
 }
 
-func TestARegistrationThatIsWrongIsRefused(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	t.Parallel()
-	nobody := &person{t: t}
-	for name, c := range map[string]struct{ field, value string }{
-		"no name":               {"name", " "},
-		"a long name":           {"name", strings.Repeat("x", 101)},
-		"no e-mail":             {"email", "ada"},
-		"a name with an e-mail": {"email", "Ada <ada@example.com>"},
-		"a short password":      {"password", "1234567"},
-		"a long password":       {"password", strings.Repeat("x", 129)},
-		"a well-known password": {"password", "password123"},
-	} {
-		t.Run(name, func(*testing.T) {
-			body := object{"name": "Ada", "email": uuid.NewString() + "@example.com", "password": "a long enough secret"}
-			body[c.field] = c.value
-			nobody.post("/api/v1/auth/register", body).fails(400, "VALIDATION_ERROR").blames(c.field)
-		})
-	}
-	same := uuid.NewString() + "@example.com"
-	nobody.post("/api/v1/auth/register", object{"name": "Ada", "email": same, "password": same}).fails(400, "VALIDATION_ERROR").blames("password")
+	t.Run("accepts a token once and ends the session when it is reused", func(t *testing.T) {
+		t.Parallel()
+		u := newUser(t)
+		anonymous := &user{t: t}
+		second := anonymous.post("/api/v1/auth/refresh", object{"refreshToken": u.refreshToken})
+		require.Equal(t, http.StatusOK, second.status, "%s", second.raw)
+		require.NotEqual(t, u.refreshToken, second.text("refreshToken"))
+		anonymous.post("/api/v1/auth/refresh", object{"refreshToken": u.refreshToken}).fails(401, "INVALID_REFRESH_TOKEN")
+		anonymous.post("/api/v1/auth/refresh", object{"refreshToken": second.text("refreshToken")}).fails(401, "INVALID_REFRESH_TOKEN")
+		anonymous.post("/api/v1/auth/refresh", object{"refreshToken": "x"}).fails(401, "INVALID_REFRESH_TOKEN")
+		anonymous.post("/api/v1/auth/refresh", object{}).fails(400, "VALIDATION_ERROR").blames("refreshToken")
+	})
 }
 
-func TestARefreshTokenWorksOnceAndItsReuseEndsTheFamily(t *testing.T) {
+func TestListAudit(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	nobody := &person{t: t}
-	second := nobody.post("/api/v1/auth/refresh", object{"refreshToken": p.refreshToken})
-	require.Equal(t, http.StatusOK, second.status, "%s", second.raw)
-	require.NotEqual(t, p.refreshToken, second.text("refreshToken"))
-	nobody.post("/api/v1/auth/refresh", object{"refreshToken": p.refreshToken}).fails(401, "INVALID_REFRESH_TOKEN")
-	nobody.post("/api/v1/auth/refresh", object{"refreshToken": second.text("refreshToken")}).fails(401, "INVALID_REFRESH_TOKEN")
-	nobody.post("/api/v1/auth/refresh", object{"refreshToken": "x"}).fails(401, "INVALID_REFRESH_TOKEN")
-	nobody.post("/api/v1/auth/refresh", object{}).fails(400, "VALIDATION_ERROR").blames("refreshToken")
-}
-
-func TestAPersonSeesWhatHappenedToTheirAccount(t *testing.T) {
-	t.Parallel()
-	owner, p := newPerson(t), newPerson(t)
-	(&person{t: t}).post("/api/v1/auth/login", object{"email": p.email, "password": "not it"}, "User-Agent", "guesser").fails(401, "INVALID_CREDENTIALS")
+	owner, u := newUser(t), newUser(t)
+	(&user{t: t}).post("/api/v1/auth/login", object{"email": u.email, "password": "not it"}, "User-Agent", "guesser").fails(401, "INVALID_CREDENTIALS")
 	budget := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
-	owner.post("/api/v1/budgets/"+budget+"/share", object{"email": p.email}).is(http.StatusCreated, "BUDGET_SHARED")
+	owner.post("/api/v1/budgets/"+budget+"/share", object{"email": u.email}).is(http.StatusCreated, "BUDGET_SHARED")
 	var types []string
 	require.Eventually(t, func() bool {
 		types = nil
-		for _, e := range p.get("/api/v1/auth/audit").ok("AUDIT_FETCHED").list("entries") {
+		for _, e := range u.get("/api/v1/auth/audit").ok("AUDIT_FETCHED").list("entries") {
 			types = append(types, e.(object)["type"].(string))
 		}
 		return len(types) >= 4
 	}, 10*time.Second, 50*time.Millisecond)
 	require.ElementsMatch(t, []string{"registered", "login_succeeded", "login_failed", "invitation_sent"}, types)
-	page := p.get("/api/v1/auth/audit?limit=1").ok("AUDIT_FETCHED")
+	page := u.get("/api/v1/auth/audit?limit=1").ok("AUDIT_FETCHED")
 	require.NotEmpty(t, page.text("pagination.nextCursor"))
-	p.get("/api/v1/auth/audit?cursor=x").fails(400, "INVALID_CURSOR")
-	p.get("/api/v1/auth/audit?limit=-1").fails(400, "VALIDATION_ERROR").blames("limit")
+	u.get("/api/v1/auth/audit?cursor=x").fails(400, "INVALID_CURSOR")
+	u.get("/api/v1/auth/audit?limit=-1").fails(400, "VALIDATION_ERROR").blames("limit")
 }
 
-func TestAPersonLooksAfterTheirAccount(t *testing.T) {
+// TestAccount changes profile, sessions and password of one user.
+func TestAccount(t *testing.T) {
 	t.Parallel()
-	p, other := newPerson(t), newPerson(t)
-	require.Equal(t, p.email, p.get("/api/v1/auth/me").text("user.email"))
-	require.Equal(t, "Ada L.", p.patch("/api/v1/auth/me", object{"name": "Ada L."}).text("user.name"))
-	p.patch("/api/v1/auth/me", object{"name": ""}).fails(400, "VALIDATION_ERROR").blames("name")
-	p.patch("/api/v1/auth/me", object{"email": other.email}).fails(400, "VALIDATION_ERROR").blames("currentPassword")
-	p.patch("/api/v1/auth/me", object{"email": other.email, "currentPassword": "wrong password"}).fails(401, "INVALID_CREDENTIALS")
-	p.patch("/api/v1/auth/me", object{"email": other.email, "currentPassword": p.password}).fails(409, "EMAIL_ALREADY_EXISTS")
+	u, other := newUser(t), newUser(t)
+	require.Equal(t, u.email, u.get("/api/v1/auth/me").text("user.email"))
+	require.Equal(t, "Ada L.", u.patch("/api/v1/auth/me", object{"name": "Ada L."}).text("user.name"))
+	u.patch("/api/v1/auth/me", object{"name": ""}).fails(400, "VALIDATION_ERROR").blames("name")
+	u.patch("/api/v1/auth/me", object{"email": other.email}).fails(400, "VALIDATION_ERROR").blames("currentPassword")
+	u.patch("/api/v1/auth/me", object{"email": other.email, "currentPassword": "wrong password"}).fails(401, "INVALID_CREDENTIALS")
+	u.patch("/api/v1/auth/me", object{"email": other.email, "currentPassword": u.password}).fails(409, "EMAIL_ALREADY_EXISTS")
 
-	first := *p
-	p.signIn()
-	sessions := p.get("/api/v1/auth/sessions").list("sessions")
+	first := *u
+	u.signIn()
+	sessions := u.get("/api/v1/auth/sessions").list("sessions")
 	require.Len(t, sessions, 2)
 	for _, s := range sessions {
 		if s.(object)["current"] != true {
-			a := p.del("/api/v1/auth/sessions/" + s.(object)["id"].(string))
+			a := u.del("/api/v1/auth/sessions/" + s.(object)["id"].(string))
 			require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
 		}
 	}
-	(&person{t: t}).post("/api/v1/auth/refresh", object{"refreshToken": first.refreshToken}).fails(401, "INVALID_REFRESH_TOKEN")
-	p.del("/api/v1/auth/sessions/x").fails(400, "INVALID_SESSION_ID")
-	p.del("/api/v1/auth/sessions/"+uuid.NewString()).fails(404, "SESSION_NOT_FOUND")
+	(&user{t: t}).post("/api/v1/auth/refresh", object{"refreshToken": first.refreshToken}).fails(401, "INVALID_REFRESH_TOKEN")
+	u.del("/api/v1/auth/sessions/x").fails(400, "INVALID_SESSION_ID")
+	u.del("/api/v1/auth/sessions/"+uuid.NewString()).fails(404, "SESSION_NOT_FOUND")
 
 	change := object{"currentPassword": "not it", "newPassword": "quite another secret"}
-	p.patch("/api/v1/auth/password", change).fails(401, "INVALID_CREDENTIALS")
-	change["currentPassword"], change["newPassword"] = p.password, "short"
-	p.patch("/api/v1/auth/password", change).fails(400, "VALIDATION_ERROR").blames("newPassword")
+	u.patch("/api/v1/auth/password", change).fails(401, "INVALID_CREDENTIALS")
+	change["currentPassword"], change["newPassword"] = u.password, "short"
+	u.patch("/api/v1/auth/password", change).fails(400, "VALIDATION_ERROR").blames("newPassword")
 	change["newPassword"] = "quite another secret"
-	a := p.patch("/api/v1/auth/password", change)
+	a := u.patch("/api/v1/auth/password", change)
 	require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
-	p.post("/api/v1/auth/login", object{"email": p.email, "password": p.password}).fails(401, "INVALID_CREDENTIALS")
-	p.password = "quite another secret"
-	p.signIn()
-	a = p.post("/api/v1/auth/logout", object{})
+	u.post("/api/v1/auth/login", object{"email": u.email, "password": u.password}).fails(401, "INVALID_CREDENTIALS")
+	u.password = "quite another secret"
+	u.signIn()
+	a = u.post("/api/v1/auth/logout", object{})
 	require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
-	p.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
+	u.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
 }
 
-func TestTheKeysArePublished(t *testing.T) {
+func TestGetKeySet(t *testing.T) {
 	t.Parallel()
-	a := (&person{t: t}).get("/.well-known/jwks.json")
+	a := (&user{t: t}).get("/.well-known/jwks.json")
 	require.Equal(t, http.StatusOK, a.status)
 	require.Equal(t, []string{"OKP", "Ed25519"}, []string{a.text("keys.0.kty"), a.text("keys.0.crv")})
 	require.Nil(t, a.at("keys.0.d"))

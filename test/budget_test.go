@@ -16,31 +16,32 @@ func aBudget(name, wallet, category string) object {
 	}
 }
 
-func (p *person) budgetNamed(name, wallet, category string) string {
-	return p.post("/api/v1/budgets", aBudget(name, wallet, category)).created("BUDGET_CREATED").text("budget.id")
+func (u *user) budgetNamed(name, wallet, category string) string {
+	return u.post("/api/v1/budgets", aBudget(name, wallet, category)).created("BUDGET_CREATED").text("budget.id")
 }
 
-func (p *person) budget(wallet, category string) string {
-	return p.budgetNamed("Food "+uuid.NewString(), wallet, category)
+func (u *user) budget(wallet, category string) string {
+	return u.budgetNamed("Food "+uuid.NewString(), wallet, category)
 }
 
-// invite shares a budget with somebody who answers.
-func (p *person) invite(budget string, other *person, role, response string) {
-	p.post("/api/v1/budgets/"+budget+"/share", object{"email": other.email, "role": role}).is(http.StatusCreated, "BUDGET_SHARED")
+// invite shares a budget with another user. If response is not empty, the other user answers the invitation.
+func (u *user) invite(budget string, other *user, role, response string) {
+	u.post("/api/v1/budgets/"+budget+"/share", object{"email": other.email, "role": role}).is(http.StatusCreated, "BUDGET_SHARED")
 	if response != "" {
 		a := other.patch("/api/v1/budgets/"+budget+"/members/"+other.id, object{"status": response})
-		require.Equal(p.t, http.StatusOK, a.status, "%s", a.raw)
+		require.Equal(u.t, http.StatusOK, a.status, "%s", a.raw)
 	}
 }
 
-func TestABudgetThatIsWrongIsRefused(t *testing.T) {
+// TestBudgetInvalidFields sends invalid fields to POST and PATCH.
+func TestBudgetInvalidFields(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
-	id := p.budgetNamed("Food", wallet, category)
-	p.post("/api/v1/budgets", aBudget("FOOD", wallet, category)).fails(409, "BUDGET_ALREADY_EXISTS")
-	other := p.budgetNamed("Other", wallet, category)
-	p.patch("/api/v1/budgets/"+other, object{"name": "food"}).fails(409, "BUDGET_ALREADY_EXISTS")
+	u, stranger := newUser(t), newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	id := u.budgetNamed("Food", wallet, category)
+	u.post("/api/v1/budgets", aBudget("FOOD", wallet, category)).fails(409, "BUDGET_ALREADY_EXISTS")
+	other := u.budgetNamed("Other", wallet, category)
+	u.patch("/api/v1/budgets/"+other, object{"name": "food"}).fails(409, "BUDGET_ALREADY_EXISTS")
 	for name, c := range map[string]struct {
 		field  string
 		value  any
@@ -49,10 +50,10 @@ func TestABudgetThatIsWrongIsRefused(t *testing.T) {
 	}{
 		"no name":                 {"name", "", 400, "VALIDATION_ERROR"},
 		"a limit of zero":         {"limit", 0, 400, "VALIDATION_ERROR"},
-		"a limit too fine":        {"limit", json.Number("0.001"), 400, "VALIDATION_ERROR"},
-		"a currency that is none": {"currency", "QQQ", 400, "UNSUPPORTED_CURRENCY"},
-		"a period that is none":   {"period", "hourly", 400, "INVALID_BUDGET_PERIOD"},
-		"a start that is none":    {"startDate", "2026-02-30", 400, "INVALID_BUDGET_TIMEFRAME"},
+		"too many decimals":       {"limit", json.Number("0.001"), 400, "VALIDATION_ERROR"},
+		"an unknown currency":     {"currency", "QQQ", 400, "UNSUPPORTED_CURRENCY"},
+		"an unknown period":       {"period", "hourly", 400, "INVALID_BUDGET_PERIOD"},
+		"an invalid start date":   {"startDate", "2026-02-30", 400, "INVALID_BUDGET_TIMEFRAME"},
 		"an end before the start": {"endDate", "2020-01-01", 400, "INVALID_BUDGET_TIMEFRAME"},
 		"a malformed wallet":      {"walletId", "x", 400, "WALLET_NOT_FOUND"},
 		"another user's wallet":   {"walletId", stranger.wallet("EUR", "0"), 404, "WALLET_NOT_FOUND"},
@@ -63,45 +64,46 @@ func TestABudgetThatIsWrongIsRefused(t *testing.T) {
 		t.Run(name, func(*testing.T) {
 			body := aBudget("Wrong", wallet, category)
 			body[c.field] = c.value
-			p.post("/api/v1/budgets", body).fails(c.status, c.code)
-			p.patch("/api/v1/budgets/"+id, object{c.field: c.value}).fails(c.status, c.code)
+			u.post("/api/v1/budgets", body).fails(c.status, c.code)
+			u.patch("/api/v1/budgets/"+id, object{c.field: c.value}).fails(c.status, c.code)
 		})
 	}
-	p.get("/api/v1/budgets/"+id+"?at=x").fails(400, "INVALID_BUDGET_TIMEFRAME")
-	require.Len(t, p.get("/api/v1/budgets").ok("BUDGETS_FETCHED").list("budgets"), 2)
+	u.get("/api/v1/budgets/"+id+"?at=x").fails(400, "INVALID_BUDGET_TIMEFRAME")
+	require.Len(t, u.get("/api/v1/budgets").ok("BUDGETS_FETCHED").list("budgets"), 2)
 }
 
-func TestWhoMayDoWhatWithABudget(t *testing.T) {
+// TestBudgetPermissions tries the operations on a budget as owner, editor, viewer, invited user and stranger.
+func TestBudgetPermissions(t *testing.T) {
 	t.Parallel()
-	owner, editor, viewer, invited, stranger := newPerson(t), newPerson(t), newPerson(t), newPerson(t), newPerson(t)
+	owner, editor, viewer, invited, stranger := newUser(t), newUser(t), newUser(t), newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	id := owner.budget(wallet, category)
 	owner.invite(id, editor, "editor", "accepted")
 	owner.invite(id, viewer, "viewer", "accepted")
 	owner.invite(id, invited, "viewer", "")
 	path := "/api/v1/budgets/" + id
-	ok := func(a answer) { require.Equal(t, http.StatusOK, a.status, "%s", a.raw) }
-	refused := func(a answer) { a.fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS") }
+	ok := func(a response) { require.Equal(t, http.StatusOK, a.status, "%s", a.raw) }
+	rejected := func(a response) { a.fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS") }
 	require.Equal(t, "You do not have permission to perform this action", stranger.get(path).text("message"))
 
-	for who, p := range map[string]*person{"owner": owner, "editor": editor, "viewer": viewer} {
-		a := p.get(path)
+	for who, u := range map[string]*user{"owner": owner, "editor": editor, "viewer": viewer} {
+		a := u.get(path)
 		ok(a)
 		require.Equal(t, who, a.text("budget.role"))
 		require.Equal(t, "0.00", a.text("budget.progress.spent"))
-		ok(p.get(path + "/members"))
+		ok(u.get(path + "/members"))
 	}
 	ok(owner.patch(path, object{"limit": 60}))
 	ok(editor.patch(path, object{"limit": 70}))
-	refused(viewer.patch(path, object{"limit": 80}))
-	for _, p := range []*person{editor, viewer, invited, stranger} {
-		refused(p.post(path+"/share", object{"email": stranger.email}))
-		refused(p.del(path))
-		refused(p.del(path + "/members/" + owner.id))
+	rejected(viewer.patch(path, object{"limit": 80}))
+	for _, u := range []*user{editor, viewer, invited, stranger} {
+		rejected(u.post(path+"/share", object{"email": stranger.email}))
+		rejected(u.del(path))
+		rejected(u.del(path + "/members/" + owner.id))
 	}
-	refused(stranger.get(path + "/members"))
-	refused(stranger.patch(path, object{"limit": 1}))
-	refused(editor.patch(path+"/members/"+invited.id, object{"status": "accepted"}))
+	rejected(stranger.get(path + "/members"))
+	rejected(stranger.patch(path, object{"limit": 1}))
+	rejected(editor.patch(path+"/members/"+invited.id, object{"status": "accepted"}))
 	require.Len(t, invited.get("/api/v1/invitations").list("invitations"), 1)
 	require.Empty(t, invited.get("/api/v1/budgets").list("budgets"))
 	name := invited.get("/api/v1/invitations").text("invitations.0.budgetName")
@@ -113,12 +115,12 @@ func TestWhoMayDoWhatWithABudget(t *testing.T) {
 	ok(owner.del(path))
 }
 
-func TestSharingsRefusals(t *testing.T) {
+func TestShareBudgetErrors(t *testing.T) {
 	t.Parallel()
-	owner, friend, third := newPerson(t), newPerson(t), newPerson(t)
+	owner, friend, third := newUser(t), newUser(t), newUser(t)
 	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
 	path := "/api/v1/budgets/" + id
-	share := func(body object) answer { return owner.post(path+"/share", body) }
+	share := func(body object) response { return owner.post(path+"/share", body) }
 	share(object{"email": "nobody"}).fails(400, "VALIDATION_ERROR").blames("email")
 	share(object{"email": uuid.NewString() + "@example.com"}).fails(404, "USER_NOT_FOUND")
 	share(object{"email": strings.ToUpper(owner.email)}).fails(400, "CANNOT_INVITE_SELF")
@@ -147,11 +149,12 @@ func TestSharingsRefusals(t *testing.T) {
 	}
 }
 
-func TestABudgetOfADeletedWalletStaysWithoutProgress(t *testing.T) {
+// TestGetBudgetOfDeletedWallet requires that the budget remains, without progress.
+func TestGetBudgetOfDeletedWallet(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet := p.wallet("EUR", "0")
-	id := p.budget(wallet, p.category("Food"))
-	p.del("/api/v1/wallet/" + wallet).ok("WALLET_DELETED")
-	require.Nil(t, p.get("/api/v1/budgets/"+id).ok("BUDGET_FETCHED").at("budget.progress"))
+	u := newUser(t)
+	wallet := u.wallet("EUR", "0")
+	id := u.budget(wallet, u.category("Food"))
+	u.del("/api/v1/wallet/" + wallet).ok("WALLET_DELETED")
+	require.Nil(t, u.get("/api/v1/budgets/"+id).ok("BUDGET_FETCHED").at("budget.progress"))
 }

@@ -16,44 +16,44 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// object is a JSON object. Numbers are json.Number: money is compared digit for digit.
+// object is a JSON object. Its numbers are json.Number, so that amounts are compared digit by digit.
 type object = map[string]any
 
-var browser = &http.Client{Timeout: time.Minute}
+var httpClient = &http.Client{Timeout: time.Minute}
 
-// person is somebody who calls the API.
-type person struct {
+// user is a client of the API. Without a token it is an anonymous client.
+type user struct {
 	t require.TestingT
-	// base is where to; empty: baseURL.
+	// base is the URL of the stack, or empty for baseURL.
 	base            string
 	email, password string
 	id, token       string
 	refreshToken    string
 }
 
-var people atomic.Int64
+var userNumber atomic.Int64
 
-// newPerson registers and signs in somebody new.
-func newPerson(t require.TestingT) *person { return newPersonAt(t, baseURL, "Ada") }
+// newUser registers and signs in a user on the stack that the tests share.
+func newUser(t require.TestingT) *user { return newUserAt(t, baseURL, "Ada") }
 
-// newPersonAt does so on another stack than that of all tests.
-func newPersonAt(t require.TestingT, base, name string) *person {
-	p := &person{
+// newUserAt registers and signs in a user on another stack.
+func newUserAt(t require.TestingT, base, name string) *user {
+	u := &user{
 		t: t, base: base, password: "a long enough secret",
-		email: fmt.Sprintf("p%d-%d@example.com", time.Now().UnixNano(), people.Add(1)),
+		email: fmt.Sprintf("p%d-%d@example.com", time.Now().UnixNano(), userNumber.Add(1)),
 	}
-	p.id = p.post("/api/v1/auth/register", object{"name": name, "email": p.email, "password": p.password}).created("USER_REGISTERED").text("user.id")
-	p.signIn()
-	return p
+	u.id = u.post("/api/v1/auth/register", object{"name": name, "email": u.email, "password": u.password}).created("USER_REGISTERED").text("user.id")
+	u.signIn()
+	return u
 }
 
-func (p *person) signIn() {
-	login := p.post("/api/v1/auth/login", object{"email": p.email, "password": p.password}).ok("LOGIN_SUCCESS")
-	p.token, p.refreshToken = login.text("accessToken"), login.text("refreshToken")
+func (u *user) signIn() {
+	login := u.post("/api/v1/auth/login", object{"email": u.email, "password": u.password}).ok("LOGIN_SUCCESS")
+	u.token, u.refreshToken = login.text("accessToken"), login.text("refreshToken")
 }
 
-// answer is what came back.
-type answer struct {
+// response is a response to a request.
+type response struct {
 	t      require.TestingT
 	status int
 	header http.Header
@@ -61,24 +61,24 @@ type answer struct {
 	body   object
 }
 
-func (p *person) get(path string, headers ...string) answer {
-	return p.call(http.MethodGet, path, nil, headers...)
+func (u *user) get(path string, headers ...string) response {
+	return u.call(http.MethodGet, path, nil, headers...)
 }
 
-func (p *person) post(path string, body any, headers ...string) answer {
-	return p.call(http.MethodPost, path, body, headers...)
+func (u *user) post(path string, body any, headers ...string) response {
+	return u.call(http.MethodPost, path, body, headers...)
 }
 
-func (p *person) patch(path string, body any, headers ...string) answer {
-	return p.call(http.MethodPatch, path, body, headers...)
+func (u *user) patch(path string, body any, headers ...string) response {
+	return u.call(http.MethodPatch, path, body, headers...)
 }
 
-func (p *person) del(path string, headers ...string) answer {
-	return p.call(http.MethodDelete, path, nil, headers...)
+func (u *user) del(path string, headers ...string) response {
+	return u.call(http.MethodDelete, path, nil, headers...)
 }
 
-// call sends a body as JSON, or as it is when it is a string or bytes. headers are names and values in turn.
-func (p *person) call(method, path string, body any, headers ...string) answer {
+// call sends a body as JSON. Strings and bytes are sent unchanged. headers are alternating names and values.
+func (u *user) call(method, path string, body any, headers ...string) response {
 	var sent []byte
 	switch b := body.(type) {
 	case nil:
@@ -89,55 +89,55 @@ func (p *person) call(method, path string, body any, headers ...string) answer {
 	default:
 		var err error
 		sent, err = json.Marshal(b)
-		require.NoError(p.t, err)
+		require.NoError(u.t, err)
 	}
-	req, err := http.NewRequest(method, cmp.Or(p.base, baseURL)+path, bytes.NewReader(sent))
-	require.NoError(p.t, err)
+	req, err := http.NewRequest(method, cmp.Or(u.base, baseURL)+path, bytes.NewReader(sent))
+	require.NoError(u.t, err)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
+	if u.token != "" {
+		req.Header.Set("Authorization", "Bearer "+u.token)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	return p.send(req)
+	return u.send(req)
 }
 
-// upload sends a receipt with form fields, names and values in turn.
-func (p *person) upload(query string, file []byte, fields ...string) answer {
+// upload sends a receipt with form fields, given as alternating names and values.
+func (u *user) upload(query string, file []byte, fields ...string) response {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	if file != nil {
 		part, err := w.CreateFormFile("receipt", "receipt")
-		require.NoError(p.t, err)
+		require.NoError(u.t, err)
 		_, err = part.Write(file)
-		require.NoError(p.t, err)
+		require.NoError(u.t, err)
 	}
 	for i := 0; i+1 < len(fields); i += 2 {
-		require.NoError(p.t, w.WriteField(fields[i], fields[i+1]))
+		require.NoError(u.t, w.WriteField(fields[i], fields[i+1]))
 	}
-	require.NoError(p.t, w.Close())
-	return p.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form.Bytes(), "Content-Type", w.FormDataContentType())
+	require.NoError(u.t, w.Close())
+	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form.Bytes(), "Content-Type", w.FormDataContentType())
 }
 
-// send holds every answer of a documented route against the OpenAPI document.
-func (p *person) send(req *http.Request) answer {
-	resp, err := browser.Do(req)
-	require.NoError(p.t, err)
+// send validates every response of a documented route against the OpenAPI document.
+func (u *user) send(req *http.Request) response {
+	resp, err := httpClient.Do(req)
+	require.NoError(u.t, err)
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
-	require.NoError(p.t, err)
-	a := answer{t: p.t, status: resp.StatusCode, header: resp.Header, raw: raw}
+	require.NoError(u.t, err)
+	a := response{t: u.t, status: resp.StatusCode, header: resp.Header, raw: raw}
 	if req.Method != http.MethodHead && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
-		require.NoError(p.t, decoder.Decode(&a.body), "%s", raw)
+		require.NoError(u.t, decoder.Decode(&a.body), "%s", raw)
 	}
 	route := req.Clone(req.Context())
 	route.URL.Scheme, route.URL.Host = "", ""
-	// An id with a colon or a slash in it makes a route that is none.
+	// The document's router also matches ids with a colon or a slash, which the gateway does not route.
 	if found, params, err := router.FindRoute(route); err == nil && a.code() != "ROUTE_NOT_FOUND" && a.code() != "METHOD_NOT_ALLOWED" {
 		exercised.Store(found.Operation.OperationID+" "+a.code(), true)
 		err := openapi3filter.ValidateResponse(req.Context(), &openapi3filter.ResponseValidationInput{
@@ -145,27 +145,27 @@ func (p *person) send(req *http.Request) answer {
 			Status:                 a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(raw)),
 			Options: &openapi3filter.Options{IncludeResponseStatus: true},
 		})
-		require.NoError(p.t, err, "%s %s: %d %s", req.Method, req.URL.Path, a.status, raw)
+		require.NoError(u.t, err, "%s %s: %d %s", req.Method, req.URL.Path, a.status, raw)
 	}
 	return a
 }
 
-func (a answer) code() string {
+func (a response) code() string {
 	code, _ := a.body["code"].(string)
 	return code
 }
 
-func (a answer) is(status int, code string) answer {
+func (a response) is(status int, code string) response {
 	require.Equal(a.t, fmt.Sprint(status, " ", code), fmt.Sprint(a.status, " ", a.code()), "%s", a.raw)
 	return a
 }
 
-func (a answer) ok(code string) answer { return a.is(http.StatusOK, code) }
+func (a response) ok(code string) response { return a.is(http.StatusOK, code) }
 
-func (a answer) created(code string) answer { return a.is(http.StatusCreated, code) }
+func (a response) created(code string) response { return a.is(http.StatusCreated, code) }
 
-// fails requires an error in the one shape that errors have.
-func (a answer) fails(status int, code string) answer {
+// fails requires an error with the status, the code and the fields that all errors have.
+func (a response) fails(status int, code string) response {
 	a.is(status, code)
 	require.NotEmpty(a.t, a.body["message"], "%s", a.raw)
 	require.Equal(a.t, a.body["message"], a.body["error"], "%s", a.raw)
@@ -173,8 +173,8 @@ func (a answer) fails(status int, code string) answer {
 	return a
 }
 
-// blames requires that the error names the fields and no others.
-func (a answer) blames(fields ...string) answer {
+// blames requires that the error names exactly these fields.
+func (a response) blames(fields ...string) response {
 	var got []string
 	details, _ := a.body["details"].([]any)
 	for _, d := range details {
@@ -184,8 +184,8 @@ func (a answer) blames(fields ...string) answer {
 	return a
 }
 
-// at follows a path like "user.id" or "wallets.0.name".
-func (a answer) at(path string) any {
+// at returns the value at a path like "user.id" or "wallets.0.name".
+func (a response) at(path string) any {
 	var v any = a.body
 	for step := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {
@@ -198,44 +198,42 @@ func (a answer) at(path string) any {
 			require.Less(a.t, i, len(x), "%s in %s", path, a.raw)
 			v = x[i]
 		default:
-			require.Fail(a.t, "no such place", "%s in %s", path, a.raw)
+			require.Fail(a.t, "no such field", "%s in %s", path, a.raw)
 		}
 	}
 	return v
 }
 
-// text is what stands at a path: a string, or a number's digits.
-func (a answer) text(path string) string {
+// text returns the value at a path as a string. Numbers keep their digits.
+func (a response) text(path string) string {
 	v := a.at(path)
 	require.NotNil(a.t, v, "%s in %s", path, a.raw)
 	return fmt.Sprint(v)
 }
 
-func (a answer) list(path string) []any {
+func (a response) list(path string) []any {
 	v, ok := a.at(path).([]any)
 	require.True(a.t, ok, "%s in %s", path, a.raw)
 	return v
 }
 
-// The following make what most tests need.
-
-func (p *person) wallet(currency, balance string) string {
-	return p.post("/api/v1/wallet", object{"name": "Cash", "currency": currency, "balance": json.Number(balance)}).created("WALLET_CREATED").text("wallet.id")
+func (u *user) wallet(currency, balance string) string {
+	return u.post("/api/v1/wallet", object{"name": "Cash", "currency": currency, "balance": json.Number(balance)}).created("WALLET_CREATED").text("wallet.id")
 }
 
-func (p *person) category(name string) string {
-	return p.post("/api/v1/categories", object{"name": name}).created("CATEGORY_CREATED").text("category.id")
+func (u *user) category(name string) string {
+	return u.post("/api/v1/categories", object{"name": name}).created("CATEGORY_CREATED").text("category.id")
 }
 
-// expense is the body of an ordinary transaction.
+// expense returns the body of an ordinary transaction.
 func expense(wallet, category, amount string) object {
 	return object{"amount": json.Number(amount), "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense"}
 }
 
-func (p *person) spend(wallet, category, amount string) string {
-	return p.post("/api/v1/transaction", expense(wallet, category, amount)).created("TRANSACTION_CREATED").text("transaction.id")
+func (u *user) spend(wallet, category, amount string) string {
+	return u.post("/api/v1/transaction", expense(wallet, category, amount)).created("TRANSACTION_CREATED").text("transaction.id")
 }
 
-func (p *person) balance(wallet string) string {
-	return p.get("/api/v1/wallet/" + wallet).ok("WALLET_FETCHED").text("wallet.balance")
+func (u *user) balance(wallet string) string {
+	return u.get("/api/v1/wallet/" + wallet).ok("WALLET_FETCHED").text("wallet.balance")
 }

@@ -9,20 +9,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The examples book an expense of 12.30 twice with one key, on an opening balance of 250.
+// balanceOfTheExamples is the opening balance of 250 minus one expense of 12.30, which the examples send twice with one key.
 const balanceOfTheExamples = "237.70"
 
-func TestTheGoClientsExampleRuns(t *testing.T) {
+// TestClientExamples runs the examples of the generated clients.
+func TestClientExamples(t *testing.T) {
 	t.Parallel()
-	runExample(t, "../clients/go", "go", "run", "./example", baseURL)
-}
-
-func TestTheTypeScriptClientsExampleRuns(t *testing.T) {
-	t.Parallel()
-	if _, err := os.Stat("../clients/typescript/build"); err != nil {
-		t.Skip("NOT SHOWN: make clients builds it, and runs this test")
-	}
-	runExample(t, "../clients/typescript", "node", "build/example.js", baseURL)
+	t.Run("Go", func(t *testing.T) {
+		t.Parallel()
+		runExample(t, "../clients/go", "go", "run", "./example", baseURL)
+	})
+	t.Run("TypeScript", func(t *testing.T) {
+		t.Parallel()
+		if _, err := os.Stat("../clients/typescript/build"); err != nil {
+			t.Skip("NOT SHOWN: make clients builds the client and runs this test")
+		}
+		runExample(t, "../clients/typescript", "node", "build/example.js", baseURL)
+	})
 }
 
 func runExample(t *testing.T, dir, program string, args ...string) {

@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTransactionsAsTheSpecificationTells(t *testing.T) {
+// TestTransactionLifecycle creates, reads, updates and deletes a transaction, and compares each response with the specification.
+func TestTransactionLifecycle(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "100"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "100"), u.category("Food")
 
-	created := p.post("/api/v1/transaction", object{
+	created := u.post("/api/v1/transaction", object{
 		"amount": json.Number("12.50"), "date": "2026-03-14T10:00:00Z", "currency": "eur", "walletId": wallet, "categoryId": category,
 		"type": "expense", "description": "Lunch", "id": "mine", "ownerId": "me",
 	}).created("TRANSACTION_CREATED")
@@ -28,112 +29,116 @@ func TestTransactionsAsTheSpecificationTells(t *testing.T) {
 	} {
 		require.Equal(t, want, created.text("transaction."+field))
 	}
-	require.Equal(t, "87.50", p.balance(wallet))
-	require.Equal(t, "-12.50", p.get("/api/v1/transaction/"+strings.ToUpper(id)).ok("TRANSACTION_FETCHED").text("transaction.amount"))
-	require.Equal(t, id, p.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").text("transactions.0.id"))
+	require.Equal(t, "87.50", u.balance(wallet))
+	require.Equal(t, "-12.50", u.get("/api/v1/transaction/"+strings.ToUpper(id)).ok("TRANSACTION_FETCHED").text("transaction.amount"))
+	require.Equal(t, id, u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").text("transactions.0.id"))
 
-	updated := p.patch("/api/v1/transaction/"+id, object{"amount": 20, "description": nil}).ok("TRANSACTION_UPDATED")
+	updated := u.patch("/api/v1/transaction/"+id, object{"amount": 20, "description": nil}).ok("TRANSACTION_UPDATED")
 	require.Equal(t, "-20.00", updated.text("transaction.amount"))
-	require.Equal(t, "80.00", p.balance(wallet))
-	p.patch("/api/v1/transaction/"+id, object{"type": "income"}).ok("TRANSACTION_UPDATED")
-	require.Equal(t, "120.00", p.balance(wallet))
+	require.Equal(t, "80.00", u.balance(wallet))
+	u.patch("/api/v1/transaction/"+id, object{"type": "income"}).ok("TRANSACTION_UPDATED")
+	require.Equal(t, "120.00", u.balance(wallet))
 
-	require.Equal(t, id, p.del("/api/v1/transaction/"+id).ok("TRANSACTION_DELETED").text("id"))
-	require.Equal(t, "100.00", p.balance(wallet))
-	p.get("/api/v1/transaction/"+id).fails(http.StatusNotFound, "TRANSACTION_NOT_FOUND")
+	require.Equal(t, id, u.del("/api/v1/transaction/"+id).ok("TRANSACTION_DELETED").text("id"))
+	require.Equal(t, "100.00", u.balance(wallet))
+	u.get("/api/v1/transaction/"+id).fails(http.StatusNotFound, "TRANSACTION_NOT_FOUND")
 }
 
-func TestABatchIsBookedAtOnce(t *testing.T) {
+// TestCreateTransactions creates the maximum of 500 transactions in one request, and repeats the request with the same key.
+func TestCreateTransactions(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	var items []object
 	for i := range 500 {
 		items = append(items, expense(wallet, category, strconv.Itoa(i+1)))
 	}
 	key := uuid.NewString()
-	a := p.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).created("TRANSACTIONS_CREATED")
+	a := u.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).created("TRANSACTIONS_CREATED")
 	require.Len(t, a.list("transactions"), 500)
 	require.Equal(t, "-7.00", a.text("transactions.6.amount"))
-	require.Equal(t, "-125250.00", p.balance(wallet))
-	again := p.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).created("TRANSACTIONS_CREATED")
+	require.Equal(t, "-125250.00", u.balance(wallet))
+	again := u.post("/api/v1/transaction/batch", batch(items...), "Idempotency-Key", key).created("TRANSACTIONS_CREATED")
 	require.JSONEq(t, string(a.raw), string(again.raw))
-	require.Equal(t, "-125250.00", p.balance(wallet))
+	require.Equal(t, "-125250.00", u.balance(wallet))
 
-	p.post("/api/v1/transaction/batch", batch()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions")
-	p.post("/api/v1/transaction/batch", batch(append(items, items[0])...)).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions")
-	p.post("/api/v1/transaction/batch", object{"transactions": []any{1}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions[0]")
+	u.post("/api/v1/transaction/batch", batch()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions")
+	u.post("/api/v1/transaction/batch", batch(append(items, items[0])...)).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions")
+	u.post("/api/v1/transaction/batch", object{"transactions": []any{1}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("transactions[0]")
 }
 
 func batch(items ...object) object { return object{"transactions": items} }
 
-func TestATransactionWithoutTypeIsIncome(t *testing.T) {
+// TestCreateTransactionWithoutType requires that the default type is income.
+func TestCreateTransactionWithoutType(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	body := expense(p.wallet("EUR", "0"), p.category("Food"), "1.05")
+	u := newUser(t)
+	body := expense(u.wallet("EUR", "0"), u.category("Food"), "1.05")
 	delete(body, "type")
-	a := p.post("/api/v1/transaction", body).created("TRANSACTION_CREATED")
+	a := u.post("/api/v1/transaction", body).created("TRANSACTION_CREATED")
 	require.Equal(t, "1.05", a.text("transaction.amount"))
 	require.Equal(t, "income", a.text("transaction.type"))
 }
 
-func TestATransactionThatIsWrongIsRefused(t *testing.T) {
+// TestTransactionInvalidFields sends each invalid field in a create, in a bulk create and in an update. No data may change.
+func TestTransactionInvalidFields(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u, stranger := newUser(t), newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	theirWallet, theirCategory := stranger.wallet("EUR", "0"), stranger.category("Food")
-	id := p.spend(wallet, category, "5")
-	before := string(p.get("/api/v1/transaction").raw) + p.balance(wallet)
+	id := u.spend(wallet, category, "5")
+	before := string(u.get("/api/v1/transaction").raw) + u.balance(wallet)
 	for name, c := range map[string]struct {
 		field  string
 		value  any
 		status int
 		code   string
 	}{
-		"an amount of zero":         {"amount", 0, 400, "VALIDATION_ERROR"},
-		"a negative amount":         {"amount", -1, 400, "VALIDATION_ERROR"},
-		"an amount in quotes":       {"amount", "1", 400, "VALIDATION_ERROR"},
-		"an amount of half a cent":  {"amount", json.Number("0.005"), 400, "VALIDATION_ERROR"},
-		"an amount beyond all":      {"amount", json.Number("1000000000000"), 400, "VALIDATION_ERROR"},
-		"a monstrous amount":        {"amount", json.Number("1e400"), 400, "VALIDATION_ERROR"},
-		"a date that is none":       {"date", "14.03.2026", 400, "INVALID_TRANSACTION_DATE"},
-		"the 30th of February":      {"date", "2026-02-30", 400, "INVALID_TRANSACTION_DATE"},
-		"a date out of range":       {"date", "2201-01-01", 400, "INVALID_TRANSACTION_DATE"},
-		"a currency that is none":   {"currency", "ABC", 400, "UNSUPPORTED_CURRENCY"},
-		"a type that is none":       {"type", "gift", 400, "INVALID_TRANSACTION_TYPE"},
-		"a malformed wallet":        {"walletId", "12", 400, "WALLET_NOT_FOUND"},
-		"an unknown wallet":         {"walletId", uuid.NewString(), 404, "WALLET_NOT_FOUND"},
-		"another user's wallet":     {"walletId", theirWallet, 404, "WALLET_NOT_FOUND"},
-		"a malformed category":      {"categoryId", "12", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"an unknown category":       {"categoryId", uuid.NewString(), 404, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"another user's category":   {"categoryId", theirCategory, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"a description with NUL":    {"description", "a\x00b", 400, "VALIDATION_ERROR"},
-		"a description too long":    {"description", strings.Repeat("x", 1001), 400, "VALIDATION_ERROR"},
-		"a description of no text":  {"description", 7, 400, "VALIDATION_ERROR"},
-		"SQL instead of a category": {"categoryId", "'; DROP TABLE transactions; --", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"an amount of zero":        {"amount", 0, 400, "VALIDATION_ERROR"},
+		"a negative amount":        {"amount", -1, 400, "VALIDATION_ERROR"},
+		"an amount in quotes":      {"amount", "1", 400, "VALIDATION_ERROR"},
+		"too many decimals":        {"amount", json.Number("0.005"), 400, "VALIDATION_ERROR"},
+		"an amount over the limit": {"amount", json.Number("1000000000000"), 400, "VALIDATION_ERROR"},
+		"a huge exponent":          {"amount", json.Number("1e400"), 400, "VALIDATION_ERROR"},
+		"an invalid date":          {"date", "14.03.2026", 400, "INVALID_TRANSACTION_DATE"},
+		"the 30th of February":     {"date", "2026-02-30", 400, "INVALID_TRANSACTION_DATE"},
+		"a date out of range":      {"date", "2201-01-01", 400, "INVALID_TRANSACTION_DATE"},
+		"an unknown currency":      {"currency", "ABC", 400, "UNSUPPORTED_CURRENCY"},
+		"an unknown type":          {"type", "gift", 400, "INVALID_TRANSACTION_TYPE"},
+		"a malformed wallet":       {"walletId", "12", 400, "WALLET_NOT_FOUND"},
+		"an unknown wallet":        {"walletId", uuid.NewString(), 404, "WALLET_NOT_FOUND"},
+		"another user's wallet":    {"walletId", theirWallet, 404, "WALLET_NOT_FOUND"},
+		"a malformed category":     {"categoryId", "12", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"an unknown category":      {"categoryId", uuid.NewString(), 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's category":  {"categoryId", theirCategory, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"a description with NUL":   {"description", "a\x00b", 400, "VALIDATION_ERROR"},
+		"a long description":       {"description", strings.Repeat("x", 1001), 400, "VALIDATION_ERROR"},
+		"a number as description":  {"description", 7, 400, "VALIDATION_ERROR"},
+		"SQL as category":          {"categoryId", "'; DROP TABLE transactions; --", 400, "INVALID_CATEGORY_EXIST_PARAMS"},
 	} {
 		t.Run(name, func(*testing.T) {
 			body := expense(wallet, category, "1")
 			body[c.field] = c.value
-			p.post("/api/v1/transaction", body).fails(c.status, c.code).blames(c.field)
-			p.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"), body)).fails(c.status, c.code).blames("transactions[1]." + c.field)
-			p.patch("/api/v1/transaction/"+id, object{c.field: c.value}).fails(c.status, c.code).blames(c.field)
+			u.post("/api/v1/transaction", body).fails(c.status, c.code).blames(c.field)
+			u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"), body)).fails(c.status, c.code).blames("transactions[1]." + c.field)
+			u.patch("/api/v1/transaction/"+id, object{c.field: c.value}).fails(c.status, c.code).blames(c.field)
 		})
 	}
 	for _, field := range []string{"amount", "date", "currency", "walletId", "categoryId"} {
 		body := expense(wallet, category, "1")
 		delete(body, field)
-		p.post("/api/v1/transaction", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames(field)
+		u.post("/api/v1/transaction", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames(field)
 	}
-	a := p.post("/api/v1/transaction", object{"amount": 1, "date": "x", "currency": "EUR", "walletId": wallet, "categoryId": category})
+	a := u.post("/api/v1/transaction", object{"amount": 1, "date": "x", "currency": "EUR", "walletId": wallet, "categoryId": category})
 	require.Equal(t, "Invalid transaction date", a.text("message"))
-	p.post("/api/v1/transaction", `{"amount":1,"amount":2}`).fails(http.StatusBadRequest, "VALIDATION_ERROR")
-	require.Equal(t, before, string(p.get("/api/v1/transaction").raw)+p.balance(wallet))
+	u.post("/api/v1/transaction", `{"amount":1,"amount":2}`).fails(http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, before, string(u.get("/api/v1/transaction").raw)+u.balance(wallet))
 }
 
-func TestATransactionsIdIsMalformedUnknownOrAnothers(t *testing.T) {
+// TestTransactionIDs uses malformed ids, unknown ids and an id of another user.
+func TestTransactionIDs(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
+	u, stranger := newUser(t), newUser(t)
 	theirs := stranger.spend(stranger.wallet("EUR", "0"), stranger.category("Food"), "5")
 	for id, want := range map[string]struct {
 		status int
@@ -147,23 +152,23 @@ func TestATransactionsIdIsMalformedUnknownOrAnothers(t *testing.T) {
 		theirs:                                 {403, "TRANSACTION_OWNER_MISMATCH"},
 	} {
 		path := "/api/v1/transaction/" + id
-		p.get(path).fails(want.status, want.code)
-		p.patch(path, object{"amount": 1}).fails(want.status, want.code)
-		p.del(path).fails(want.status, want.code)
+		u.get(path).fails(want.status, want.code)
+		u.patch(path, object{"amount": 1}).fails(want.status, want.code)
+		u.del(path).fails(want.status, want.code)
 	}
 	require.Equal(t, "-5.00", stranger.get("/api/v1/transaction/"+theirs).text("transaction.amount"))
 }
 
-func TestTheListTakesEachFilter(t *testing.T) {
+func TestListTransactionsFilters(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
-	bank, pay := p.wallet("EUR", "0"), p.category("Pay")
-	p.post("/api/v1/transaction", object{"amount": 2000, "date": "2026-02-28", "currency": "EUR", "walletId": bank, "categoryId": pay, "description": "Salary"})
+	u, stranger := newUser(t), newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	bank, pay := u.wallet("EUR", "0"), u.category("Pay")
+	u.post("/api/v1/transaction", object{"amount": 2000, "date": "2026-02-28", "currency": "EUR", "walletId": bank, "categoryId": pay, "description": "Salary"})
 	lunch := expense(wallet, category, "12.5")
 	lunch["description"] = "Lunch 100%"
-	p.post("/api/v1/transaction", lunch)
-	p.post("/api/v1/transaction", object{"amount": 500, "date": "2026-03-15", "currency": "JPY", "walletId": wallet, "categoryId": category, "type": "expense", "description": "Sushi"})
+	u.post("/api/v1/transaction", lunch)
+	u.post("/api/v1/transaction", object{"amount": 500, "date": "2026-03-15", "currency": "JPY", "walletId": wallet, "categoryId": category, "type": "expense", "description": "Sushi"})
 	for query, want := range map[string][]string{
 		"":                 {"Sushi", "Lunch 100%", "Salary"},
 		"sort=date":        {"Salary", "Lunch 100%", "Sushi"},
@@ -183,7 +188,7 @@ func TestTheListTakesEachFilter(t *testing.T) {
 		"limit=1":                                  {"Sushi"},
 	} {
 		got := []string{}
-		for _, tr := range p.get("/api/v1/transaction?" + query).ok("TRANSACTIONS_FETCHED").list("transactions") {
+		for _, tr := range u.get("/api/v1/transaction?" + query).ok("TRANSACTIONS_FETCHED").list("transactions") {
 			got = append(got, tr.(object)["description"].(string))
 		}
 		require.Equal(t, want, got, query)
@@ -204,88 +209,88 @@ func TestTheListTakesEachFilter(t *testing.T) {
 		"walletId=" + stranger.wallet("EUR", "0"): {404, "WALLET_NOT_FOUND"},
 		"categoryId=" + stranger.category("A"):    {404, "INVALID_CATEGORY_EXIST_PARAMS"},
 	} {
-		p.get("/api/v1/transaction?"+query).fails(want.status, want.code)
+		u.get("/api/v1/transaction?"+query).fails(want.status, want.code)
 	}
 }
 
-// TestPagesMeetEachTransactionOnce reads page by page while others are written.
-func TestPagesMeetEachTransactionOnce(t *testing.T) {
+// TestListTransactionsPages reads all pages while other transactions are created. Each transaction is listed once.
+func TestListTransactionsPages(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	want := map[string]bool{}
 	for range 25 {
-		want[p.spend(wallet, category, "1")] = true
+		want[u.spend(wallet, category, "1")] = true
 	}
-	met := map[string]bool{}
+	listed := map[string]bool{}
 	for cursor := ""; ; {
-		a := p.get("/api/v1/transaction?limit=4&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
+		a := u.get("/api/v1/transaction?limit=4&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
 		for _, tr := range a.list("transactions") {
 			id := tr.(object)["id"].(string)
-			require.False(t, met[id], "met twice")
-			met[id] = true
+			require.False(t, listed[id], "listed twice")
+			listed[id] = true
 		}
 		if cursor = a.text("pagination.nextCursor"); a.at("pagination.hasMore") == false {
 			break
 		}
-		p.spend(wallet, category, "1")
+		u.spend(wallet, category, "1")
 	}
 	for id := range want {
-		require.True(t, met[id], "left out")
+		require.True(t, listed[id], "not listed")
 	}
 }
 
 func TestWalletsAndCategories(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	w := p.post("/api/v1/wallet", object{"name": " Cash ", "currency": "jpy", "balance": -5}).created("WALLET_CREATED")
+	u, stranger := newUser(t), newUser(t)
+	w := u.post("/api/v1/wallet", object{"name": " Cash ", "currency": "jpy", "balance": -5}).created("WALLET_CREATED")
 	id := w.text("wallet.id")
 	require.Equal(t, []string{"Cash", "JPY", "-5", "-5", "false"}, []string{
 		w.text("wallet.name"), w.text("wallet.currency"), w.text("wallet.balance"), w.text("wallet.initialBalance"), w.text("wallet.archived"),
 	})
-	require.Equal(t, id, p.get("/api/v1/wallet").ok("WALLETS_FETCHED").text("wallets.0.id"))
-	require.Equal(t, "true", p.patch("/api/v1/wallet/"+id, object{"archived": true}).ok("WALLET_UPDATED").text("wallet.archived"))
-	p.patch("/api/v1/wallet/"+id, object{"name": ""}).fails(400, "VALIDATION_ERROR").blames("name")
-	p.post("/api/v1/wallet", object{}).fails(400, "VALIDATION_ERROR").blames("name", "currency")
-	p.post("/api/v1/wallet", object{"name": "A", "currency": "QQQ"}).fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
-	p.post("/api/v1/wallet", object{"name": "A", "currency": "EUR", "balance": json.Number("0.001")}).fails(400, "VALIDATION_ERROR").blames("balance")
+	require.Equal(t, id, u.get("/api/v1/wallet").ok("WALLETS_FETCHED").text("wallets.0.id"))
+	require.Equal(t, "true", u.patch("/api/v1/wallet/"+id, object{"archived": true}).ok("WALLET_UPDATED").text("wallet.archived"))
+	u.patch("/api/v1/wallet/"+id, object{"name": ""}).fails(400, "VALIDATION_ERROR").blames("name")
+	u.post("/api/v1/wallet", object{}).fails(400, "VALIDATION_ERROR").blames("name", "currency")
+	u.post("/api/v1/wallet", object{"name": "A", "currency": "QQQ"}).fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+	u.post("/api/v1/wallet", object{"name": "A", "currency": "EUR", "balance": json.Number("0.001")}).fails(400, "VALIDATION_ERROR").blames("balance")
 
-	c := p.post("/api/v1/categories", object{"name": "Food"}).created("CATEGORY_CREATED").text("category.id")
-	p.post("/api/v1/categories", object{"name": "FOOD"}).fails(409, "CATEGORY_ALREADY_EXISTS")
-	p.post("/api/v1/categories", object{"name": strings.Repeat("é", 101)}).fails(400, "VALIDATION_ERROR").blames("name")
-	require.Equal(t, "Meals", p.patch("/api/v1/categories/"+c, object{"name": "Meals"}).ok("CATEGORY_UPDATED").text("category.name"))
-	p.category("Fun")
-	p.patch("/api/v1/categories/"+c, object{"name": "fun"}).fails(409, "CATEGORY_ALREADY_EXISTS")
-	require.Equal(t, "Meals", p.get("/api/v1/categories/"+c).ok("CATEGORY_FETCHED").text("category.name"))
-	require.Len(t, p.get("/api/v1/categories").ok("CATEGORIES_FETCHED").list("categories"), 2)
+	c := u.post("/api/v1/categories", object{"name": "Food"}).created("CATEGORY_CREATED").text("category.id")
+	u.post("/api/v1/categories", object{"name": "FOOD"}).fails(409, "CATEGORY_ALREADY_EXISTS")
+	u.post("/api/v1/categories", object{"name": strings.Repeat("é", 101)}).fails(400, "VALIDATION_ERROR").blames("name")
+	require.Equal(t, "Meals", u.patch("/api/v1/categories/"+c, object{"name": "Meals"}).ok("CATEGORY_UPDATED").text("category.name"))
+	u.category("Fun")
+	u.patch("/api/v1/categories/"+c, object{"name": "fun"}).fails(409, "CATEGORY_ALREADY_EXISTS")
+	require.Equal(t, "Meals", u.get("/api/v1/categories/"+c).ok("CATEGORY_FETCHED").text("category.name"))
+	require.Len(t, u.get("/api/v1/categories").ok("CATEGORIES_FETCHED").list("categories"), 2)
 
-	euros := p.wallet("EUR", "0")
-	tr := p.spend(euros, c, "3")
-	p.del("/api/v1/wallet/"+euros).fails(409, "WALLET_IN_USE")
-	p.del("/api/v1/categories/"+c).fails(409, "CATEGORY_IN_USE")
-	p.del("/api/v1/categories/"+c+"?reassignTo="+c).fails(400, "VALIDATION_ERROR")
-	heir := p.category("Heir")
-	p.del("/api/v1/categories/" + c + "?reassignTo=" + heir).ok("CATEGORY_DELETED")
-	require.Equal(t, heir, p.get("/api/v1/transaction/"+tr).text("transaction.categoryId"))
-	p.del("/api/v1/transaction/" + tr).ok("TRANSACTION_DELETED")
-	require.Equal(t, euros, p.del("/api/v1/wallet/"+euros).ok("WALLET_DELETED").text("id"))
+	euros := u.wallet("EUR", "0")
+	tr := u.spend(euros, c, "3")
+	u.del("/api/v1/wallet/"+euros).fails(409, "WALLET_IN_USE")
+	u.del("/api/v1/categories/"+c).fails(409, "CATEGORY_IN_USE")
+	u.del("/api/v1/categories/"+c+"?reassignTo="+c).fails(400, "VALIDATION_ERROR")
+	target := u.category("Target")
+	u.del("/api/v1/categories/" + c + "?reassignTo=" + target).ok("CATEGORY_DELETED")
+	require.Equal(t, target, u.get("/api/v1/transaction/"+tr).text("transaction.categoryId"))
+	u.del("/api/v1/transaction/" + tr).ok("TRANSACTION_DELETED")
+	require.Equal(t, euros, u.del("/api/v1/wallet/"+euros).ok("WALLET_DELETED").text("id"))
 
 	for _, x := range []struct{ path, theirs, code, change string }{
 		{"/api/v1/wallet/", stranger.wallet("EUR", "0"), "WALLET_NOT_FOUND", "name"},
 		{"/api/v1/categories/", stranger.category("A"), "INVALID_CATEGORY_EXIST_PARAMS", "name"},
 	} {
 		for id, status := range map[string]int{"x": 400, uuid.NewString(): 404, x.theirs: 404} {
-			p.get(x.path+id).fails(status, x.code)
-			p.patch(x.path+id, object{x.change: "Mine"}).fails(status, x.code)
-			p.del(x.path+id).fails(status, x.code)
+			u.get(x.path+id).fails(status, x.code)
+			u.patch(x.path+id, object{x.change: "Mine"}).fails(status, x.code)
+			u.del(x.path+id).fails(status, x.code)
 		}
 	}
 }
 
-// TestAMonthOfAPerson is what the service is for, from the first day to the last.
-func TestAMonthOfAPerson(t *testing.T) {
+// TestTypicalMonth combines wallets, income, expenses, a shared budget, a receipt and the dashboard over one month.
+func TestTypicalMonth(t *testing.T) {
 	t.Parallel()
-	ada, bob := newPerson(t), newPerson(t)
+	ada, bob := newUser(t), newUser(t)
 	bank, cash := ada.wallet("EUR", "500"), ada.wallet("EUR", "20")
 	food, pay := ada.category("Food"), ada.category("Pay")
 	ada.post("/api/v1/transaction", object{"amount": json.Number("2100.00"), "date": "2026-03-01", "currency": "EUR", "walletId": bank, "categoryId": pay, "type": "income"}).created("TRANSACTION_CREATED")

@@ -7,17 +7,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhoeverAsksTooOftenIsToldWhenToComeBack needs a stack of its own: the others' rate is not limited.
-func TestWhoeverAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
+// TestRateLimit uses a separate stack, because the shared one has no rate limit.
+func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "1"})
-	p := newPersonAt(t, own.URL, "Ada")
-	first := p.get("/api/v1/wallet").ok("WALLETS_FETCHED")
+	u := newUserAt(t, own.URL, "Ada")
+	first := u.get("/api/v1/wallet").ok("WALLETS_FETCHED")
 	require.Equal(t, "5", first.header.Get("RateLimit-Limit"))
 	require.Equal(t, "4", first.header.Get("RateLimit-Remaining"))
-	var last answer
+	var last response
 	for range 10 {
-		last = p.get("/api/v1/wallet")
+		last = u.get("/api/v1/wallet")
 	}
 	last.fails(http.StatusTooManyRequests, "RATE_LIMITED")
 	require.Equal(t, "1", last.header.Get("Retry-After"))

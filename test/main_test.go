@@ -1,5 +1,10 @@
-// Package test holds Coffer to its contract over HTTP, as its clients see it: on a stack of its own, or on the one that
-// BASE_URL names.
+// Package test tests all of Coffer through REST, as its clients use it.
+//
+// The tests share one stack, which TestMain starts in this process. With BASE_URL they run against that installation instead,
+// and skip what needs access to the processes. Tests that break or overload a stack start a separate one (ownStack).
+//
+// Each response is validated against the OpenAPI document. A run of all tests fails if it has not received each error code that
+// the document lists, or if a secret or an e-mail address is in the logs, traces or events.
 package test
 
 import (
@@ -20,7 +25,7 @@ import (
 )
 
 var (
-	// stack is nil when the tests run against BASE_URL.
+	// stack is nil if the tests run against BASE_URL.
 	stack    *devstack.Stack
 	baseURL  string
 	contract *openapi3.T
@@ -36,11 +41,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ownStack starts a stack that a test may break or overrun. Whose Postgres it may halt needs one of its own: server is empty then.
+// ownStack starts a stack that the test may break or overload. With an empty server, the stack has a separate PostgreSQL, which the
+// test may stop.
 func ownStack(t *testing.T, server string, environment map[string]string) *devstack.Stack {
 	t.Helper()
 	if stack == nil {
-		t.Skip("the stack of BASE_URL is not ours to break")
+		t.Skip("the stack at BASE_URL must not be broken")
 	}
 	own, err := devstack.StartEphemeral(t.Context(), server, environment)
 	require.NoError(t, err)
@@ -58,11 +64,11 @@ func run(m *testing.M) (code int, err error) {
 	if baseURL = os.Getenv("BASE_URL"); baseURL != "" {
 		return m.Run(), nil
 	}
-	kept, err := keepRecord()
+	record, err := newRecord()
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = os.Remove(kept.file.Name()) }()
+	defer func() { _ = os.Remove(record.file.Name()) }()
 	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{
 		"RATE_LIMIT": "0",
 		// All tests share the processors with the OCR engine, which then may need longer than the default limit.
@@ -73,14 +79,14 @@ func run(m *testing.M) (code int, err error) {
 	}
 	baseURL = stack.URL
 	code = m.Run()
-	// Only a whole run can have seen everything.
+	// Only a run of all tests can receive every error.
 	whole := flag.Lookup("test.run").Value.String() == ""
-	if missing := missed(); code == 0 && whole && len(missing) > 0 {
-		err = fmt.Errorf("no test has seen these errors, which the OpenAPI document promises:\n  %s", strings.Join(missing, "\n  "))
+	if missing := untested(); code == 0 && whole && len(missing) > 0 {
+		err = fmt.Errorf("no test has received these errors, which the OpenAPI document lists:\n  %s", strings.Join(missing, "\n  "))
 	}
-	leaks, failure := kept.leaks(stack, whole)
+	leaks, failure := record.leaks(stack, whole)
 	if len(leaks) > 0 {
-		failure = fmt.Errorf("written to logs, traces or events, where it must not be:\n  %s", strings.Join(leaks[:min(10, len(leaks))], "\n  "))
+		failure = fmt.Errorf("logs, traces or events contain secrets or e-mail addresses:\n  %s", strings.Join(leaks[:min(10, len(leaks))], "\n  "))
 	}
 	err = errors.Join(err, failure)
 	return code, errors.Join(err, stack.Stop())

@@ -23,7 +23,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// eachRPC visits every RPC there is, with the service that serves it.
+// eachRPC visits every RPC with the name of its service.
 func eachRPC(visit func(service string, m protoreflect.MethodDescriptor)) {
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		if !strings.HasPrefix(string(file.Package()), "coffer.") {
@@ -38,7 +38,7 @@ func eachRPC(visit func(service string, m protoreflect.MethodDescriptor)) {
 	})
 }
 
-// invoke calls any RPC with an empty request, also one that answers with a stream.
+// invoke calls a unary or streaming RPC with an empty request.
 func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor) error {
 	t.Helper()
 	name := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
@@ -46,15 +46,15 @@ func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor
 	if err == nil {
 		err = stream.SendMsg(dynamicpb.NewMessage(m.Input()))
 	}
-	// What went wrong is told on receiving, also when sending met it first.
+	// RecvMsg returns the RPC's error, also if SendMsg failed with EOF.
 	if err == nil || err == io.EOF { //nolint:errorlint // SendMsg documents this very value
 		err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
 	}
 	return err
 }
 
-// TestWithCertificatesEveryRPCHasItsCallersAndNoOthers tries each RPC as each service, and as nobody.
-func TestWithCertificatesEveryRPCHasItsCallersAndNoOthers(t *testing.T) {
+// TestRPCCallers calls each RPC with the certificate of each service, without a certificate and without TLS.
+func TestRPCCallers(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
 	connect := func(t *testing.T, service string, creds credentials.TransportCredentials) *grpc.ClientConn {
@@ -64,14 +64,14 @@ func TestWithCertificatesEveryRPCHasItsCallersAndNoOthers(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}
-	t.Run("services work together", func(t *testing.T) {
-		p, friend := newPersonAt(t, own.URL, "Ada"), newPersonAt(t, own.URL, "Grace")
-		wallet, category := p.wallet("EUR", "100"), p.category("Food")
-		p.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"), "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
-		budget := p.budget(wallet, category)
-		require.NotNil(t, p.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
-		p.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).created("BUDGET_SHARED")
-		require.Equal(t, "Grace", p.get("/api/v1/budgets/" + budget + "/members").ok("BUDGET_MEMBERS_FETCHED").list("members")[0].(object)["name"])
+	t.Run("requests through all services succeed", func(t *testing.T) {
+		u, friend := newUserAt(t, own.URL, "Ada"), newUserAt(t, own.URL, "Grace")
+		wallet, category := u.wallet("EUR", "100"), u.category("Food")
+		u.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"), "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+		budget := u.budget(wallet, category)
+		require.NotNil(t, u.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
+		u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).created("BUDGET_SHARED")
+		require.Equal(t, "Grace", u.get("/api/v1/budgets/" + budget + "/members").ok("BUDGET_MEMBERS_FETCHED").list("members")[0].(object)["name"])
 	})
 	tried := 0
 	for _, caller := range []string{"gateway", "auth", "ledger", "budget", "ocr"} {
@@ -84,15 +84,15 @@ func TestWithCertificatesEveryRPCHasItsCallersAndNoOthers(t *testing.T) {
 			listed := proto.GetExtension(m.Options(), restv1.E_Callers).([]string)
 			may := slices.Contains(listed, caller) || len(listed) == 0 && caller == "gateway"
 			err := invoke(t, conns[service], m)
-			refused := apierr.From(err) != nil && apierr.From(err).Is(apierr.ServiceOnly)
-			require.Equal(t, may, !refused, "%s calls %s: %v", caller, m.FullName(), err)
+			rejected := apierr.From(err) != nil && apierr.From(err).Is(apierr.ServiceOnly)
+			require.Equal(t, may, !rejected, "%s calls %s: %v", caller, m.FullName(), err)
 		})
 	}
 	trusting, err := credentials.NewClientTLSFromFile(own.Certificates["gateway"].CA, "")
 	require.NoError(t, err)
 	for service := range own.GRPC {
 		bare := trusting.Clone()
-		require.NoError(t, bare.OverrideServerName(service)) //nolint:staticcheck // the only way to check the right name at a local address
+		require.NoError(t, bare.OverrideServerName(service)) //nolint:staticcheck // There is no other way to check the service's name at a local address.
 		for _, creds := range []credentials.TransportCredentials{bare, insecure.NewCredentials()} {
 			conn := connect(t, service, creds)
 			eachRPC(func(of string, m protoreflect.MethodDescriptor) {

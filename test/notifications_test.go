@@ -13,12 +13,12 @@ import (
 
 const reached = "budget.v1.budget.threshold_reached"
 
-// notified waits until a user has so many notifications of a type, and returns them, unread first, then newest first.
-func (p *person) notified(kind string, n int) []object {
+// notified waits until the user has n notifications of a type, and returns them: unread ones first, then by age, newest first.
+func (u *user) notified(kind string, n int) []object {
 	var found []object
-	require.EventuallyWithT(p.t, func(c *assert.CollectT) {
+	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
 		found = nil
-		for _, v := range p.get("/api/v1/notifications").ok("NOTIFICATIONS_FETCHED").list("notifications") {
+		for _, v := range u.get("/api/v1/notifications").ok("NOTIFICATIONS_FETCHED").list("notifications") {
 			if v.(object)["type"] == kind {
 				found = append(found, v.(object))
 			}
@@ -28,9 +28,10 @@ func (p *person) notified(kind string, n int) []object {
 	return found
 }
 
-func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
+// TestAlerts requires that owner and members are notified once of each threshold, and invited users are not.
+func TestAlerts(t *testing.T) {
 	t.Parallel()
-	owner, member, invited := newPerson(t), newPerson(t), newPerson(t)
+	owner, member, invited := newUser(t), newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "1000"), owner.category("Food")
 	budget := owner.lasting("Food", wallet, category)
 	owner.invite(budget, member, "viewer", "accepted")
@@ -38,8 +39,8 @@ func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
 
 	owner.spend(wallet, category, "79.99")
 	owner.spend(wallet, category, "0.01")
-	for _, p := range []*person{owner, member} {
-		n := p.notified(reached, 1)[0]
+	for _, u := range []*user{owner, member} {
+		n := u.notified(reached, 1)[0]
 		require.Equal(t, object{
 			"budgetId": budget, "budgetName": "Food", "ownerId": owner.id, "threshold": json.Number("80"), "windowStart": "2026-03-01",
 			"windowEnd": "2035-12-31", "currency": "EUR", "limit": json.Number("100.00"), "spent": json.Number("80.00"),
@@ -65,16 +66,16 @@ func TestAnAlertReachesOwnerAndMembersOnce(t *testing.T) {
 }
 
 // lasting creates a budget of 100 with one window that is current for years.
-func (p *person) lasting(name, wallet, category string) string {
+func (u *user) lasting(name, wallet, category string) string {
 	body := aBudget(name, wallet, category)
 	body["period"], body["endDate"] = "custom", "2035-12-31"
-	return p.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
+	return u.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
 }
 
-// TestImportOfThePast imports one expense per week over three years: of 150 weeks, two raise alerts.
-func TestImportOfThePast(t *testing.T) {
+// TestAlertsAfterImport imports one expense per week over three years: of 150 weeks, two raise alerts.
+func TestAlertsAfterImport(t *testing.T) {
 	t.Parallel()
-	owner, member := newPerson(t), newPerson(t)
+	owner, member := newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	// Windows begin today, so that the test does not cross the end of one.
 	today := time.Now().UTC().Truncate(24 * time.Hour)
@@ -94,9 +95,9 @@ func TestImportOfThePast(t *testing.T) {
 	other := owner.category("Other")
 	owner.invite(owner.lasting("Other", wallet, other), member, "viewer", "accepted")
 	owner.spend(wallet, other, "100")
-	for _, p := range []*person{owner, member} {
+	for _, u := range []*user{owner, member} {
 		var got []string
-		for _, n := range p.notified(reached, 5) {
+		for _, n := range u.notified(reached, 5) {
 			if data := n["data"].(object); data["budgetId"] == budget {
 				got = append(got, data["windowStart"].(string)+" "+data["threshold"].(json.Number).String())
 			}
@@ -107,39 +108,41 @@ func TestImportOfThePast(t *testing.T) {
 	}
 }
 
-func TestThresholdsAreTheBudgetsOwn(t *testing.T) {
+// TestAlertThresholds creates and updates the thresholds of a budget.
+func TestAlertThresholds(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	body := aBudget("Food", wallet, category)
 	for _, bad := range []any{[]int{0}, []int{1001}, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
 		body["alertThresholds"] = bad
-		p.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds")
+		u.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds")
 	}
 	body["alertThresholds"] = []any{"80"}
-	p.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds[0]")
+	u.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds[0]")
 	body["alertThresholds"] = []int{50, 10, 50}
-	a := p.post("/api/v1/budgets", body).created("BUDGET_CREATED")
+	a := u.post("/api/v1/budgets", body).created("BUDGET_CREATED")
 	require.Equal(t, []any{json.Number("10"), json.Number("50")}, a.list("budget.alertThresholds"))
 	path := "/api/v1/budgets/" + a.text("budget.id")
 
 	lunch := expense(wallet, category, "10")
 	lunch["date"] = time.Now().UTC().Format(time.DateOnly)
-	p.post("/api/v1/transaction", lunch).created("TRANSACTION_CREATED")
-	p.notified(reached, 1)
-	// Lowering the limit brings what was spent nearer to it.
-	p.patch(path, object{"limit": 20}).ok("BUDGET_UPDATED")
-	p.notified(reached, 2)
-	p.patch(path, object{"alertThresholds": []int{}}).ok("BUDGET_UPDATED")
-	require.Empty(t, p.get(path).ok("BUDGET_FETCHED").list("budget.alertThresholds"))
+	u.post("/api/v1/transaction", lunch).created("TRANSACTION_CREATED")
+	u.notified(reached, 1)
+	// A lower limit raises the percentage.
+	u.patch(path, object{"limit": 20}).ok("BUDGET_UPDATED")
+	u.notified(reached, 2)
+	u.patch(path, object{"alertThresholds": []int{}}).ok("BUDGET_UPDATED")
+	require.Empty(t, u.get(path).ok("BUDGET_FETCHED").list("budget.alertThresholds"))
 
-	plain := p.post("/api/v1/budgets", aBudget("Plain", wallet, category)).created("BUDGET_CREATED")
+	plain := u.post("/api/v1/budgets", aBudget("Plain", wallet, category)).created("BUDGET_CREATED")
 	require.Equal(t, []any{json.Number("80"), json.Number("100")}, plain.list("budget.alertThresholds"))
 }
 
-func TestNotificationsAreReadByTheirOwner(t *testing.T) {
+// TestUpdateNotification marks a notification as read and as unread. Another user cannot do that.
+func TestUpdateNotification(t *testing.T) {
 	t.Parallel()
-	owner, member := newPerson(t), newPerson(t)
+	owner, member := newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	for range 3 {
 		owner.invite(owner.budget(wallet, category), member, "editor", "")
@@ -164,9 +167,10 @@ func TestNotificationsAreReadByTheirOwner(t *testing.T) {
 	member.patch(path(all[0]), object{"type": "x"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
 }
 
-func TestNotificationsAreFilteredMarkedAndDeleted(t *testing.T) {
+// TestNotificationsFilterMarkDelete lists notifications by their read state, marks all as read and deletes one.
+func TestNotificationsFilterMarkDelete(t *testing.T) {
 	t.Parallel()
-	owner, member := newPerson(t), newPerson(t)
+	owner, member := newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	for _, name := range []string{"A", "B", "C"} {
 		owner.invite(owner.budgetNamed(name, wallet, category), member, "viewer", "")

@@ -9,32 +9,33 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhilePostgresIsAwayEveryOperationSaysSoWithinASecond has its own Postgres to stop. Nothing else is restarted.
-func TestWhilePostgresIsAwayEveryOperationSaysSoWithinASecond(t *testing.T) {
+// TestOperationsWithoutPostgres stops the PostgreSQL of a separate stack. Every operation must return 503 with Retry-After within a
+// second. When PostgreSQL is back, the services recover without a restart.
+func TestOperationsWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "0"})
-	s := &siege{stack: own}
-	s.attacker = newPersonAt(t, own.URL, "Ada")
-	s.own = map[string]string{}
+	s := &attackRun{stack: own}
+	s.attacker = newUserAt(t, own.URL, "Ada")
+	s.attackerIDs = map[string]string{}
 	for _, kind := range kinds {
-		s.own[kind] = s.attacker.id
+		s.attackerIDs[kind] = s.attacker.id
 	}
 	wallet := s.attacker.wallet("EUR", "100")
 	require.NoError(t, own.Halt("postgres"))
 
 	var all sync.WaitGroup
 	for _, o := range operations() {
-		// The keys are remembered, a stream is one of NATS, and a body of another shape has a test of its own.
+		// Keys are cached, streams need NATS only, and a separate test covers the multipart body.
 		if o.OperationID == "getKeySet" || o.OperationID == "streamEvents" || o.OperationID == "createTransactionsFromReceipt" {
 			continue
 		}
 		all.Go(func() {
-			p := &person{t: t, base: own.URL, token: s.attacker.token}
+			u := &user{t: t, base: own.URL, token: s.attacker.token}
 			var took time.Duration
 			// A busy machine may delay some requests for longer, but not all.
 			for range 10 {
 				begin := time.Now()
-				a := s.call(p, o, s.path(t, o), s.body(t, o))
+				a := s.call(u, o, s.path(t, o), s.body(t, o))
 				took = time.Since(begin)
 				if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 					t.Errorf("%s: %d, Retry-After %q: %s", o.OperationID, a.status, a.header.Get("Retry-After"), a.raw)

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheTourOfTheREADME runs the tour's commands and compares their output with the JSON blocks of the page.
-func TestTheTourOfTheREADME(t *testing.T) {
+// TestReadmeTour runs the commands of the README's tour and compares their output with the JSON blocks.
+func TestReadmeTour(t *testing.T) {
 	t.Parallel()
 	if stack == nil {
-		t.Skip("the tour is for a stack on this machine")
+		t.Skip("the tour describes a stack on this machine")
 	}
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)

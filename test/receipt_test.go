@@ -43,20 +43,21 @@ func photograph(t *testing.T, text string) []byte {
 	return photo
 }
 
-func TestAPhotographedReceiptBecomesTransactionsWhoseSumIsThePrintedTotal(t *testing.T) {
+// TestCreateTransactionsFromReceiptPhoto uploads a photo. The transactions add up to the printed total.
+func TestCreateTransactionsFromReceiptPhoto(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "100"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "100"), u.category("Food")
 	photo := photograph(t, groceries)
 
-	preview := p.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
+	preview := u.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
 	require.Equal(t, "23.25", preview.text("receipt.total"))
-	require.Equal(t, "100.00", p.balance(wallet))
+	require.Equal(t, "100.00", u.balance(wallet))
 	for _, field := range []string{"id", "createdAt", "receiptId"} {
 		require.NotContains(t, preview.list("transactions")[0], field)
 	}
 
-	a := p.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+	a := u.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "23.25", a.text("receipt.total"))
 	require.Equal(t, "2026-03-18", a.text("receipt.date"))
 	require.Equal(t, "EUR", a.text("receipt.currency"))
@@ -70,32 +71,33 @@ func TestAPhotographedReceiptBecomesTransactionsWhoseSumIsThePrintedTotal(t *tes
 		require.Equal(t, a.text("receipt.id"), tr.(object)["receiptId"])
 	}
 	require.Equal(t, "-23.25", sum.FloatString(2))
-	require.Equal(t, "76.75", p.balance(wallet))
+	require.Equal(t, "76.75", u.balance(wallet))
 
 	id := a.text("receipt.id")
-	require.Equal(t, a.body["receipt"], p.get("/api/v1/receipts/" + id).ok("RECEIPT_FETCHED").body["receipt"])
-	again := p.upload("", photo, "walletId", wallet, "categoryId", category, "mode", "single").created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, a.body["receipt"], u.get("/api/v1/receipts/" + id).ok("RECEIPT_FETCHED").body["receipt"])
+	again := u.upload("", photo, "walletId", wallet, "categoryId", category, "mode", "single").created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "DUPLICATE_OF", again.text("receipt.warnings.0.code"))
 	require.Equal(t, "-23.25", again.text("transactions.0.amount"))
-	p.upload("?onDuplicate=reject", photo, "walletId", wallet, "categoryId", category).fails(409, "RECEIPT_DUPLICATE")
-	newPerson(t).get("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
-	p.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
+	u.upload("?onDuplicate=reject", photo, "walletId", wallet, "categoryId", category).fails(409, "RECEIPT_DUPLICATE")
+	newUser(t).get("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
+	u.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
 }
 
-func TestAReceiptsPictureIsKeptWhenWishedAndItsOwnersAlone(t *testing.T) {
+// TestGetReceiptImage requires that the image is stored on request, without its metadata, and only its owner can read it.
+func TestGetReceiptImage(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	photo := photograph(t, groceries)
 	secret := append([]byte{0xff, 0xfe, 0, 14}, "51.5N 0.12W!"...)
 	photo = append(append(bytes.Clone(photo[:2]), secret...), photo[2:]...)
 
-	preview := p.upload("?dryRun=true&keepImage=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
+	preview := u.upload("?dryRun=true&keepImage=true", photo, "walletId", wallet, "categoryId", category).ok("RECEIPT_RECOGNIZED")
 	require.NotContains(t, preview.body["receipt"], "imagePages")
-	kept := p.upload("?keepImage=true", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
-	require.Equal(t, "1", kept.text("receipt.imagePages"))
-	path := "/api/v1/receipts/" + kept.text("receipt.id") + "/image"
-	got := p.get(path)
+	record := u.upload("?keepImage=true", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+	require.Equal(t, "1", record.text("receipt.imagePages"))
+	path := "/api/v1/receipts/" + record.text("receipt.id") + "/image"
+	got := u.get(path)
 	require.Equal(t, http.StatusOK, got.status)
 	require.Equal(t, "image/jpeg", got.header.Get("Content-Type"))
 	require.Equal(t, "nosniff", got.header.Get("X-Content-Type-Options"))
@@ -105,26 +107,26 @@ func TestAReceiptsPictureIsKeptWhenWishedAndItsOwnersAlone(t *testing.T) {
 	require.NotContains(t, string(got.raw), "51.5N")
 	shown, err := jpeg.Decode(bytes.NewReader(got.raw))
 	require.NoError(t, err)
-	requireOn(t, kept, "total", shown)
+	requireOn(t, record, "total", shown)
 
-	require.Equal(t, got.raw, p.get(path+"?page=1").raw)
-	p.get(path+"?page=2").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
-	p.get(path+"?page=x").fails(400, "VALIDATION_ERROR").blames("page")
-	p.get("/api/v1/receipts/x/image").fails(400, "INVALID_RECEIPT_ID")
-	p.get("/api/v1/receipts/"+uuid.NewString()+"/image").fails(404, "RECEIPT_NOT_FOUND")
-	newPerson(t).get(path).fails(404, "RECEIPT_NOT_FOUND")
-	(&person{t: t}).get(path).fails(401, "UNAUTHORIZED")
+	require.Equal(t, got.raw, u.get(path+"?page=1").raw)
+	u.get(path+"?page=2").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
+	u.get(path+"?page=x").fails(400, "VALIDATION_ERROR").blames("page")
+	u.get("/api/v1/receipts/x/image").fails(400, "INVALID_RECEIPT_ID")
+	u.get("/api/v1/receipts/"+uuid.NewString()+"/image").fails(404, "RECEIPT_NOT_FOUND")
+	newUser(t).get(path).fails(404, "RECEIPT_NOT_FOUND")
+	(&user{t: t}).get(path).fails(401, "UNAUTHORIZED")
 
-	bare := p.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
-	p.get("/api/v1/receipts/"+bare.text("receipt.id")+"/image").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
-	for _, tr := range kept.list("transactions") {
-		p.del("/api/v1/transaction/" + tr.(object)["id"].(string)).ok("TRANSACTION_DELETED")
+	bare := u.upload("", photo, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+	u.get("/api/v1/receipts/"+bare.text("receipt.id")+"/image").fails(404, "RECEIPT_IMAGE_NOT_FOUND")
+	for _, tr := range record.list("transactions") {
+		u.del("/api/v1/transaction/" + tr.(object)["id"].(string)).ok("TRANSACTION_DELETED")
 	}
-	p.get(path).fails(404, "RECEIPT_NOT_FOUND")
+	u.get(path).fails(404, "RECEIPT_NOT_FOUND")
 }
 
-// requireOn asserts that a field's evidence, laid over the picture, holds ink and paper.
-func requireOn(t *testing.T, a answer, field string, shown image.Image) {
+// requireOn requires that the box of a field's evidence covers dark and light pixels of the image: text on paper.
+func requireOn(t *testing.T, a response, field string, shown image.Image) {
 	t.Helper()
 	for _, e := range a.list("receipt.evidence") {
 		if e.(object)["field"] != field {
@@ -151,23 +153,24 @@ func requireOn(t *testing.T, a answer, field string, shown image.Image) {
 	require.Fail(t, "no evidence of "+field)
 }
 
-func TestAReceiptsFormMustBeWhole(t *testing.T) {
+// TestCreateTransactionsFromReceiptForm sends incomplete and malformed forms, and repeats a valid one with the same key.
+func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u, stranger := newUser(t), newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
-	p.upload("", nil, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
-	p.upload("", []byte{}, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
-	p.upload("", text).fails(400, "VALIDATION_ERROR").blames("walletId", "categoryId")
-	p.upload("", text, "walletId", "x", "categoryId", category).fails(400, "WALLET_NOT_FOUND")
-	p.upload("", text, "walletId", stranger.wallet("EUR", "0"), "categoryId", category).fails(404, "WALLET_NOT_FOUND")
-	p.upload("", text, "walletId", wallet, "categoryId", "x").fails(400, "INVALID_CATEGORY_EXIST_PARAMS")
-	p.upload("", text, "walletId", wallet, "categoryId", stranger.category("A")).fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
-	p.upload("", text, "walletId", wallet, "categoryId", category, "mode", "many").fails(400, "VALIDATION_ERROR").blames("mode")
-	p.upload("?onDuplicate=maybe", text, "walletId", wallet, "categoryId", category).fails(400, "VALIDATION_ERROR").blames("onDuplicate")
-	p.upload("", bytes.Repeat([]byte{' '}, 10<<20+1), "walletId", wallet, "categoryId", category).fails(413, "PAYLOAD_TOO_LARGE")
+	u.upload("", nil, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
+	u.upload("", []byte{}, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
+	u.upload("", text).fails(400, "VALIDATION_ERROR").blames("walletId", "categoryId")
+	u.upload("", text, "walletId", "x", "categoryId", category).fails(400, "WALLET_NOT_FOUND")
+	u.upload("", text, "walletId", stranger.wallet("EUR", "0"), "categoryId", category).fails(404, "WALLET_NOT_FOUND")
+	u.upload("", text, "walletId", wallet, "categoryId", "x").fails(400, "INVALID_CATEGORY_EXIST_PARAMS")
+	u.upload("", text, "walletId", wallet, "categoryId", stranger.category("A")).fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
+	u.upload("", text, "walletId", wallet, "categoryId", category, "mode", "many").fails(400, "VALIDATION_ERROR").blames("mode")
+	u.upload("?onDuplicate=maybe", text, "walletId", wallet, "categoryId", category).fails(400, "VALIDATION_ERROR").blames("onDuplicate")
+	u.upload("", bytes.Repeat([]byte{' '}, 10<<20+1), "walletId", wallet, "categoryId", category).fails(413, "PAYLOAD_TOO_LARGE")
 	for _, junk := range []string{"\x00\x01\x02\x03", "PK\x03\x04 a zip", "\xff\xd8\xff\xe0 a cut JPEG", "%PDF-1.7 a cut PDF", "just a letter to a friend"} {
-		p.upload("", []byte(junk), "walletId", wallet, "categoryId", category).fails(500, "OCR_PARSE_FAILED")
+		u.upload("", []byte(junk), "walletId", wallet, "categoryId", category).fails(500, "OCR_PARSE_FAILED")
 	}
 
 	var two bytes.Buffer
@@ -179,8 +182,8 @@ func TestAReceiptsFormMustBeWhole(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
-	send := func(body any, kind string) answer {
-		return p.call(http.MethodPost, "/api/v1/transaction/receipt", body, "Content-Type", kind)
+	send := func(body any, kind string) response {
+		return u.call(http.MethodPost, "/api/v1/transaction/receipt", body, "Content-Type", kind)
 	}
 	send(two.Bytes(), w.FormDataContentType()).fails(400, "RECEIPT_FILE_REQUIRED")
 	send(two.Bytes()[:40], w.FormDataContentType()).fails(400, "VALIDATION_ERROR")
@@ -188,7 +191,7 @@ func TestAReceiptsFormMustBeWhole(t *testing.T) {
 	send(`{}`, "application/json").fails(415, "UNSUPPORTED_MEDIA_TYPE")
 
 	key := uuid.NewString()
-	send2 := func(file []byte) answer {
+	send2 := func(file []byte) response {
 		var form bytes.Buffer
 		w := multipart.NewWriter(&form)
 		require.NoError(t, w.SetBoundary("boundary"))
@@ -199,12 +202,12 @@ func TestAReceiptsFormMustBeWhole(t *testing.T) {
 		require.NoError(t, w.WriteField("walletId", wallet))
 		require.NoError(t, w.WriteField("categoryId", category))
 		require.NoError(t, w.Close())
-		return p.call(http.MethodPost, "/api/v1/transaction/receipt", form.Bytes(), "Content-Type", w.FormDataContentType(), "Idempotency-Key", key)
+		return u.call(http.MethodPost, "/api/v1/transaction/receipt", form.Bytes(), "Content-Type", w.FormDataContentType(), "Idempotency-Key", key)
 	}
 	first := send2(text).created("RECEIPT_TRANSACTIONS_CREATED")
 	again := send2(text).created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
 	require.JSONEq(t, string(first.raw), string(again.raw))
 	send2([]byte("SHOP\n2026-03-18\nMilk 2.00\nTOTAL EUR 2.00\n")).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
-	require.Equal(t, "-1.00", p.balance(wallet))
+	require.Equal(t, "-1.00", u.balance(wallet))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAReceiptOfTextBecomesWhatItSays: nothing of it can be misread, so nothing of it is repaired.
-func TestAReceiptOfTextBecomesWhatItSays(t *testing.T) {
+// TestCreateTransactionsFromReceiptText uploads receipts as text. Text contains no OCR errors, so no amount is corrected.
+func TestCreateTransactionsFromReceiptText(t *testing.T) {
 	t.Parallel()
 	const head = "CORNER SHOP\n2026-03-18\n"
 	for name, c := range map[string]struct {
@@ -16,21 +16,21 @@ func TestAReceiptOfTextBecomesWhatItSays(t *testing.T) {
 		currency string
 		warnings []string
 	}{
-		"each line that adds up":    {"Bread 5.00\nMilk 3.00\nTotal EUR 8.00\n", []string{"-5.00", "-3.00"}, "EUR", nil},
+		"lines that add up":         {"Bread 5.00\nMilk 3.00\nTotal EUR 8.00\n", []string{"-5.00", "-3.00"}, "EUR", nil},
 		"tax, tip and discount":     {"Bread 5.00\nMilk 3.00\nDiscount -1.00\nSubtotal 7.00\nTax 0.70\nTip 1.30\nTotal EUR 9.00\n", []string{"-5.00", "-3.00", "1.00", "-0.70", "-1.30"}, "EUR", nil},
-		"one for lines that do not": {"Bread 5.00\nMilk 3.00\nTotal EUR 9.00\n", []string{"-9.00"}, "EUR", []string{"LINES_NOT_RECONCILED"}},
+		"lines that do not add up":  {"Bread 5.00\nMilk 3.00\nTotal EUR 9.00\n", []string{"-9.00"}, "EUR", []string{"LINES_NOT_RECONCILED"}},
 		"a refund line is positive": {"Bread 5.00\nReturned milk -2.00\nTotal EUR 3.00\n", []string{"-5.00", "2.00"}, "EUR", nil},
-		"so is a refund as a whole": {"Returned milk -2.00\nTotal EUR -2.00\n", []string{"2.00"}, "EUR", nil},
+		"a receipt of a refund":     {"Returned milk -2.00\nTotal EUR -2.00\n", []string{"2.00"}, "EUR", nil},
 		"yen have no decimals":      {"Tea 500\nCake 700\nTotal JPY 1200\n", []string{"-500", "-700"}, "JPY", nil},
 		"an even exchange":          {"Blue jacket 50.00\nRed jacket -50.00\nTotal $0.00\n", []string{"-50.00", "50.00"}, "USD", nil},
 		"a coupon for all of it":    {"Paper 12.00\nSubtotal 12.00\nCoupon -12.00\nTotal USD 0.00\n", []string{"-12.00", "12.00"}, "USD", nil},
 		"thousands without cents":   {"Rent $1,250\nTotal $1,250\n", []string{"-1250.00"}, "USD", nil},
-		"dinars have three":         {"Tea 0.500\nCake 1.255\nTotal BHD 1.755\n", []string{"-0.500", "-1.255"}, "BHD", nil},
+		"dinars have 3 decimals":    {"Tea 0.500\nCake 1.255\nTotal BHD 1.755\n", []string{"-0.500", "-1.255"}, "BHD", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPerson(t)
-			a := p.upload("", []byte(head+c.text), "walletId", p.wallet("EUR", "0"), "categoryId", p.category("Food")).created("RECEIPT_TRANSACTIONS_CREATED")
+			u := newUser(t)
+			a := u.upload("", []byte(head+c.text), "walletId", u.wallet("EUR", "0"), "categoryId", u.category("Food")).created("RECEIPT_TRANSACTIONS_CREATED")
 			var amounts, warnings []string
 			for _, made := range a.list("transactions") {
 				amounts = append(amounts, made.(object)["amount"].(interface{ String() string }).String())

@@ -11,75 +11,75 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDeleteCategoryThatABudgetUses(t *testing.T) {
+func TestDeleteCategoryUsedByBudget(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, food, fun, rent := p.wallet("EUR", "0"), p.category("Food"), p.category("Fun"), p.category("Rent")
-	budget := "/api/v1/budgets/" + p.budget(wallet, food)
+	u := newUser(t)
+	wallet, food, fun, rent := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun"), u.category("Rent")
+	budget := "/api/v1/budgets/" + u.budget(wallet, food)
 	for range 2 {
-		a := p.del("/api/v1/categories/"+food).fails(http.StatusConflict, "CATEGORY_IN_USE")
+		a := u.del("/api/v1/categories/"+food).fails(http.StatusConflict, "CATEGORY_IN_USE")
 		require.Equal(t, "Transactions or budgets use the category", a.text("message"))
 	}
-	p.patch(budget, object{"categoryIds": []string{fun}}).ok("BUDGET_UPDATED")
-	p.del("/api/v1/categories/" + food).ok("CATEGORY_DELETED")
+	u.patch(budget, object{"categoryIds": []string{fun}}).ok("BUDGET_UPDATED")
+	u.del("/api/v1/categories/" + food).ok("CATEGORY_DELETED")
 
-	p.del("/api/v1/categories/" + fun + "?reassignTo=" + rent).ok("CATEGORY_DELETED")
-	p.awaitCategories(budget, rent)
-	p.del("/api/v1/categories/"+rent).fails(http.StatusConflict, "CATEGORY_IN_USE")
-	p.del(budget).ok("BUDGET_DELETED")
-	p.del("/api/v1/categories/" + rent).ok("CATEGORY_DELETED")
+	u.del("/api/v1/categories/" + fun + "?reassignTo=" + rent).ok("CATEGORY_DELETED")
+	u.awaitCategories(budget, rent)
+	u.del("/api/v1/categories/"+rent).fails(http.StatusConflict, "CATEGORY_IN_USE")
+	u.del(budget).ok("BUDGET_DELETED")
+	u.del("/api/v1/categories/" + rent).ok("CATEGORY_DELETED")
 
-	// A refused write keeps its category for a moment only.
-	taken := p.budgetNamed("Taken", wallet, p.category("Kept"))
+	// A rejected create reserves its category only temporarily.
+	taken := u.budgetNamed("Taken", wallet, u.category("Kept"))
 	require.NotEmpty(t, taken)
-	spare := p.category("Spare")
-	p.post("/api/v1/budgets", aBudget("Taken", wallet, spare)).fails(http.StatusConflict, "BUDGET_ALREADY_EXISTS")
-	require.Eventually(t, func() bool { return p.del("/api/v1/categories/"+spare).status == http.StatusOK }, 20*time.Second, 20*time.Millisecond)
+	unused := u.category("Unused")
+	u.post("/api/v1/budgets", aBudget("Taken", wallet, unused)).fails(http.StatusConflict, "BUDGET_ALREADY_EXISTS")
+	require.Eventually(t, func() bool { return u.del("/api/v1/categories/"+unused).status == http.StatusOK }, 20*time.Second, 20*time.Millisecond)
 }
 
 // awaitCategories waits until a budget has exactly these categories.
-func (p *person) awaitCategories(budget string, categories ...any) {
-	require.EventuallyWithT(p.t, func(c *assert.CollectT) {
-		require.Equal(c, categories, p.get(budget).ok("BUDGET_FETCHED").list("budget.categoryIds"))
+func (u *user) awaitCategories(budget string, categories ...any) {
+	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
+		require.Equal(c, categories, u.get(budget).ok("BUDGET_FETCHED").list("budget.categoryIds"))
 	}, 20*time.Second, 20*time.Millisecond)
 }
 
-// TestBudgetsDuringMerges creates and changes budgets while their category is merged or deleted. Whatever the order, a budget
-// ends with a category that exists.
+// TestBudgetsDuringMerges creates and updates budgets while their category is merged or deleted. Regardless of the order, each
+// budget finally has a category that exists.
 func TestBudgetsDuringMerges(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet := p.wallet("EUR", "0")
+	u := newUser(t)
+	wallet := u.wallet("EUR", "0")
 	for i := range 8 {
 		n := strconv.Itoa(i)
-		merged, deleted, target, old := p.category("Merged "+n), p.category("Deleted "+n), p.category("Target "+n), p.category("Old "+n)
-		changed := "/api/v1/budgets/" + p.budgetNamed("Changed "+n, wallet, old)
-		var answers [6]answer
+		merged, deleted, target, old := u.category("Merged "+n), u.category("Deleted "+n), u.category("Target "+n), u.category("Old "+n)
+		changed := "/api/v1/budgets/" + u.budgetNamed("Changed "+n, wallet, old)
+		var responses [6]response
 		var racing sync.WaitGroup
-		for k, call := range []func() answer{
-			func() answer { return p.post("/api/v1/budgets", aBudget("With merged "+n, wallet, merged)) },
-			func() answer { return p.post("/api/v1/budgets", aBudget("With deleted "+n, wallet, deleted)) },
-			func() answer { return p.patch(changed, object{"categoryIds": []string{merged}}) },
-			func() answer { return p.del("/api/v1/categories/" + merged + "?reassignTo=" + target) },
-			func() answer { return p.del("/api/v1/categories/" + deleted) },
-			func() answer { return p.patch(changed, object{"limit": 50}) },
+		for k, call := range []func() response{
+			func() response { return u.post("/api/v1/budgets", aBudget("With merged "+n, wallet, merged)) },
+			func() response { return u.post("/api/v1/budgets", aBudget("With deleted "+n, wallet, deleted)) },
+			func() response { return u.patch(changed, object{"categoryIds": []string{merged}}) },
+			func() response { return u.del("/api/v1/categories/" + merged + "?reassignTo=" + target) },
+			func() response { return u.del("/api/v1/categories/" + deleted) },
+			func() response { return u.patch(changed, object{"limit": 50}) },
 		} {
-			racing.Go(func() { answers[k] = call() })
+			racing.Go(func() { responses[k] = call() })
 		}
 		racing.Wait()
-		require.Equal(t, http.StatusOK, answers[3].status, "%s", answers[3].raw)
-		if answers[0].status == http.StatusCreated {
-			p.awaitCategories("/api/v1/budgets/"+answers[0].text("budget.id"), target)
+		require.Equal(t, http.StatusOK, responses[3].status, "%s", responses[3].raw)
+		if responses[0].status == http.StatusCreated {
+			u.awaitCategories("/api/v1/budgets/"+responses[0].text("budget.id"), target)
 		} else {
-			answers[0].fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
+			responses[0].fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
 		}
-		if answers[2].status == http.StatusOK {
-			p.awaitCategories(changed, target)
+		if responses[2].status == http.StatusOK {
+			u.awaitCategories(changed, target)
 		} else {
-			answers[2].fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
+			responses[2].fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
 		}
-		// Of the create and the delete, one is refused.
-		created, gone := answers[1].status == http.StatusCreated, answers[4].status == http.StatusOK
-		require.NotEqual(t, created, gone, "%s\n%s", answers[1].raw, answers[4].raw)
+		// Either the create or the delete is rejected.
+		created, deletedFirst := responses[1].status == http.StatusCreated, responses[4].status == http.StatusOK
+		require.NotEqual(t, created, deletedFirst, "%s\n%s", responses[1].raw, responses[4].raw)
 	}
 }

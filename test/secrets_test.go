@@ -22,21 +22,22 @@ import (
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
-// secret are the shapes of what must never be written down: passwords as the tests make them, tokens, webhooks' secrets, and
-// URLs with passwords. Nobody's e-mail is in a log or a trace either; the event of a registration tells it to its owner.
+// secret matches the passwords of the tests, tokens, webhook secrets and URLs with passwords, which must not be in logs, traces or
+// events. mail matches e-mail addresses, which must not be in logs and traces. The event of a registration may contain one,
+// because only its owner receives it.
 var (
 	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|whsec_|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
 	mail   = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
 )
 
-// record keeps what a run of all tests writes down: every line of the log at its most talkative, and every span.
+// record is a file with all log lines at level DEBUG and all spans of a test run.
 type record struct {
 	file *os.File
 	mu   sync.Mutex
 }
 
-// keepRecord must come before the stack starts, which takes log and tracer then.
-func keepRecord() (*record, error) {
+// newRecord sets the default logger and tracer. It must be called before the stack starts, which then uses them.
+func newRecord() (*record, error) {
 	file, err := os.CreateTemp("", "coffer-record-")
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (r *record) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) e
 // Shutdown implements trace.SpanExporter.
 func (r *record) Shutdown(context.Context) error { return nil }
 
-// events adds what is on the stream, as it is there.
+// events adds the messages of the stream to the record, unparsed.
 func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 	conn, err := nats.Connect(s.NATS)
 	if err != nil {
@@ -99,7 +100,8 @@ func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 	return nil
 }
 
-// leaks are the lines that hold what they must not, among them what was published as events. Only a whole run must have left some.
+// leaks returns excerpts of the lines with secrets, e-mail addresses or the service key. In a run of all tests, a record without
+// spans or events is an error, because it would prove nothing.
 func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -133,7 +135,7 @@ func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 		}
 	}
 	if whole && (spans == 0 || events == 0) {
-		return nil, fmt.Errorf("the record has %d spans and %d events: it is none", spans, events)
+		return nil, fmt.Errorf("the record is incomplete: it has %d spans and %d events", spans, events)
 	}
 	return found, lines.Err()
 }

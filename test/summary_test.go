@@ -9,18 +9,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// movement is what the model of TestTheDashboardEqualsARecomputation knows of a transaction; cents are signed.
-type movement struct {
+// modelTransaction is a transaction in the model of TestGetSummaryEqualsModel. cents are negative for expenses.
+type modelTransaction struct {
 	wallet, category, date string
 	cents                  int64
 }
 
-// flow is what movements add up to.
+// flow holds the sums of transactions.
 type flow struct{ Income, Expense, Net string }
 
-func flowOf(movements map[string]movement, counts func(movement) bool) flow {
+func flowOf(transactions map[string]modelTransaction, counts func(modelTransaction) bool) flow {
 	var income, expense int64
-	for _, m := range movements {
+	for _, m := range transactions {
 		if counts(m) {
 			income, expense = income+max(m.cents, 0), expense+max(-m.cents, 0)
 		}
@@ -36,17 +36,17 @@ func euros(cents int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
 }
 
-func TestTheDashboardAddsUp(t *testing.T) {
+func TestGetSummary(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	empty := p.get("/api/v1/dashboard/summary").ok("DASHBOARD_SUMMARY_FETCHED")
+	u := newUser(t)
+	empty := u.get("/api/v1/dashboard/summary").ok("DASHBOARD_SUMMARY_FETCHED")
 	require.Empty(t, empty.list("summary.totals"))
-	wallet, food, pay := p.wallet("EUR", "50"), p.category("Food"), p.category("Pay")
-	p.post("/api/v1/transaction", object{"amount": 1000, "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": pay})
-	p.spend(wallet, food, "12.50")
-	p.spend(wallet, food, "7.50")
-	p.post("/api/v1/transaction", object{"amount": 9, "date": "2026-02-28", "currency": "EUR", "walletId": wallet, "categoryId": food, "type": "expense"})
-	a := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+	wallet, food, pay := u.wallet("EUR", "50"), u.category("Food"), u.category("Pay")
+	u.post("/api/v1/transaction", object{"amount": 1000, "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": pay})
+	u.spend(wallet, food, "12.50")
+	u.spend(wallet, food, "7.50")
+	u.post("/api/v1/transaction", object{"amount": 9, "date": "2026-02-28", "currency": "EUR", "walletId": wallet, "categoryId": food, "type": "expense"})
+	a := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
 	for path, want := range map[string]string{
 		"from": "2026-03-01", "to": "2026-03-31", "totals.0.currency": "EUR", "totals.0.income": "1000.00", "totals.0.expense": "20.00",
 		"totals.0.net": "980.00", "totals.0.balance": "1021.00", "totals.0.transactionCount": "3", "byCategory.0.name": "Food",
@@ -59,80 +59,80 @@ func TestTheDashboardAddsUp(t *testing.T) {
 	for _, amount := range []string{"9", "7"} {
 		slip := expense(wallet, food, amount)
 		slip["currency"] = "JPY"
-		id := p.post("/api/v1/transaction", slip).created("TRANSACTION_CREATED").text("transaction.id")
-		p.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
+		id := u.post("/api/v1/transaction", slip).created("TRANSACTION_CREATED").text("transaction.id")
+		u.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
 	}
-	again := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
-	require.Equal(t, a.body["summary"], again.body["summary"], "a currency that nothing is left of")
+	again := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+	require.Equal(t, a.body["summary"], again.body["summary"], "a currency without remaining transactions is omitted")
 	require.Len(t, a.list("summary.recentTransactions"), 3)
-	require.Empty(t, p.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
+	require.Empty(t, u.get("/api/v1/dashboard/summary?currency=JPY").list("summary.byWallet"))
 	for query, want := range map[string][2]string{
 		"to=2024-02-15":   {"2024-02-01", "2024-02-15"},
 		"from=2199-12-15": {"2199-12-15", "2199-12-31"},
 	} {
-		a := p.get("/api/v1/dashboard/summary?" + query).ok("DASHBOARD_SUMMARY_FETCHED")
-		require.Equal(t, want, [2]string{a.text("summary.from"), a.text("summary.to")}, "half a window is completed to a month")
+		a := u.get("/api/v1/dashboard/summary?" + query).ok("DASHBOARD_SUMMARY_FETCHED")
+		require.Equal(t, want, [2]string{a.text("summary.from"), a.text("summary.to")}, "a missing end of the range is that of the month")
 	}
-	p.get("/api/v1/dashboard/summary?from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
-	p.get("/api/v1/dashboard/summary?currency=x").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
-	p.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").fails(400, "VALIDATION_ERROR").blames("from")
+	u.get("/api/v1/dashboard/summary?from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+	u.get("/api/v1/dashboard/summary?currency=x").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+	u.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").fails(400, "VALIDATION_ERROR").blames("from")
 }
 
-// TestTheDashboardEqualsARecomputation keeps a model beside the service, through random creates, changes and deletes,
-// and compares every sum of the dashboard with the model's.
-func TestTheDashboardEqualsARecomputation(t *testing.T) {
+// TestGetSummaryEqualsModel applies random creates, updates and deletes to the service and to a model, and compares every sum of the
+// dashboard with the model.
+func TestGetSummaryEqualsModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		// Nobody else's transactions may be in the sums, so each history has a person of its own.
-		p := newPersonOf(t, r)
-		wallets, categories := []string{p.wallet("EUR", "10.00"), p.wallet("EUR", "-2.50")}, []string{p.category("A"), p.category("B")}
-		known := map[string]movement{}
+		// Each history has a separate user, so that the sums contain only its transactions.
+		u := newUserOf(t, r)
+		wallets, categories := []string{u.wallet("EUR", "10.00"), u.wallet("EUR", "-2.50")}, []string{u.category("A"), u.category("B")}
+		model := map[string]modelTransaction{}
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {
-			p.live(r, known, wallets, categories)
+			u.writeRandom(r, model, wallets, categories)
 		}
-		a := p.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
-		march := func(m movement) bool { return m.date >= "2026-03-01" }
+		a := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+		march := func(m modelTransaction) bool { return m.date >= "2026-03-01" }
 		count := 0
-		for _, m := range known {
+		for _, m := range model {
 			if march(m) {
 				count++
 			}
 		}
-		// A row may be missing only when there is nothing in it.
-		require.Equal(r, flowOf(known, march), sumOrZero(a.list("summary.totals"), "currency", "EUR"), "%s", a.raw)
+		// A row may only be omitted if its sums are zero.
+		require.Equal(r, flowOf(model, march), sumOrZero(a.list("summary.totals"), "currency", "EUR"), "%s", a.raw)
 		if totals := a.list("summary.totals"); len(totals) > 0 {
 			require.Equal(r, fmt.Sprint(count), a.text("summary.totals.0.transactionCount"))
-			require.Equal(r, euros(750+cents(known, func(movement) bool { return true })), a.text("summary.totals.0.balance"))
+			require.Equal(r, euros(750+cents(model, func(modelTransaction) bool { return true })), a.text("summary.totals.0.balance"))
 		}
-		before := func(m movement) bool { return m.date < "2026-03-01" }
-		require.Equal(r, flowOf(known, before), sumOrZero(a.list("summary.previous"), "currency", "EUR"), "%s", a.raw)
-		require.Equal(r, flowOf(known, march), sumOrZero(a.list("summary.trend"), "month", "2026-03"), "%s", a.raw)
+		before := func(m modelTransaction) bool { return m.date < "2026-03-01" }
+		require.Equal(r, flowOf(model, before), sumOrZero(a.list("summary.previous"), "currency", "EUR"), "%s", a.raw)
+		require.Equal(r, flowOf(model, march), sumOrZero(a.list("summary.trend"), "month", "2026-03"), "%s", a.raw)
 		for _, id := range wallets {
-			want := flowOf(known, func(m movement) bool { return march(m) && m.wallet == id })
+			want := flowOf(model, func(m modelTransaction) bool { return march(m) && m.wallet == id })
 			require.Equal(r, want, sumOrZero(a.list("summary.byWallet"), "walletId", id), "%s", a.raw)
 		}
 		for _, id := range categories {
-			want := flowOf(known, func(m movement) bool { return march(m) && m.category == id })
+			want := flowOf(model, func(m modelTransaction) bool { return march(m) && m.category == id })
 			got := sumOrZero(a.list("summary.byCategory"), "categoryId", id)
 			require.Equal(r, [2]string{want.Income, want.Expense}, [2]string{got.Income, got.Expense}, "%s", a.raw)
 		}
 		for i, id := range wallets {
 			opening := []int64{1000, -250}[i]
-			require.Equal(r, euros(opening+cents(known, func(m movement) bool { return m.wallet == id })), p.balance(id))
+			require.Equal(r, euros(opening+cents(model, func(m modelTransaction) bool { return m.wallet == id })), u.balance(id))
 		}
 	})
 }
 
-func newPersonOf(t *testing.T, r *rapid.T) *person {
+func newUserOf(t *testing.T, r *rapid.T) *user {
 	t.Helper()
-	p := newPerson(t)
-	p.t = r
-	return p
+	u := newUser(t)
+	u.t = r
+	return u
 }
 
-func cents(movements map[string]movement, counts func(movement) bool) int64 {
+func cents(transactions map[string]modelTransaction, counts func(modelTransaction) bool) int64 {
 	var sum int64
-	for _, m := range movements {
+	for _, m := range transactions {
 		if counts(m) {
 			sum += m.cents
 		}
@@ -150,9 +150,9 @@ func sumOrZero(rows []any, key, value string) flow {
 	return flow{"0.00", "0.00", "0.00"}
 }
 
-// live does one write, and does the same to what is known.
-func (p *person) live(r *rapid.T, known map[string]movement, wallets, categories []string) {
-	m := movement{
+// writeRandom sends one random write and applies it to the model.
+func (u *user) writeRandom(r *rapid.T, model map[string]modelTransaction, wallets, categories []string) {
+	m := modelTransaction{
 		wallet: rapid.SampledFrom(wallets).Draw(r, "wallet"), category: rapid.SampledFrom(categories).Draw(r, "category"),
 		date: rapid.SampledFrom([]string{"2026-02-28", "2026-03-01", "2026-03-31"}).Draw(r, "date"), cents: rapid.Int64Range(-5000, 5000).Draw(r, "cents"),
 	}
@@ -167,16 +167,16 @@ func (p *person) live(r *rapid.T, known map[string]movement, wallets, categories
 		"amount": json.Number(euros(max(m.cents, -m.cents))), "date": m.date, "currency": "EUR", "walletId": m.wallet, "categoryId": m.category, "type": kind,
 	}
 	what := rapid.IntRange(0, 3).Draw(r, "what")
-	if what < 2 || len(known) == 0 {
-		known[p.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id")] = m
+	if what < 2 || len(model) == 0 {
+		model[u.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id")] = m
 		return
 	}
-	id := rapid.SampledFrom(p.get("/api/v1/transaction?sort=date").list("transactions")).Draw(r, "which").(object)["id"].(string)
+	id := rapid.SampledFrom(u.get("/api/v1/transaction?sort=date").list("transactions")).Draw(r, "which").(object)["id"].(string)
 	if what == 2 {
-		p.patch("/api/v1/transaction/"+id, body).ok("TRANSACTION_UPDATED")
-		known[id] = m
+		u.patch("/api/v1/transaction/"+id, body).ok("TRANSACTION_UPDATED")
+		model[id] = m
 		return
 	}
-	p.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
-	delete(known, id)
+	u.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
+	delete(model, id)
 }

@@ -14,60 +14,62 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func (p *person) webhook(url string, events ...string) string {
-	return p.post("/api/v1/webhooks", object{"url": url, "events": events}).created("WEBHOOK_CREATED").text("webhook.id")
+func (u *user) webhook(url string, events ...string) string {
+	return u.post("/api/v1/webhooks", object{"url": url, "events": events}).created("WEBHOOK_CREATED").text("webhook.id")
 }
 
-func TestAWebhookIsMadeReadListedChangedAndDeleted(t *testing.T) {
+// TestWebhookLifecycle creates, reads, lists, updates and deletes a webhook.
+func TestWebhookLifecycle(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	made := p.post("/api/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{"budget.v1.*.*"}, "id": "x", "secret": "mine"}).created("WEBHOOK_CREATED")
+	u := newUser(t)
+	made := u.post("/api/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{"budget.v1.*.*"}, "id": "x", "secret": "mine"}).created("WEBHOOK_CREATED")
 	require.True(t, strings.HasPrefix(made.text("secret"), "whsec_"))
 	require.Equal(t, true, made.at("webhook.enabled"))
 	path := "/api/v1/webhooks/" + made.text("webhook.id")
-	got := p.get(path).ok("WEBHOOK_FETCHED")
+	got := u.get(path).ok("WEBHOOK_FETCHED")
 	require.Equal(t, made.at("webhook"), got.at("webhook"))
 	require.NotContains(t, string(got.raw), "whsec_")
-	second := p.webhook("https://example.com/other")
-	list := p.get("/api/v1/webhooks?limit=1").ok("WEBHOOKS_FETCHED")
+	second := u.webhook("https://example.com/other")
+	list := u.get("/api/v1/webhooks?limit=1").ok("WEBHOOKS_FETCHED")
 	require.Equal(t, second, list.text("webhooks.0.id"))
-	list = p.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).ok("WEBHOOKS_FETCHED")
+	list = u.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).ok("WEBHOOKS_FETCHED")
 	require.Equal(t, made.text("webhook.id"), list.text("webhooks.0.id"))
 
-	changed := p.patch(path, object{"enabled": false, "events": []string{}, "url": "https://example.org", "description": " Ours "}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
+	changed := u.patch(path, object{"enabled": false, "events": []string{}, "url": "https://example.org", "description": " Ours "}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
 	require.Equal(t, object{
 		"id": made.text("webhook.id"), "url": "https://example.org", "description": "Ours", "events": []any{}, "enabled": false,
 		"createdAt": made.text("webhook.createdAt"), "updatedAt": changed.text("webhook.updatedAt"),
 	}, changed.at("webhook"))
-	p.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
-	p.del(path, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
-	p.patch(path, object{"secret": "mine"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
-	require.NotEqual(t, made.text("secret"), p.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
-	p.del(path).ok("WEBHOOK_DELETED")
-	p.get(path).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
+	u.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+	u.del(path, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+	u.patch(path, object{"secret": "mine"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+	require.NotEqual(t, made.text("secret"), u.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
+	u.del(path).ok("WEBHOOK_DELETED")
+	u.get(path).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
 }
 
-func TestAWebhookThatIsWrongIsRefused(t *testing.T) {
+// TestWebhookInvalidFields sends invalid fields to POST and PATCH, and creates more webhooks than the limit.
+func TestWebhookInvalidFields(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	path := "/api/v1/webhooks/" + p.webhook("https://example.com")
+	u := newUser(t)
+	path := "/api/v1/webhooks/" + u.webhook("https://example.com")
 	for _, url := range []string{"", "http://example.com", "https://localhost", "https://127.0.0.1", "https://[::1]", "https://169.254.169.254/latest/meta-data", "https://a:b@example.com"} {
-		p.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
-		p.patch(path, object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+		u.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+		u.patch(path, object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
 	}
 	for _, event := range []string{"", "*", "ledger", "ledger.v1.transaction.exploded", "ledger.v2.*.*"} {
-		p.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("events[0]")
+		u.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("events[0]")
 	}
 	long := strings.Repeat("x", 1001)
-	p.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
-	p.patch(path, object{"description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
+	u.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
+	u.patch(path, object{"description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
 	for range 19 {
-		p.webhook("https://example.com")
+		u.webhook("https://example.com")
 	}
-	p.post("/api/v1/webhooks", object{"url": "https://example.com"}).fails(http.StatusConflict, "WEBHOOK_LIMIT_REACHED")
+	u.post("/api/v1/webhooks", object{"url": "https://example.com"}).fails(http.StatusConflict, "WEBHOOK_LIMIT_REACHED")
 }
 
-// TestWebhookPrivateAddresses delivers to this machine, which only a stack with the setting does.
+// TestWebhookPrivateAddresses requires that only a stack with the setting delivers to this machine.
 func TestWebhookPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "WEBHOOK_PRIVATE_ADDRESSES": "true"})
@@ -78,17 +80,17 @@ func TestWebhookPrivateAddresses(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	named := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
 
-	without := newPerson(t)
+	without := newUser(t)
 	for _, url := range []string{receiver.URL, named, strings.Replace(receiver.URL, "http", "https", 1)} {
 		without.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
 	}
 
-	with := newPersonAt(t, own.URL, "Ada")
+	with := newUserAt(t, own.URL, "Ada")
 	with.post("/api/v1/webhooks", object{"url": "http://169.254.169.254/"}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
 	for hook, base := range map[string]string{"/address": receiver.URL, "/name": named} {
 		path := "/api/v1/webhooks/" + with.webhook(base+hook)
 		test := with.post(path+"/test", nil).created("WEBHOOK_TEST_CREATED")
-		var log answer
+		var log response
 		require.EventuallyWithT(t, func(c *assert.CollectT) {
 			log = with.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
 			require.Equal(c, "delivered", log.text("deliveries.0.status"))
@@ -98,10 +100,11 @@ func TestWebhookPrivateAddresses(t *testing.T) {
 	}
 }
 
-func TestAWebhookOfAnotherDoesNotExist(t *testing.T) {
+// TestWebhookOfAnotherUser requires that every operation returns 404 for it.
+func TestWebhookOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	id := p.webhook("https://example.com")
+	u, stranger := newUser(t), newUser(t)
+	id := u.webhook("https://example.com")
 	for _, c := range []struct {
 		method, path string
 		body         any
@@ -115,20 +118,20 @@ func TestAWebhookOfAnotherDoesNotExist(t *testing.T) {
 		{"POST", "/deliveries/" + uuid.NewString() + "/redeliver", object{}},
 	} {
 		stranger.call(c.method, "/api/v1/webhooks/"+id+c.path, c.body).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
-		p.call(c.method, "/api/v1/webhooks/1"+c.path, c.body).fails(http.StatusBadRequest, "INVALID_WEBHOOK_ID")
+		u.call(c.method, "/api/v1/webhooks/1"+c.path, c.body).fails(http.StatusBadRequest, "INVALID_WEBHOOK_ID")
 	}
-	require.Equal(t, true, p.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").at("webhook.enabled"))
+	require.Equal(t, true, u.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").at("webhook.enabled"))
 }
 
-// TestADeliveryIsLoggedAndCanBeRepeated has an address that nothing can be delivered to: the name means this machine.
-func TestADeliveryIsLoggedAndCanBeRepeated(t *testing.T) {
+// TestWebhookDeliveries lists and repeats deliveries. They fail, because the webhook's name resolves to this machine.
+func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	path := "/api/v1/webhooks/" + p.webhook("https://localhost.localdomain.:1/", "ledger.v1.wallet.*")
-	p.wallet("EUR", "0")
-	var log answer
+	u := newUser(t)
+	path := "/api/v1/webhooks/" + u.webhook("https://localhost.localdomain.:1/", "ledger.v1.wallet.*")
+	u.wallet("EUR", "0")
+	var log response
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		log = p.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
+		log = u.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
 		require.Len(c, log.list("deliveries"), 1)
 		require.NotEqual(c, json.Number("0"), log.at("deliveries.0.attempts"))
 	}, 20*time.Second, 50*time.Millisecond)
@@ -138,23 +141,23 @@ func TestADeliveryIsLoggedAndCanBeRepeated(t *testing.T) {
 	require.NotEmpty(t, log.text("deliveries.0.nextAttemptAt"))
 
 	id := log.text("deliveries.0.id")
-	again := p.post(path+"/deliveries/"+id+"/redeliver", nil).created("WEBHOOK_REDELIVERY_CREATED")
+	again := u.post(path+"/deliveries/"+id+"/redeliver", nil).created("WEBHOOK_REDELIVERY_CREATED")
 	require.Equal(t, log.text("deliveries.0.eventId"), again.text("delivery.eventId"))
 	require.NotEqual(t, id, again.text("delivery.id"))
-	require.Len(t, p.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"), 2)
-	require.Empty(t, p.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"))
-	p.get(path+"/deliveries?status=lost").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("status")
+	require.Len(t, u.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"), 2)
+	require.Empty(t, u.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"))
+	u.get(path+"/deliveries?status=lost").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("status")
 	key := []string{"Idempotency-Key", uuid.NewString()}
-	p.post(path+"/deliveries/"+id+"/redeliver", nil, key...).created("WEBHOOK_REDELIVERY_CREATED")
-	require.Equal(t, "true", p.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
-	p.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
-	p.post(path+"/secret", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
-	p.post(path+"/test", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
-	test := p.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED")
+	u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).created("WEBHOOK_REDELIVERY_CREATED")
+	require.Equal(t, "true", u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
+	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	u.post(path+"/secret", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	u.post(path+"/test", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	test := u.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED")
 	require.Equal(t, "budget.v1.webhook.tested", test.text("delivery.type"))
-	require.Equal(t, test.text("delivery.id"), p.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED").text("delivery.id"))
-	require.Contains(t, string(p.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw), test.text("delivery.id"))
+	require.Equal(t, test.text("delivery.id"), u.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED").text("delivery.id"))
+	require.Contains(t, string(u.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw), test.text("delivery.id"))
 
-	p.post(path+"/deliveries/1/redeliver", object{}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_DELIVERY_ID")
-	p.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).fails(http.StatusNotFound, "WEBHOOK_DELIVERY_NOT_FOUND")
+	u.post(path+"/deliveries/1/redeliver", object{}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_DELIVERY_ID")
+	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).fails(http.StatusNotFound, "WEBHOOK_DELIVERY_NOT_FOUND")
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATransactionsDateIsAnyISO8601DateTimeAndAnsweredAsUTC(t *testing.T) {
+// TestTransactionDate sends valid dates in all formats of ISO 8601, and invalid dates. Responses are in UTC.
+func TestTransactionDate(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	body := func(date any) object {
 		b := expense(wallet, category, "1")
 		b["date"] = date
@@ -35,7 +36,7 @@ func TestATransactionsDateIsAnyISO8601DateTimeAndAnsweredAsUTC(t *testing.T) {
 		"20260314T100000Z":               "2026-03-14T10:00:00.000Z",
 		"20260314T1000+0100":             "2026-03-14T09:00:00.000Z",
 	} {
-		require.Equal(t, want, p.post("/api/v1/transaction", body(date)).created("TRANSACTION_CREATED").text("transaction.date"), date)
+		require.Equal(t, want, u.post("/api/v1/transaction", body(date)).created("TRANSACTION_CREATED").text("transaction.date"), date)
 	}
 	for _, date := range []any{
 		20260314, true,
@@ -46,9 +47,9 @@ func TestATransactionsDateIsAnyISO8601DateTimeAndAnsweredAsUTC(t *testing.T) {
 		"2026-03-14T", "2026-03-14T10", "2026-03-14T7:00:00Z", "2026-03-14T24:00:00Z", "2026-03-14T10:60:00Z", "20260314T10:00:00Z",
 		"2026-03-14 10:00:00Z", "2026-03-14T10:00:00+25:00", "2026-03-14T100000Z", "2026-03-14T10:00:00Z\n",
 	} {
-		a := p.post("/api/v1/transaction", body(date)).fails(400, "INVALID_TRANSACTION_DATE").blames("date")
+		a := u.post("/api/v1/transaction", body(date)).fails(400, "INVALID_TRANSACTION_DATE").blames("date")
 		require.Equal(t, "Invalid transaction date", a.text("message"), date)
 	}
-	a := p.post("/api/v1/transaction", object{"amount": "1", "date": 20260314}).fails(400, "VALIDATION_ERROR").blames("amount", "date", "currency", "walletId", "categoryId")
+	a := u.post("/api/v1/transaction", object{"amount": "1", "date": 20260314}).fails(400, "VALIDATION_ERROR").blames("amount", "date", "currency", "walletId", "categoryId")
 	require.Contains(t, string(a.raw), "Invalid transaction date")
 }

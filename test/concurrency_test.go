@@ -9,18 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagingThrough250TransactionsLosesAndDoublesNoneWhileOthersWrite reads in each order with writers at work.
-func TestPagingThrough250TransactionsLosesAndDoublesNoneWhileOthersWrite(t *testing.T) {
+// TestListTransactionsDuringWrites reads all pages in each order while other transactions are created and deleted. Each of the 250
+// permanent transactions is listed once.
+func TestListTransactionsDuringWrites(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	var lock sync.Mutex
 	want := map[string]bool{}
 	var filling sync.WaitGroup
 	for range 5 {
 		filling.Go(func() {
 			for range 50 {
-				id := p.spend(wallet, category, "1")
+				id := u.spend(wallet, category, "1")
 				lock.Lock()
 				want[id] = true
 				lock.Unlock()
@@ -39,7 +40,7 @@ func TestPagingThrough250TransactionsLosesAndDoublesNoneWhileOthersWrite(t *test
 				case <-done:
 					return
 				default:
-					p.del("/api/v1/transaction/" + p.spend(wallet, category, "1")).ok("TRANSACTION_DELETED")
+					u.del("/api/v1/transaction/" + u.spend(wallet, category, "1")).ok("TRANSACTION_DELETED")
 				}
 			}
 		})
@@ -47,38 +48,39 @@ func TestPagingThrough250TransactionsLosesAndDoublesNoneWhileOthersWrite(t *test
 	stop := sync.OnceFunc(func() { close(done); writing.Wait() })
 	defer stop()
 	for _, sort := range []string{"-date", "date", "-amount", "amount"} {
-		met := map[string]int{}
+		listed := map[string]int{}
 		for cursor, more := "", true; more; {
-			a := p.get("/api/v1/transaction?limit=60&sort=" + sort + "&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
+			a := u.get("/api/v1/transaction?limit=60&sort=" + sort + "&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
 			for _, tr := range a.list("transactions") {
-				met[tr.(object)["id"].(string)]++
+				listed[tr.(object)["id"].(string)]++
 			}
 			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 		}
 		for id := range want {
-			require.Equal(t, 1, met[id], "sort=%s: %s", sort, id)
+			require.Equal(t, 1, listed[id], "sort=%s: %s", sort, id)
 		}
 	}
 	stop()
-	require.Equal(t, "-250.00", p.balance(wallet))
+	require.Equal(t, "-250.00", u.balance(wallet))
 }
 
-// TestOfManyChangesToOneVersionOneWins: the others have not seen what they would overwrite.
-func TestOfManyChangesToOneVersionOneWins(t *testing.T) {
+// TestIfMatchConcurrently sends simultaneous updates based on one version. One succeeds, and the others fail because they would
+// overwrite it.
+func TestIfMatchConcurrently(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for path, change := range map[string]object{
 		"/api/v1/wallet/" + wallet:                                        {"name": "New"},
 		"/api/v1/categories/" + category:                                  {"name": "New"},
-		"/api/v1/transaction/" + p.spend(wallet, category, "1"):           {"amount": json.Number("2")},
-		"/api/v1/budgets/" + p.budgetNamed("Contested", wallet, category): {"limit": json.Number("2")},
+		"/api/v1/transaction/" + u.spend(wallet, category, "1"):           {"amount": json.Number("2")},
+		"/api/v1/budgets/" + u.budgetNamed("Contested", wallet, category): {"limit": json.Number("2")},
 	} {
-		tag := p.get(path).header.Get("ETag")
+		tag := u.get(path).header.Get("ETag")
 		statuses := make([]int, 6)
 		var changing sync.WaitGroup
 		for i := range statuses {
-			changing.Go(func() { statuses[i] = p.patch(path, change, "If-Match", tag).status })
+			changing.Go(func() { statuses[i] = u.patch(path, change, "If-Match", tag).status })
 		}
 		changing.Wait()
 		count := map[int]int{}
@@ -87,33 +89,33 @@ func TestOfManyChangesToOneVersionOneWins(t *testing.T) {
 		}
 		require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5}, count, path)
 	}
-	require.Equal(t, "-2.00", p.balance(wallet))
+	require.Equal(t, "-2.00", u.balance(wallet))
 }
 
-// TestOfManyWhoTakeOneNameOneGetsIt: uniqueness holds under a race, without a 500.
-func TestOfManyWhoTakeOneNameOneGetsIt(t *testing.T) {
+// TestUniqueNamesConcurrently creates resources with the same name simultaneously. One succeeds, and the others get 409.
+func TestUniqueNamesConcurrently(t *testing.T) {
 	t.Parallel()
-	p, nobody := newPerson(t), &person{t: t}
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u, anonymous := newUser(t), &user{t: t}
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for path, body := range map[string]object{
 		"/api/v1/categories":    {"name": "Same"},
 		"/api/v1/budgets":       aBudget("Same", wallet, category),
-		"/api/v1/auth/register": {"name": "Ada", "email": "same-" + p.email, "password": p.password},
+		"/api/v1/auth/register": {"name": "Ada", "email": "same-" + u.email, "password": u.password},
 	} {
-		answers := make([]answer, 6)
+		responses := make([]response, 6)
 		var taking sync.WaitGroup
-		for i := range answers {
+		for i := range responses {
 			taking.Go(func() {
-				who := p
+				who := u
 				if path == "/api/v1/auth/register" {
-					who = nobody
+					who = anonymous
 				}
-				answers[i] = who.post(path, body)
+				responses[i] = who.post(path, body)
 			})
 		}
 		taking.Wait()
 		created := 0
-		for _, a := range answers {
+		for _, a := range responses {
 			if a.status == http.StatusCreated {
 				created++
 				continue

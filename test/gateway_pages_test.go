@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheGatewaysOwnPagesAnswer(t *testing.T) {
+// TestGatewayPages requests the pages that the gateway serves without a service.
+func TestGatewayPages(t *testing.T) {
 	t.Parallel()
-	nobody := &person{t: t}
+	anonymous := &user{t: t}
 	for path, part := range map[string]string{
 		"/livez": "ok", "/readyz": "{", "/version": "{", "/api/v1/openapi.json": `"openapi"`, "/docs": "<html",
 	} {
-		a := nobody.get(path)
+		a := anonymous.get(path)
 		require.Equal(t, http.StatusOK, a.status, "%s: %s", path, a.raw)
 		require.Contains(t, string(a.raw), part, path)
 		require.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"), path)
@@ -23,19 +24,19 @@ func TestTheGatewaysOwnPagesAnswer(t *testing.T) {
 	}
 }
 
-// TestABodyOf100MBIsCutOff sends it in pieces of unknown number, so that nothing tells its length before.
-func TestABodyOf100MBIsCutOff(t *testing.T) {
+// TestBodyLimit sends a chunked body of 100 MB, whose length the gateway does not know in advance.
+func TestBodyLimit(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
+	u := newUser(t)
 	for _, path := range []string{"/api/v1/wallet", "/api/v1/transaction"} {
 		body := io.MultiReader(strings.NewReader(`{"name":"`), io.LimitReader(endless{}, 100<<20), strings.NewReader(`"}`))
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, baseURL+path, body)
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+p.token)
-		p.send(req).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+		req.Header.Set("Authorization", "Bearer "+u.token)
+		u.send(req).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
 	}
-	require.Empty(t, p.get("/api/v1/wallet").list("wallets"))
+	require.Empty(t, u.get("/api/v1/wallet").list("wallets"))
 }
 
 type endless struct{}

@@ -12,17 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *testing.T) {
+// TestBudgetLifecycle creates, reads, lists, updates and deletes a budget, and compares each response with the specification.
+func TestBudgetLifecycle(t *testing.T) {
 	t.Parallel()
-	p, stranger := newPerson(t), newPerson(t)
-	wallet, food, fun := p.wallet("EUR", "0"), p.category("Food"), p.category("Fun")
+	u, stranger := newUser(t), newUser(t)
+	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
 	body := aBudget(" Eating ", wallet, food)
 	body["limit"], body["period"], body["currency"] = json.Number("123.4"), "MONTHLY", "eur"
 	body["ownerId"], body["id"], body["role"] = stranger.id, stranger.id, "viewer"
-	created := p.post("/api/v1/budgets", body).created("BUDGET_CREATED")
+	created := u.post("/api/v1/budgets", body).created("BUDGET_CREATED")
 	for field, want := range map[string]string{
 		"name": "Eating", "currency": "EUR", "limit": "123.40", "period": "monthly", "startDate": "2026-03-01",
-		"walletId": wallet, "categoryIds.0": food, "ownerId": p.id, "role": "owner",
+		"walletId": wallet, "categoryIds.0": food, "ownerId": u.id, "role": "owner",
 	} {
 		require.Equal(t, want, created.text("budget."+field), field)
 	}
@@ -30,21 +31,21 @@ func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *t
 	require.Equal(t, "active", created.text("budget.status"))
 	require.NotEqual(t, stranger.id, id)
 	path := "/api/v1/budgets/" + id
-	require.Equal(t, created.header.Get("ETag"), p.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
-	require.Equal(t, id, p.get("/api/v1/budgets").ok("BUDGETS_FETCHED").text("budgets.0.id"))
+	require.Equal(t, created.header.Get("ETag"), u.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
+	require.Equal(t, id, u.get("/api/v1/budgets").ok("BUDGETS_FETCHED").text("budgets.0.id"))
 
-	bank := p.wallet("USD", "0")
+	bank := u.wallet("USD", "0")
 	for field, value := range map[string]any{
 		"name": "Living", "currency": "USD", "limit": json.Number("9000"), "period": "weekly", "startDate": "2026-03-02",
 		"endDate": "2026-12-31", "walletId": bank, "categoryIds": []any{food, fun},
 	} {
 		change := object{field: value, "ownerId": stranger.id}
 		if field == "currency" {
-			p.patch(path, change).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("limit")
+			u.patch(path, change).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("limit")
 			change["limit"] = json.Number("9000")
 		}
-		a := p.patch(path, change).ok("BUDGET_UPDATED")
-		require.Equal(t, p.id, a.text("budget.ownerId"))
+		a := u.patch(path, change).ok("BUDGET_UPDATED")
+		require.Equal(t, u.id, a.text("budget.ownerId"))
 		switch v := value.(type) {
 		case []any:
 			require.ElementsMatch(t, v, a.list("budget.categoryIds"))
@@ -54,25 +55,26 @@ func TestABudgetIsCreatedReadListedChangedAndDeletedAsTheSpecificationTells(t *t
 			require.Equal(t, v, a.text("budget."+field))
 		}
 	}
-	for _, a := range []answer{created, p.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")} {
-		require.Equal(t, "0.00", a.text("budget.progress.spent"), "an answer to POST and PATCH is a whole budget: %s", a.raw)
+	for _, a := range []response{created, u.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")} {
+		require.Equal(t, "0.00", a.text("budget.progress.spent"), "POST and PATCH return the budget with its progress: %s", a.raw)
 	}
-	require.Nil(t, p.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").at("budget.endDate"), "null removes it")
-	p.invite(id, stranger, "viewer", "")
-	require.Len(t, p.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"), 1)
-	require.Equal(t, "8000.00", p.get(path).text("budget.progress.remaining"))
+	require.Nil(t, u.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").at("budget.endDate"), "null removes the end date")
+	u.invite(id, stranger, "viewer", "")
+	require.Len(t, u.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"), 1)
+	require.Equal(t, "8000.00", u.get(path).text("budget.progress.remaining"))
 
 	require.Empty(t, stranger.get("/api/v1/budgets").list("budgets"))
-	require.Equal(t, id, p.del(path).ok("BUDGET_DELETED").text("id"))
-	p.get(path).fails(http.StatusNotFound, "BUDGET_NOT_FOUND")
-	require.Empty(t, p.get("/api/v1/budgets").list("budgets"))
+	require.Equal(t, id, u.del(path).ok("BUDGET_DELETED").text("id"))
+	u.get(path).fails(http.StatusNotFound, "BUDGET_NOT_FOUND")
+	require.Empty(t, u.get("/api/v1/budgets").list("budgets"))
 }
 
-// TestEachPeriodHasItsWindow asks on which days a window begins and ends; the start is a 31st, to see it clamped.
-func TestEachPeriodHasItsWindow(t *testing.T) {
+// TestBudgetWindows checks the first and last day of a window of each period. The budgets start on a 31st, so windows in shorter
+// months begin on their last day.
+func TestBudgetWindows(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, category := p.wallet("EUR", "0"), p.category("Food")
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for _, c := range []struct{ period, end, at, from, to string }{
 		{"daily", "", "2026-02-10", "2026-02-10", "2026-02-10"},
 		{"weekly", "", "2026-02-10", "2026-02-07", "2026-02-13"},
@@ -90,73 +92,75 @@ func TestEachPeriodHasItsWindow(t *testing.T) {
 		if c.end != "" {
 			body["endDate"] = c.end
 		}
-		id := p.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
-		a := p.get("/api/v1/budgets/" + id + "?at=" + c.at).ok("BUDGET_FETCHED")
+		id := u.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
+		a := u.get("/api/v1/budgets/" + id + "?at=" + c.at).ok("BUDGET_FETCHED")
 		require.Equal(t, [2]string{c.from, c.to}, [2]string{a.text("budget.progress.windowStart"), a.text("budget.progress.windowEnd")}, "%s at %s", c.period, c.at)
 	}
 	custom := aBudget("Open", wallet, category)
 	custom["period"] = "custom"
-	p.post("/api/v1/budgets", custom).fails(http.StatusBadRequest, "INVALID_BUDGET_TIMEFRAME").blames("endDate")
+	u.post("/api/v1/budgets", custom).fails(http.StatusBadRequest, "INVALID_BUDGET_TIMEFRAME").blames("endDate")
 	custom["endDate"] = "2036-03-02"
-	p.post("/api/v1/budgets", custom).fails(http.StatusBadRequest, "INVALID_BUDGET_TIMEFRAME")
+	u.post("/api/v1/budgets", custom).fails(http.StatusBadRequest, "INVALID_BUDGET_TIMEFRAME")
 }
 
-// TestProgressCountsWhatTheBudgetIsAboutAndNothingElse follows each write at once, in the list as well.
-func TestProgressCountsWhatTheBudgetIsAboutAndNothingElse(t *testing.T) {
+func TestBudgetProgress(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, other, food, fun := p.wallet("EUR", "0"), p.wallet("EUR", "0"), p.category("Food"), p.category("Fun")
-	id := p.budgetNamed("Food", wallet, food)
-	book := func(change object) string {
-		body := expense(wallet, food, "40")
-		maps.Copy(body, change)
-		return p.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id")
-	}
-	progress := func(spent, remaining, percentage, state string) {
-		a := p.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
-		require.Equal(t, [4]string{spent, remaining, percentage, state}, [4]string{
-			a.text("budget.progress.spent"), a.text("budget.progress.remaining"), a.text("budget.progress.percentage"), a.text("budget.progress.state"),
-		}, "%s", a.raw)
-	}
-	progress("0.00", "100.00", "0", "ok")
-	book(object{"walletId": other})
-	book(object{"categoryId": fun})
-	book(object{"date": "2026-02-28"})
-	book(object{"date": "2026-04-01"})
-	progress("0.00", "100.00", "0", "ok")
-	first := book(nil)
-	progress("40.00", "60.00", "40", "ok")
-	book(object{"date": "2026-03-31T23:59:59.999Z"})
-	book(object{"date": "2026-03-01"})
-	progress("120.00", "-20.00", "120", "over")
-	book(object{"type": "income", "amount": json.Number("25")})
-	progress("95.00", "5.00", "95", "near")
-	p.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
-	progress("55.00", "45.00", "55", "ok")
-	book(object{"currency": "JPY", "amount": 700})
-	progress("55.00", "45.00", "55", "ok")
-	a := p.get("/api/v1/budgets/" + id + "?at=2026-03-31")
-	require.Equal(t, "JPY", a.text("budget.progress.otherCurrencies.0.currency"))
+	// The progress is correct immediately after each write.
+	t.Run("counts the transactions of its wallet, categories, currency and window", func(t *testing.T) {
+		t.Parallel()
+		u := newUser(t)
+		wallet, other, food, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
+		id := u.budgetNamed("Food", wallet, food)
+		create := func(change object) string {
+			body := expense(wallet, food, "40")
+			maps.Copy(body, change)
+			return u.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id")
+		}
+		progress := func(spent, remaining, percentage, state string) {
+			a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
+			require.Equal(t, [4]string{spent, remaining, percentage, state}, [4]string{
+				a.text("budget.progress.spent"), a.text("budget.progress.remaining"), a.text("budget.progress.percentage"), a.text("budget.progress.state"),
+			}, "%s", a.raw)
+		}
+		progress("0.00", "100.00", "0", "ok")
+		create(object{"walletId": other})
+		create(object{"categoryId": fun})
+		create(object{"date": "2026-02-28"})
+		create(object{"date": "2026-04-01"})
+		progress("0.00", "100.00", "0", "ok")
+		first := create(nil)
+		progress("40.00", "60.00", "40", "ok")
+		create(object{"date": "2026-03-31T23:59:59.999Z"})
+		create(object{"date": "2026-03-01"})
+		progress("120.00", "-20.00", "120", "over")
+		create(object{"type": "income", "amount": json.Number("25")})
+		progress("95.00", "5.00", "95", "near")
+		u.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
+		progress("55.00", "45.00", "55", "ok")
+		create(object{"currency": "JPY", "amount": 700})
+		progress("55.00", "45.00", "55", "ok")
+		a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31")
+		require.Equal(t, "JPY", a.text("budget.progress.otherCurrencies.0.currency"))
+	})
+	t.Run("continues after a merge of its category", func(t *testing.T) {
+		t.Parallel()
+		u := newUser(t)
+		wallet, food, groceries := u.wallet("EUR", "0"), u.category("Food"), u.category("Groceries")
+		id := u.budget(wallet, food)
+		u.spend(wallet, food, "40")
+		u.del("/api/v1/categories/" + food + "?reassignTo=" + groceries).ok("CATEGORY_DELETED")
+		u.spend(wallet, groceries, "30")
+		require.EventuallyWithT(t, func(c *assert.CollectT) {
+			a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31")
+			assert.Equal(c, []any{groceries}, a.list("budget.categoryIds"))
+			assert.Equal(c, "70.00", a.text("budget.progress.spent"))
+		}, 10*time.Second, 20*time.Millisecond)
+	})
 }
 
-func TestABudgetGoesOnCountingWhenItsCategoryIsMergedIntoAnother(t *testing.T) {
+func TestUpdateMemberRoleAndShare(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
-	wallet, food, groceries := p.wallet("EUR", "0"), p.category("Food"), p.category("Groceries")
-	id := p.budget(wallet, food)
-	p.spend(wallet, food, "40")
-	p.del("/api/v1/categories/" + food + "?reassignTo=" + groceries).ok("CATEGORY_DELETED")
-	p.spend(wallet, groceries, "30")
-	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		a := p.get("/api/v1/budgets/" + id + "?at=2026-03-31")
-		assert.Equal(c, []any{groceries}, a.list("budget.categoryIds"))
-		assert.Equal(c, "70.00", a.text("budget.progress.spent"))
-	}, 10*time.Second, 20*time.Millisecond)
-}
-
-func TestOwnerChangesRoleAndShare(t *testing.T) {
-	t.Parallel()
-	owner, friend := newPerson(t), newPerson(t)
+	owner, friend := newUser(t), newUser(t)
 	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
 	path := "/api/v1/budgets/" + id
 	seat := path + "/members/" + friend.id
@@ -175,16 +179,17 @@ func TestOwnerChangesRoleAndShare(t *testing.T) {
 	friend.patch(seat, object{"role": "viewer", "status": "rejected"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
 	owner.patch(seat, object{"role": "viewer", "status": "rejected"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
 	owner.patch(seat, object{"role": "owner", "sharePercent": 0}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("role", "sharePercent")
-	third := newPerson(t)
+	third := newUser(t)
 	owner.post(path+"/share", object{"email": third.email, "sharePercent": 90}).created("BUDGET_SHARED")
 	owner.patch(seat, object{"sharePercent": 10.01}).fails(http.StatusBadRequest, "BUDGET_SHARE_EXCEEDED").blames("sharePercent")
 	owner.patch(path+"/members/me", object{"role": "viewer"}).fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
 	owner.del(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
 }
 
-func TestAnInvitationIsAnsweredLeftAndRenewed(t *testing.T) {
+// TestInvitationLifecycle sends an invitation, accepts it, leaves the budget, renews the invitation and removes the member.
+func TestInvitationLifecycle(t *testing.T) {
 	t.Parallel()
-	owner, friend := newPerson(t), newPerson(t)
+	owner, friend := newUser(t), newUser(t)
 	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
 	path := "/api/v1/budgets/" + id
 	seat := path + "/members/" + friend.id

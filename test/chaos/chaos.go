@@ -1,8 +1,13 @@
 // Package chaos runs a complete stack as separate processes under a mixed load of many users and injects random faults: it
 // kills processes and delays or cuts connections. Afterwards it checks through the public interfaces that no acknowledged write
-// is lost, applied twice or in part, or visible to other users. The files: chaos.go runs the stages, users.go sets users up and
-// sends requests, load.go, operations.go and reorganize.go are the load, faults.go injects faults, and check.go, events.go and
-// stream.go check the result.
+// is lost, applied twice or in part, or visible to other users.
+//
+// Each user keeps a model of their data. A response with a success or a rejection makes the model certain. Without a
+// conclusive response, the model keeps several possible states, and the check accepts any of them. Requests with an
+// idempotency key are repeated until their result is known.
+//
+// The files: chaos.go runs the stages, users.go sets users up and sends requests, load.go, operations.go and reorganize.go are
+// the load, faults.go injects faults, and check.go, events.go and stream.go check the result.
 package chaos
 
 import (
@@ -41,8 +46,8 @@ type Options struct {
 // Report is the result of a run.
 type Report struct {
 	// Acknowledged, Refused and Unknown count the writes that were accepted, rejected, and without a conclusive response.
-	Acknowledged, Refused, Unknown int64
-	Reads, Faults, Events          int64
+	Acknowledged, Rejected, Unknown int64
+	Reads, Faults, Events           int64
 	// Findings are violated guarantees. A correct stack has none.
 	Findings []string
 }
@@ -50,31 +55,34 @@ type Report struct {
 // String returns a summary in one line.
 func (r Report) String() string {
 	return fmt.Sprintf("%d faults; writes: %d acknowledged, %d rejected, %d unknown; %d reads; %d events; %d findings",
-		r.Faults, r.Acknowledged, r.Refused, r.Unknown, r.Reads, r.Events, len(r.Findings))
+		r.Faults, r.Acknowledged, r.Rejected, r.Unknown, r.Reads, r.Events, len(r.Findings))
 }
 
-// maxFindings is the number of findings of one kind that are reported.
+// maxFindings is the number of findings of one kind that are reported. One defect often affects many users and transactions.
 const maxFindings = 5
 
-// run is the state that the stages share.
+// run is the state that the stages share. Several goroutines use it at the same time.
 type run struct {
 	Options
-	stack  *devstack.Stack
+	stack *devstack.Stack
+	// links are the connections that the faults disturb.
 	links  *links
 	engine engine
 	users  []*user
 	began  time.Time
 
-	acknowledged, rejected, unanswered, reads, faults, events atomic.Int64
+	// The counters of the report.
+	acknowledged, rejected, unknown, reads, faults, events atomic.Int64
 
+	// lock protects findings, found and the log.
 	lock     sync.Mutex
 	findings []string
 	// found counts the findings by format.
 	found map[string]int
 }
 
-// find reports a violated guarantee.
-func (r *run) find(format string, values ...any) {
+// reportf reports a violated guarantee. The format identifies the kind of the finding.
+func (r *run) reportf(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if r.found[format]++; r.found[format] <= maxFindings {
@@ -82,6 +90,7 @@ func (r *run) find(format string, values ...any) {
 	}
 }
 
+// logf writes a line with the time since the start to the log.
 func (r *run) logf(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -97,7 +106,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// Postgres may run as another user.
+	// PostgreSQL runs as another user if the test runs as root.
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return Report{}, err
 	}
@@ -129,7 +138,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	r.runLoad(ctx)
 	r.check(ctx)
 	return Report{
-		Acknowledged: r.acknowledged.Load(), Refused: r.rejected.Load(), Unknown: r.unanswered.Load(), Reads: r.reads.Load(),
+		Acknowledged: r.acknowledged.Load(), Rejected: r.rejected.Load(), Unknown: r.unknown.Load(), Reads: r.reads.Load(),
 		Faults: r.faults.Load(), Events: r.events.Load(), Findings: r.findings,
 	}, nil
 }
@@ -143,21 +152,22 @@ func (r *run) random(actor string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Seed, salt)) //nolint:gosec // A run must be repeatable.
 }
 
-// runLoad runs sessions and faults for the configured length, then waits for the recovery.
+// runLoad runs sessions and faults for the configured length, then waits for the recovery. The sequences of faults for
+// processes and for connections are independent, so that faults overlap.
 func (r *run) runLoad(ctx context.Context) {
 	working, stop := context.WithTimeout(ctx, r.Length)
 	defer stop()
 	var all sync.WaitGroup
-	for _, p := range r.users {
+	for _, u := range r.users {
 		for n := range sessions {
-			all.Go(func() { p.session(working, n) })
+			all.Go(func() { u.session(working, n) })
 		}
 	}
 	all.Go(func() { r.breakParts(working) })
 	all.Go(func() { r.breakLinks(working) })
 	all.Go(func() { r.watch(working) })
 	all.Wait()
-	r.mend(ctx)
+	r.awaitRecovery(ctx)
 }
 
 // watch reports processes that end without a fault.
@@ -165,7 +175,7 @@ func (r *run) watch(ctx context.Context) {
 	for {
 		select {
 		case err := <-r.stack.Failed:
-			r.find("a part ended unexpectedly: %v", err)
+			r.reportf("a part ended unexpectedly: %v", err)
 		case <-ctx.Done():
 			return
 		}

@@ -19,100 +19,114 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// transactions are the final transactions of a user by id.
+// transactions maps ids to the final state of a user's transactions.
 type transactions map[string]version
 
-// check verifies each guarantee after the recovery.
+// check verifies the guarantees after the recovery:
+//
+//   - An acknowledged write exists once, with a state that was requested (checkTransactions, checkCategories, checkReceipts).
+//   - A bulk request or a receipt without a conclusive response took effect completely or not at all (checkBatches).
+//   - Balances, monthly totals and budget progress equal the sums of the transactions (checkSums, verifySums).
+//   - Each wallet and category that a transaction refers to exists (checkReferences).
+//   - The events of each transaction are complete and in order, and the live stream has received them (checkEvents).
+//   - The consumers have processed all events, and no queue contains a row that is never processed (checkApplied).
+//   - Each threshold is notified once (checkAlerts). This is checked last, because it requires that all events are processed.
 func (r *run) check(ctx context.Context) {
 	bus, err := outbox.Connect(outbox.Config{NATSURL: r.stack.NATS, NATSReplicas: 1}, "chaos", slog.New(slog.DiscardHandler))
 	if err != nil {
-		r.find("%v", err)
+		r.reportf("%v", err)
 		return
 	}
 	defer bus.Close()
 	var all sync.WaitGroup
-	for _, p := range r.users {
-		all.Go(func() { p.check(ctx, bus) })
+	for _, u := range r.users {
+		all.Go(func() { u.check(ctx, bus) })
 	}
 	all.Wait()
 	r.logf("the transactions of all users are checked")
 	r.checkApplied(ctx, bus)
 	r.logf("all events are processed")
 	r.verifySums(ctx)
-	for _, p := range r.users {
-		p.checkAlerts(ctx)
+	for _, u := range r.users {
+		u.checkAlerts(ctx)
 	}
 }
 
-func (p *user) check(ctx context.Context, bus *outbox.Bus) {
-	p.resolve(ctx)
-	if a := p.ask(ctx, http.MethodPost, "/api/v1/categories", object{"name": p.mark + " end"}); a.status != http.StatusCreated {
-		p.find("%s cannot write any more: %d %s", p.mark, a.status, a.raw)
+// check compares the data of one user with the model. The category that it creates marks the end of the user's events.
+func (u *user) check(ctx context.Context, bus *outbox.Bus) {
+	u.resolve(ctx)
+	if a := u.call(ctx, http.MethodPost, "/api/v1/categories", object{"name": u.mark + " end"}); a.status != http.StatusCreated {
+		u.reportf("%s cannot write any more: %d %s", u.mark, a.status, a.raw)
 		return
 	}
-	is := p.checkTransactions(ctx)
-	p.checkReferences(ctx, is)
-	p.checkSums(ctx, is)
-	p.checkReceipts(ctx)
-	p.checkCategories(ctx)
-	p.checkEvents(ctx, bus, is)
+	// The order matters: batches and events are compared with the ids that checkTransactions finds.
+	is := u.checkTransactions(ctx)
+	u.checkReferences(ctx, is)
+	u.checkSums(ctx, is)
+	u.checkReceipts(ctx)
+	u.checkCategories(ctx)
+	u.checkEvents(ctx, bus, is)
 }
 
 // resolve repeats the requests with an idempotency key whose result is unknown, until they are answered.
-func (p *user) resolve(ctx context.Context) {
-	for _, again := range p.pending {
+func (u *user) resolve(ctx context.Context) {
+	for _, again := range u.pending {
+		// Without faults, each request has a conclusive result after a few attempts.
 		if !within(ctx, time.Minute, func() bool { return again(ctx) }) {
-			p.find("%s: a repeated request has no answer long after all was mended", p.mark)
+			u.reportf("%s: a repeated request still has no conclusive response a minute after the recovery", u.mark)
 		}
 	}
 }
 
-// checkTransactions compares the listed transactions with the possible states, and returns them.
-func (p *user) checkTransactions(ctx context.Context) transactions {
+// checkTransactions compares the listed transactions with the possible states, and returns them. It recognizes a transaction by
+// the mark in its description, because the id is unknown if the create had no response.
+func (u *user) checkTransactions(ctx context.Context) transactions {
 	is, marked := transactions{}, map[string]string{}
-	for _, wallet := range p.wallets {
+	for _, wallet := range u.wallets {
 		for cursor, more := "", true; more; {
-			a := p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+wallet.id+"&cursor="+cursor, nil)
+			a := u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+wallet.id+"&cursor="+cursor, nil)
 			if a.status != http.StatusOK {
-				p.find("listing: %d %s", a.status, a.raw)
+				u.reportf("listing: %d %s", a.status, a.raw)
 				return is
 			}
 			for _, t := range a.list("transactions") {
-				id, v := answer{body: object{"t": t}}.text("t.id"), versionOf(t)
+				// Updates append to the mark; only the part before the semicolon is constant.
+				id, v := response{body: object{"t": t}}.text("t.id"), versionOf(t)
 				mark, _, _ := strings.Cut(v.text, ";")
 				if other, twice := marked[mark+";"]; twice {
-					p.find("%s was made twice, as %s and %s", mark, other, id)
+					u.reportf("%s was created twice, as %s and %s", mark, other, id)
 				}
 				is[id], marked[mark+";"] = v, id
 			}
 			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 		}
 	}
-	for _, t := range p.records {
+	for _, t := range u.records {
 		id, exists := marked[t.mark]
 		delete(marked, t.mark)
 		switch {
 		case !exists && !t.maybeAbsent:
-			p.find("%s %s was acknowledged and is lost", t.id, t.mark)
+			u.reportf("%s %s was acknowledged and is lost", t.id, t.mark)
 		case exists && len(t.states) == 0:
-			p.find("%s %s was deleted but exists", id, t.mark)
+			u.reportf("%s %s was deleted but exists", id, t.mark)
 		case exists && t.id != "" && t.id != id:
-			p.find("%s was acknowledged as %s and is %s", t.mark, t.id, id)
+			u.reportf("%s was acknowledged as %s and is %s", t.mark, t.id, id)
 		case exists:
 			t.id = id
 			t.compare(is[id])
 		}
 	}
+	// The transactions that belong to no record remain in marked.
 	for mark, id := range marked {
-		p.find("%s %s exists, but was never requested", id, mark)
+		u.reportf("%s %s exists, but was never requested", id, mark)
 	}
-	p.checkBatches(is)
+	u.checkBatches(is)
 	return is
 }
 
 // checkBatches requires that batches with an unknown result exist completely or not at all.
-func (p *user) checkBatches(is transactions) {
-	for _, b := range p.batches {
+func (u *user) checkBatches(is transactions) {
+	for _, b := range u.batches {
 		exist := 0
 		for _, t := range b.records {
 			if _, ok := is[t.id]; ok {
@@ -120,16 +134,18 @@ func (p *user) checkBatches(is transactions) {
 			}
 		}
 		if !b.acknowledged && exist > 0 && exist < len(b.records) {
-			p.find("%d of the %d transactions from %s on were made", exist, len(b.records), b.records[0].mark)
+			u.reportf("%d of the %d transactions from %s on were made", exist, len(b.records), b.records[0].mark)
 		}
 	}
 }
 
-// checkSums compares balances, totals and budget progress with the sums of the listed transactions.
-func (p *user) checkSums(ctx context.Context, is transactions) {
+// checkSums compares balances, totals and budget progress with the sums of the listed transactions. Both partners must see the
+// same progress.
+func (u *user) checkSums(ctx context.Context, is transactions) {
+	// All transactions are in March 2026 and in EUR, so one window covers all of them.
 	income, expense, spent := new(big.Rat), new(big.Rat), new(big.Rat)
 	balances := map[string]*big.Rat{}
-	for _, w := range p.wallets {
+	for _, w := range u.wallets {
 		balances[w.id] = new(big.Rat).Set(w.opening)
 	}
 	for _, v := range is {
@@ -139,44 +155,46 @@ func (p *user) checkSums(ctx context.Context, is transactions) {
 		} else {
 			expense.Sub(expense, v.amount)
 		}
-		if v.wallet == p.budget.wallet && v.category == p.budget.category {
+		if v.wallet == u.budget.wallet && v.category == u.budget.category {
 			spent.Sub(spent, v.amount)
 		}
 	}
-	same := func(what string, want *big.Rat, a answer, path string) {
+	// same compares a value in a response with the expected sum.
+	same := func(what string, want *big.Rat, a response, path string) {
 		if got, ok := new(big.Rat).SetString(a.text(path)); !ok || got.Cmp(want) != 0 {
-			p.find("%s of %s is %s, but adds up to %s", what, p.mark, a.text(path), want.FloatString(2))
+			u.reportf("%s of %s is %s, but adds up to %s", what, u.mark, a.text(path), want.FloatString(2))
 		}
 	}
-	for _, w := range p.wallets {
-		same("the balance", balances[w.id], p.ask(ctx, http.MethodGet, "/api/v1/wallet/"+w.id, nil), "wallet.balance")
+	for _, w := range u.wallets {
+		same("the balance", balances[w.id], u.call(ctx, http.MethodGet, "/api/v1/wallet/"+w.id, nil), "wallet.balance")
 	}
-	summary := p.ask(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
+	summary := u.call(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
 	for _, w := range summary.list("summary.byWallet") {
-		row := answer{body: object{"row": w}}
+		row := response{body: object{"row": w}}
 		if balance := balances[row.text("row.walletId")]; balance != nil {
-			opening := p.wallets[slices.IndexFunc(p.wallets, func(o *wallet) bool { return o.id == row.text("row.walletId") })].opening
+			opening := u.wallets[slices.IndexFunc(u.wallets, func(o *wallet) bool { return o.id == row.text("row.walletId") })].opening
 			same("the summary's total", new(big.Rat).Sub(balance, opening), row, "row.net")
 		}
 	}
-	for _, other := range []*user{p, p.partner} {
-		var a answer
+	for _, other := range []*user{u, u.partner} {
+		var a response
 		// The budget service omits progress until it retries the ledger.
-		within(ctx, p.EventTimeout, func() bool {
-			a = other.ask(ctx, http.MethodGet, "/api/v1/budgets/"+p.budget.id+"?at=2026-03-14", nil)
+		within(ctx, u.EventTimeout, func() bool {
+			a = other.call(ctx, http.MethodGet, "/api/v1/budgets/"+u.budget.id+"?at=2026-03-14", nil)
 			return a.at("budget.progress") != nil
 		})
 		same("the budget's progress", spent, a, "budget.progress.spent")
 	}
-	p.budget.spent = spent
+	u.budget.spent = spent
 }
 
-// checkReceipts requires that each receipt was posted completely and once.
-func (p *user) checkReceipts(ctx context.Context) {
-	a := p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+p.receipts.id, nil)
+// checkReceipts requires that the transactions of each receipt exist completely and once. The receipts have a separate wallet, so
+// that its balance shows the number of receipts.
+func (u *user) checkReceipts(ctx context.Context) {
+	a := u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+u.receipts.id, nil)
 	sums := map[string]*big.Rat{}
 	for _, t := range a.list("transactions") {
-		row := answer{body: object{"t": t}}
+		row := response{body: object{"t": t}}
 		id := row.text("t.receiptId")
 		if sums[id] == nil {
 			sums[id] = new(big.Rat)
@@ -184,48 +202,50 @@ func (p *user) checkReceipts(ctx context.Context) {
 		sums[id].Add(sums[id], rat(row.text("t.amount")))
 	}
 	for id, sum := range sums {
+		// Every receipt has the same total.
 		if sum.Cmp(rat("-6.00")) != 0 {
-			p.find("the transactions of receipt %s add up to %s", id, sum.FloatString(2))
+			u.reportf("the transactions of receipt %s add up to %s", id, sum.FloatString(2))
 		}
 	}
-	if len(sums) != p.scanned {
-		p.find("%s uploaded %d receipts with keys, and has %d", p.mark, p.scanned, len(sums))
+	if len(sums) != u.scanned {
+		u.reportf("%s uploaded %d receipts with keys, and has %d", u.mark, u.scanned, len(sums))
 	}
 	want := new(big.Rat).Mul(big.NewRat(int64(-len(sums)), 1), rat("6.00"))
-	if a := p.ask(ctx, http.MethodGet, "/api/v1/wallet/"+p.receipts.id, nil); a.text("wallet.balance") != want.FloatString(2) {
-		p.find("%s: the receipts' wallet holds %s, not %s", p.mark, a.text("wallet.balance"), want.FloatString(2))
+	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id, nil); a.text("wallet.balance") != want.FloatString(2) {
+		u.reportf("%s: the receipts' wallet holds %s, not %s", u.mark, a.text("wallet.balance"), want.FloatString(2))
 	}
 }
 
-// checkCategories requires that each category created with a key exists once.
-func (p *user) checkCategories(ctx context.Context) {
+// checkCategories requires that each category created with a key exists once. Its creation was repeated until it was answered.
+func (u *user) checkCategories(ctx context.Context) {
 	count := map[string]int{}
 	for cursor, more := "", true; more; {
-		a := p.ask(ctx, http.MethodGet, "/api/v1/categories?limit=200&cursor="+cursor, nil)
+		a := u.call(ctx, http.MethodGet, "/api/v1/categories?limit=200&cursor="+cursor, nil)
 		for _, c := range a.list("categories") {
-			count[answer{body: object{"c": c}}.text("c.name")]++
+			count[response{body: object{"c": c}}.text("c.name")]++
 		}
 		cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 	}
-	for _, name := range p.categoryNames {
+	for _, name := range u.categoryNames {
 		if count[name] != 1 {
-			p.find("category %q is there %d times", name, count[name])
+			u.reportf("category %q is there %d times", name, count[name])
 		}
 	}
 }
 
-// checkApplied waits until all consumers have processed all events.
+// checkApplied waits until all consumers have processed all events, and the queues in the database are empty.
 func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	conn, err := pgx.Connect(ctx, r.stack.Databases[""])
 	if err != nil {
-		r.find("%v", err)
+		r.reportf("%v", err)
 		return
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	// The consumers first: they may add checks, syncs and events to the tables.
 	for _, consumer := range []string{"budget-events", "auth-audit"} {
 		var lag int64
 		if !within(ctx, r.EventTimeout, func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
-			r.find("%s is %d events behind: %v", consumer, lag, err)
+			r.reportf("%s is %d events behind: %v", consumer, lag, err)
 		}
 	}
 	for _, table := range []string{"budget.alert_checks", "budget.reference_syncs", "ledger.outbox", "budget.outbox", "auth.outbox"} {
@@ -235,7 +255,7 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 			return err == nil && rows == 0
 		}
 		if !within(ctx, r.EventTimeout, empty) {
-			r.find("%s still has %d rows: %v", table, rows, err)
+			r.reportf("%s still has %d rows: %v", table, rows, err)
 		}
 	}
 }
@@ -243,52 +263,58 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 // verifySums runs `ledger verify`, which recomputes the balances and monthly totals of all users.
 func (r *run) verifySums(ctx context.Context) {
 	verify := exec.CommandContext(ctx, filepath.Join(r.Programs, "ledger"), "verify")
+	// The command exits with an error if it finds a difference.
 	verify.Env = []string{"DATABASE_URL=" + r.stack.Databases["ledger"]}
 	if out, err := verify.CombinedOutput(); err != nil {
-		r.find("ledger verify: %v: %s", err, out)
+		r.reportf("ledger verify: %v: %s", err, out)
 	}
 }
 
-// checkAlerts requires that both partners were notified once of each threshold that was reached.
-func (p *user) checkAlerts(ctx context.Context) {
-	percent := new(big.Rat).Quo(new(big.Rat).Mul(p.budget.spent, big.NewRat(100, 1)), p.budget.limit)
-	for _, who := range []*user{p, p.partner} {
+// checkAlerts requires that both partners were notified once of each threshold that was reached. A notification of a threshold
+// that is no longer reached is correct, because the spending may have decreased.
+func (u *user) checkAlerts(ctx context.Context) {
+	// The budget's only window lasts until 2035, so each threshold is reached once at most.
+	percent := new(big.Rat).Quo(new(big.Rat).Mul(u.budget.spent, big.NewRat(100, 1)), u.budget.limit)
+	for _, who := range []*user{u, u.partner} {
 		count := map[string]int{}
 		for cursor, more := "", true; more; {
-			a := who.ask(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor, nil)
+			a := who.call(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor, nil)
 			for _, n := range a.list("notifications") {
-				row := answer{body: object{"n": n}}
-				if row.text("n.type") == "budget.v1.budget.threshold_reached" && row.text("n.data.budgetId") == p.budget.id {
+				row := response{body: object{"n": n}}
+				if row.text("n.type") == "budget.v1.budget.threshold_reached" && row.text("n.data.budgetId") == u.budget.id {
 					count[fmt.Sprint(row.at("n.data.threshold").(json.Number))]++
 				}
 			}
 			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 		}
+		// The default thresholds of a budget.
 		for _, threshold := range []string{"80", "100"} {
 			switch n := count[threshold]; {
 			case n > 1:
-				who.find("%s was notified %d times that %s's budget reached %s %%", who.mark, n, p.mark, threshold)
+				who.reportf("%s was notified %d times that %s's budget reached %s %%", who.mark, n, u.mark, threshold)
 			case n == 0 && percent.Cmp(rat(threshold)) >= 0:
-				who.find("%s was not notified that %s's budget reached %s %%: it is at %s %%", who.mark, p.mark, threshold, percent.FloatString(1))
+				who.reportf("%s was not notified that %s's budget reached %s %%: it is at %s %%", who.mark, u.mark, threshold, percent.FloatString(1))
 			}
 		}
 	}
 }
 
-// compare requires that a transaction is in one of its possible states.
+// compare requires that a transaction is in one of its possible states. The category and description of a contended transaction
+// depend on the order of the changes, so only its amount is compared.
 func (t *record) compare(is version) {
 	if t.contended {
 		if !slices.ContainsFunc(t.states, func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
-			t.p.find("%s %s has an amount that was never requested: %s", t.id, t.mark, is)
+			t.owner.reportf("%s %s has an amount that was never requested: %s", t.id, t.mark, is)
 		}
 		return
 	}
-	if !slices.ContainsFunc(t.states, func(v version) bool { return t.p.same(v, is) }) {
-		t.p.find("%s %s is %s, but may be only %s", t.id, t.mark, is, t.states)
+	if !slices.ContainsFunc(t.states, func(v version) bool { return t.owner.same(v, is) }) {
+		t.owner.reportf("%s %s is %s, but may be only %s", t.id, t.mark, is, t.states)
 	}
 }
 
+// versionOf converts a transaction of a response.
 func versionOf(transaction any) version {
-	a := answer{body: object{"t": transaction}}
+	a := response{body: object{"t": transaction}}
 	return version{amount: rat(a.text("t.amount")), wallet: a.text("t.walletId"), category: a.text("t.categoryId"), text: a.text("t.description")}
 }

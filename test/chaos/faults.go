@@ -21,16 +21,17 @@ type links struct {
 	proxies map[string]*toxiproxy.Proxy
 }
 
+// newLinks returns links without proxies. The proxies do not need toxiproxy's HTTP server.
 func newLinks() *links {
 	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
 }
 
-// between starts a proxy and returns its address, at which from connects to to.
+// between starts a proxy in front of addr and returns the proxy's address. The stack calls it for each connection that it sets up.
 func (l *links) between(from, to, addr string) (string, error) {
 	name := from + "-" + to
 	p := toxiproxy.NewProxy(l.server, name, "127.0.0.1:0", addr)
 	if err := p.Start(); err != nil {
-		return "", fmt.Errorf("standing between %s and %s: %w", from, to, err)
+		return "", fmt.Errorf("starting the proxy between %s and %s: %w", from, to, err)
 	}
 	l.proxies[name] = p
 	return p.Listen, nil
@@ -45,10 +46,12 @@ func (l *links) names() []string {
 	return slices.DeleteFunc(used, func(name string) bool { return l.proxies[name] == nil })
 }
 
-// engine is the OCR engine behind a script that hangs while the file stalled exists.
+// engine is the OCR engine, started by a script that hangs while the file stalled exists.
 type engine struct{ program, stalled string }
 
+// newEngine writes the script into dir.
 func newEngine(dir string) (engine, error) {
+	// Each run waits before it starts. A receipt takes several runs, so receipts that are in progress are delayed, too.
 	real, err := exec.LookPath("tesseract")
 	if err != nil {
 		return engine{}, err
@@ -61,17 +64,17 @@ func newEngine(dir string) (engine, error) {
 // fault begins a disturbance, and ends it after a random duration.
 type fault struct {
 	name string
-	// least and most limit the duration.
-	least, most time.Duration
-	begin, end  func(ctx context.Context) error
+	// min and max limit the random duration.
+	min, max   time.Duration
+	begin, end func(ctx context.Context) error
 }
 
-// breakParts stops one process after another.
+// breakParts stops one process at a time. Processes are killed, which loses all their memory and open transactions.
 func (r *run) breakParts(ctx context.Context) {
 	var faults []fault
-	kill := func(part string, most time.Duration) fault {
+	kill := func(part string, longest time.Duration) fault {
 		return fault{
-			"kill " + part, 0, most,
+			"kill " + part, 0, longest,
 			func(context.Context) error { return r.stack.Kill(part) },
 			func(ctx context.Context) error { return r.stack.Resume(ctx, part) },
 		}
@@ -79,7 +82,7 @@ func (r *run) breakParts(ctx context.Context) {
 	for _, part := range []string{"auth", "ledger", "budget", "ocr", "gateway"} {
 		faults = append(faults, kill(part, 2*time.Second))
 	}
-	// Processes that own data are killed more often.
+	// Processes with data are killed more often, because their failures can violate more guarantees.
 	faults = append(faults, kill("ledger", time.Second), kill("ledger", time.Second), kill("budget", time.Second), kill("postgres", 3*time.Second), kill("postgres", time.Second))
 	faults = append(faults, fault{
 		"stop nats", time.Second, min(30*time.Second, r.Length/5),
@@ -93,7 +96,12 @@ func (r *run) breakParts(ctx context.Context) {
 	r.injectFaults(ctx, r.random("parts", 0), faults)
 }
 
-// breakLinks disturbs one connection after another.
+// breakLinks disturbs one connection at a time:
+//
+//   - cut: open connections are closed and new ones are refused
+//   - latency: all data is delayed by up to 300 ms
+//   - timeout: no data arrives, and the connections stay open
+//   - reset_peer: each connection is reset after 50 ms
 func (r *run) breakLinks(ctx context.Context) {
 	var faults []fault
 	toxic := func(link, kind, attributes string) fault {
@@ -107,6 +115,7 @@ func (r *run) breakLinks(ctx context.Context) {
 			func(ctx context.Context) error { return p.Toxics.RemoveToxic(ctx, "fault") },
 		}
 	}
+
 	for _, link := range r.links.names() {
 		p := r.links.proxies[link]
 		faults = append(faults,
@@ -118,41 +127,46 @@ func (r *run) breakLinks(ctx context.Context) {
 	r.injectFaults(ctx, r.random("links", 0), faults)
 }
 
-// injectFaults begins and ends random faults until ctx ends. No fault remains afterwards.
+// injectFaults begins and ends random faults until ctx ends. No fault remains afterwards, because the end of a fault does not
+// depend on ctx.
 func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []fault) {
-	mending := context.WithoutCancel(ctx)
+	uncanceled := context.WithoutCancel(ctx)
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return !strings.Contains(f.name, r.Only) })
 	for len(faults) > 0 {
 		f := faults[random.IntN(len(faults))]
-		lasts := f.least + time.Duration(random.Int64N(int64(max(1, f.most-f.least))))
-		calm := 200*time.Millisecond + time.Duration(random.Int64N(int64(1500*time.Millisecond)))
-		pause(ctx, calm)
+		// All random values are drawn before the pause, so that the sequence does not depend on timing.
+		duration := f.min + time.Duration(random.Int64N(int64(max(1, f.max-f.min))))
+		interval := 200*time.Millisecond + time.Duration(random.Int64N(int64(1500*time.Millisecond)))
+		pause(ctx, interval)
+		// No fault begins after the load has ended.
 		if ctx.Err() != nil {
 			return
 		}
 		r.faults.Add(1)
-		r.logf("%s for %s", f.name, lasts.Round(time.Millisecond))
-		if err := f.begin(mending); err != nil {
-			r.find("%s: %v", f.name, err)
+		r.logf("%s for %s", f.name, duration.Round(time.Millisecond))
+		if err := f.begin(uncanceled); err != nil {
+			r.reportf("%s: %v", f.name, err)
 			return
 		}
-		pause(ctx, lasts)
-		if err := f.end(mending); err != nil {
-			r.find("mending after %s: %v", f.name, err)
+		pause(ctx, duration)
+		if err := f.end(uncanceled); err != nil {
+			r.reportf("ending %s: %v", f.name, err)
 			return
 		}
 	}
 }
 
-// mend waits until the gateway reports ready. All faults have ended before.
-func (r *run) mend(ctx context.Context) {
+// awaitRecovery waits until the gateway is ready. All faults have ended before. If the gateway does not become ready, the following
+// checks report it.
+func (r *run) awaitRecovery(ctx context.Context) {
 	r.logf("all faults have ended")
 	within(ctx, time.Minute, func() bool {
-		a := r.users[0].ask(ctx, "GET", "/readyz", nil)
+		a := r.users[0].call(ctx, "GET", "/readyz", nil)
 		return a.status == 200
 	})
 }
 
+// pause waits until d has passed or ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -160,11 +174,11 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// within polls so until it returns true, and returns false after the limit.
-func within(ctx context.Context, limit time.Duration, so func() bool) bool {
+// within polls the condition until it is true, and returns false after the limit.
+func within(ctx context.Context, limit time.Duration, condition func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for !so() {
+	for !condition() {
 		if ctx.Err() != nil {
 			return false
 		}

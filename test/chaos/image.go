@@ -14,6 +14,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
+// receiptText is the content of every receipt. The checks depend on its total of 6.00.
 const receiptText = `CORNER SHOP
 
 Date: 2026-03-14
@@ -24,7 +25,8 @@ Milk         3.50
 TOTAL EUR    6.00
 `
 
-// receiptImage returns the image of a receipt over 6.00. Each mark and number gives a different file.
+// receiptImage returns the image of a receipt over 6.00. Each mark and number gives a different file: the ocr service caches results
+// by the hash of the file, and a cached receipt would not use the engine.
 func receiptImage(mark string, n int) ([]byte, error) {
 	f, err := opentype.Parse(gomonobold.TTF)
 	if err != nil {
@@ -34,6 +36,7 @@ func receiptImage(mark string, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Dark gray on light gray, as on a photo, but large and straight, so that the engine reads it quickly and without errors.
 	lines := strings.Split(receiptText, "\n")
 	paper := image.NewGray(image.Rect(0, 0, 600, 100+60*len(lines)))
 	draw.Draw(paper, paper.Bounds(), image.NewUniform(color.Gray{Y: 245}), image.Point{}, draw.Src)
@@ -42,6 +45,7 @@ func receiptImage(mark string, n int) ([]byte, error) {
 		pen.Dot = fixed.P(60, 80+60*i)
 		pen.DrawString(line)
 	}
+	// The mark and the number are in the first pixels, outside of the text.
 	for i, c := range []byte(mark) {
 		paper.Pix[i] = c
 	}

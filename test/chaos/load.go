@@ -11,16 +11,19 @@ import (
 	"time"
 )
 
-// sessions is the number of concurrent clients per user.
+// sessions is the number of concurrent clients per user. Each changes only the transactions that it created, except the contended
+// one, which all sessions change.
 const sessions = 2
 
-// record is a transaction with the states that it may have according to the responses.
+// record is a transaction in the model: the states that it may have according to the responses.
 type record struct {
-	p *user
+	owner *user
 	// mark is the prefix of its description. key is its idempotency key, or "" for a request without one.
 	mark, key string
-	id        string
-	etag      string
+	// id is empty until a response contains it.
+	id string
+	// etag is the entity tag of the last response.
+	etag string
 	// states are the possible states. With maybeAbsent, the transaction may also not exist.
 	states      []version
 	maybeAbsent bool
@@ -32,24 +35,24 @@ type record struct {
 	changed, uncertain int
 }
 
-// version holds the fields of a transaction that can change.
+// version is a state of a transaction: the fields that updates can change.
 type version struct {
 	amount           *big.Rat
 	wallet, category string
 	text             string
 }
 
-// same reports whether two versions are equal. Merges change the category of a transaction without an event of its own, so
-// categories are equal if one was merged into the other.
-func (p *user) same(v, o version) bool {
-	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && p.mergedCategory(v.category) == p.mergedCategory(o.category) && v.text == o.text
+// same reports whether two versions are equal. A merge changes the category of transactions without publishing events for them, so
+// two categories are equal if one was merged into the other.
+func (u *user) same(v, o version) bool {
+	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.mergedCategory(v.category) == u.mergedCategory(o.category) && v.text == o.text
 }
 
 func (v version) String() string {
 	return fmt.Sprintf("%s %q in %s, %s", v.amount.FloatString(2), v.text, v.wallet, v.category)
 }
 
-// body returns the request body for a version.
+// body returns the request body for a version. The amount is positive in a request, and the type determines its sign.
 func (t *record) body(v version) object {
 	kind := "income"
 	if v.amount.Sign() < 0 {
@@ -64,73 +67,79 @@ func (t *record) body(v version) object {
 // outcome is the result of a write.
 type outcome int
 
+// A write with an unknown outcome may have been applied, or may still be applied.
+
 const (
-	done outcome = iota
-	rejectedWrite
+	accepted outcome = iota
+	rejected
 	unknown
 )
 
-// write sends a change and counts its outcome. A write without a conclusive response is unknown.
-func (p *user) write(ctx context.Context, method, path string, body any, headers ...string) (answer, outcome) {
-	a := p.ask(ctx, method, path, body, headers...)
+// write sends a change and counts its outcome. Without a response, and with 429 or any 5xx status, the outcome is unknown: some of
+// these requests were not applied, but the client must not depend on that.
+func (u *user) write(ctx context.Context, method, path string, body any, headers ...string) (response, outcome) {
+	a := u.call(ctx, method, path, body, headers...)
 	switch {
 	case a.status >= 200 && a.status < 300:
-		p.acknowledged.Add(1)
-		return a, done
+		u.acknowledged.Add(1)
+		return a, accepted
 	case a.status >= 400 && a.status < 500 && a.status != http.StatusTooManyRequests:
-		p.rejected.Add(1)
-		return a, rejectedWrite
+		u.rejected.Add(1)
+		return a, rejected
 	}
-	p.unanswered.Add(1)
+	u.unknown.Add(1)
 	return a, unknown
 }
 
-// session runs random operations until ctx ends.
-func (p *user) session(ctx context.Context, n int) {
-	random := p.random(p.mark, n)
+// session runs random operations until ctx ends. Receipts, categories and reorganizations are left to the user's first session.
+func (u *user) session(ctx context.Context, n int) {
+	random := u.random(u.mark, n)
 	var own []*record
 	for ctx.Err() == nil {
-		switch what := random.IntN(100); {
-		case what < 37 || len(own) == 0:
-			own = append(own, p.create(ctx, random))
-		case what < 40:
-			own = append(own, p.createBatch(ctx, random)...)
-		case what < 52:
-			p.change(ctx, random, own[random.IntN(len(own))])
-		case what < 62:
-			p.contend(ctx, random)
-		case what < 70:
-			p.remove(ctx, own[random.IntN(len(own))])
-		case what < 72 && n == 0:
-			p.uploadReceipt(ctx)
-		case what < 74 && n == 0:
-			p.createCategory(ctx)
-		case what < 75:
-			p.signIn(ctx, random)
-		case what < 81 && n == 0:
-			p.reorganize(ctx, random)
-		case what < 84:
-			p.accessForeignTransaction(ctx, random)
+		// The cases are cumulative percentages. Creates are the most frequent operation.
+		switch draw := random.IntN(100); {
+		case draw < 37 || len(own) == 0:
+			own = append(own, u.create(ctx, random))
+		case draw < 40:
+			own = append(own, u.createBatch(ctx, random)...)
+		case draw < 52:
+			u.change(ctx, random, own[random.IntN(len(own))])
+		case draw < 62:
+			u.contend(ctx, random)
+		case draw < 70:
+			u.remove(ctx, own[random.IntN(len(own))])
+		case draw < 72 && n == 0:
+			u.uploadReceipt(ctx)
+		case draw < 74 && n == 0:
+			u.createCategory(ctx)
+		case draw < 75:
+			u.signIn(ctx, random)
+		case draw < 81 && n == 0:
+			u.reorganize(ctx, random)
+		case draw < 84:
+			u.accessOtherUsersTransaction(ctx, random)
 		default:
-			p.readSomething(ctx, random, own[random.IntN(len(own))])
+			u.readSomething(ctx, random, own[random.IntN(len(own))])
 		}
 		pause(ctx, time.Duration(random.Int64N(int64(20*time.Millisecond))))
 	}
 }
 
-func (p *user) anyVersion(random *rand.Rand) version {
+// anyVersion returns a random amount in a random wallet and category of the user.
+func (u *user) anyVersion(random *rand.Rand) version {
 	amount := big.NewRat(int64(random.IntN(2000)-1500), 100)
 	if amount.Sign() == 0 {
 		amount.SetInt64(-1)
 	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return version{amount: amount, wallet: p.wallets[random.IntN(len(p.wallets))].id, category: p.categories[random.IntN(len(p.categories))]}
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return version{amount: amount, wallet: u.wallets[random.IntN(len(u.wallets))].id, category: u.categories[random.IntN(len(u.categories))]}
 }
 
-// create creates a transaction, mostly with a key and repeated until the result is known, otherwise with a single request.
-func (p *user) create(ctx context.Context, random *rand.Rand) *record {
-	t := p.newRecord(random)
+// create creates a transaction. In 7 of 10 cases it sends a key and repeats the request until the result is known. Otherwise it
+// sends a single request without a key.
+func (u *user) create(ctx context.Context, random *rand.Rand) *record {
+	t := u.newRecord(random)
 	v := t.states[0]
 	if random.IntN(10) < 3 {
 		t.make(ctx, v)
@@ -139,6 +148,7 @@ func (p *user) create(ctx context.Context, random *rand.Rand) *record {
 	t.key = t.mark
 	for ctx.Err() == nil {
 		if t.make(ctx, v) {
+			// A quarter of the acknowledged requests are sent again.
 			if random.IntN(4) == 0 && !t.maybeAbsent {
 				t.repeat(ctx, v)
 			}
@@ -146,35 +156,37 @@ func (p *user) create(ctx context.Context, random *rand.Rand) *record {
 		}
 		pause(ctx, time.Duration(50+random.IntN(300))*time.Millisecond)
 	}
-	p.retryAtEnd(func(ctx context.Context) bool { return t.make(ctx, v) })
+	u.retryAtEnd(func(ctx context.Context) bool { return t.make(ctx, v) })
 	return t
 }
 
-// newRecord returns a transaction that was not requested yet.
-func (p *user) newRecord(random *rand.Rand) *record {
-	t := &record{p: p, mark: p.nextMark(), maybeAbsent: true, frozen: true}
-	v := p.anyVersion(random)
+// newRecord returns the record of a transaction before its first request. It may be absent until a response acknowledges it.
+func (u *user) newRecord(random *rand.Rand) *record {
+	// A record is frozen until a response contains the id.
+	t := &record{owner: u, mark: u.nextMark(), maybeAbsent: true, frozen: true}
+	v := u.anyVersion(random)
 	v.text = t.mark
 	t.states = []version{v}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.records = append(p.records, t)
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	u.records = append(u.records, t)
 	return t
 }
 
-// make requests the transaction and reports whether the result is known.
+// make sends the create request and reports whether the result is known.
 func (t *record) make(ctx context.Context, v version) bool {
 	var headers []string
 	if t.key != "" {
 		headers = []string{"Idempotency-Key", t.key}
 	}
-	a, what := t.p.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), headers...)
-	switch what {
-	case done:
+	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), headers...)
+	switch result {
+	case accepted:
 		t.id, t.etag, t.maybeAbsent, t.frozen = a.text("transaction.id"), a.etag, false, false
-	case rejectedWrite:
-		if !t.p.mayReject(a, v) {
-			t.p.find("a good transaction was rejected: %s", a.raw)
+	case rejected:
+		// A rejection is conclusive: the transaction does not exist.
+		if !t.owner.mayReject(a, v) {
+			t.owner.reportf("a valid transaction was rejected: %s", a.raw)
 		}
 		t.states = nil
 	case unknown:
@@ -183,142 +195,150 @@ func (t *record) make(ctx context.Context, v version) bool {
 	return true
 }
 
-// repeat sends an acknowledged request again. The response must have the same id.
+// repeat sends an acknowledged request again, with the same key. The response must have the same id. The repetition may also have an
+// unknown outcome, which proves nothing.
 func (t *record) repeat(ctx context.Context, v version) {
-	a, what := t.p.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), "Idempotency-Key", t.key)
-	if what == rejectedWrite || what == done && a.text("transaction.id") != t.id {
-		t.p.find("%s %s was repeated with its key, and answered %s", t.id, t.mark, a.raw)
+	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), "Idempotency-Key", t.key)
+	if result == rejected || result == accepted && a.text("transaction.id") != t.id {
+		t.owner.reportf("%s %s was repeated with its key, and answered %s", t.id, t.mark, a.raw)
 	}
 }
 
-// retryAtEnd registers a request with a key that is repeated after the last fault.
-func (p *user) retryAtEnd(again func(ctx context.Context) bool) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.pending = append(p.pending, again)
+// retryAtEnd registers a request with a key that is repeated after the last fault, because its result was still unknown when the load
+// ended.
+func (u *user) retryAtEnd(again func(ctx context.Context) bool) {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	u.pending = append(u.pending, again)
 }
 
-func (p *user) change(ctx context.Context, random *rand.Rand, t *record) {
+// change updates a transaction of the session, in half of the cases with If-Match. After an unknown outcome the transaction is frozen:
+// another update could be overwritten by the first one, which may still be in progress.
+func (u *user) change(ctx context.Context, random *rand.Rand, t *record) {
 	if t.frozen {
 		return
 	}
-	v := p.anyVersion(random)
+	v := u.anyVersion(random)
 	v.text = fmt.Sprintf("%s %d", t.mark, t.changed+1)
 	var headers []string
 	if t.etag != "" && random.IntN(2) == 0 {
 		headers = []string{"If-Match", t.etag}
 	}
-	a, what := p.write(ctx, http.MethodPatch, "/api/v1/transaction/"+t.id, t.body(v), headers...)
-	switch what {
-	case done:
+	a, result := u.write(ctx, http.MethodPatch, "/api/v1/transaction/"+t.id, t.body(v), headers...)
+	switch result {
+	case accepted:
 		t.changed++
 		t.states, t.etag = []version{v}, a.etag
-	case rejectedWrite:
+	case rejected:
 		switch {
-		case t.p.mayReject(a, v):
-		case a.status == http.StatusPreconditionFailed && p.wasMerged(t.states[0].category):
-			// The merge has changed the version.
+		case t.owner.mayReject(a, v):
+		case a.status == http.StatusPreconditionFailed && u.wasMerged(t.states[0].category):
+			// The merge incremented the version.
 			t.etag = ""
 		default:
-			t.unexpectedRejection("changing", a)
+			t.unexpectedRejection("the update of", a)
 		}
 	case unknown:
+		// Both the old and the new state are possible.
 		t.uncertain++
 		t.states, t.frozen = append(t.states, v), true
 	}
 }
 
-// contend changes the transaction that other sessions change at the same time.
-func (p *user) contend(ctx context.Context, random *rand.Rand) {
-	v := p.anyVersion(random)
-	v.text = p.nextMark()
-	path := "/api/v1/transaction/" + p.contended.id
+// contend updates the transaction that other sessions update at the same time. Only one update may be based on each version.
+func (u *user) contend(ctx context.Context, random *rand.Rand) {
+	v := u.anyVersion(random)
+	v.text = u.nextMark()
+	path := "/api/v1/transaction/" + u.contended.id
 	var headers []string
 	seen := ""
 	if random.IntN(2) == 0 {
-		if seen = p.ask(ctx, http.MethodGet, path, nil).etag; seen != "" {
+		if seen = u.call(ctx, http.MethodGet, path, nil).etag; seen != "" {
 			headers = []string{"If-Match", seen}
 		}
 	}
-	a, what := p.write(ctx, http.MethodPatch, path, p.contended.body(v), headers...)
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	switch what {
-	case done:
-		p.contended.changed++
-		if seen != "" && p.overwritten[seen] {
-			p.find("two changes of version %s of %s were accepted", seen, p.contended.id)
+	a, result := u.write(ctx, http.MethodPatch, path, u.contended.body(v), headers...)
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	switch result {
+	case accepted:
+		u.contended.changed++
+		if seen != "" && u.overwritten[seen] {
+			u.reportf("two changes of version %s of %s were accepted", seen, u.contended.id)
 		}
-		p.overwritten[seen] = true
-	case rejectedWrite:
-		if a.status != http.StatusPreconditionFailed && !p.retiredIn(a, v) {
-			p.find("changing what two change was rejected: %s", a.raw)
+		u.overwritten[seen] = true
+	case rejected:
+		// Another session was faster.
+		if a.status != http.StatusPreconditionFailed && !u.retiredIn(a, v) {
+			u.reportf("an update of the contended transaction was rejected: %s", a.raw)
 		}
 		return
 	case unknown:
-		p.contended.uncertain++
+		u.contended.uncertain++
 	}
-	p.contended.states = append(p.contended.states, v)
+	u.contended.states = append(u.contended.states, v)
 }
 
-func (p *user) remove(ctx context.Context, t *record) {
+// remove deletes a transaction of the session.
+func (u *user) remove(ctx context.Context, t *record) {
 	if t.frozen {
 		return
 	}
-	a, what := p.write(ctx, http.MethodDelete, "/api/v1/transaction/"+t.id, nil)
+	a, result := u.write(ctx, http.MethodDelete, "/api/v1/transaction/"+t.id, nil)
 	t.frozen = true
-	switch what {
-	case done:
+	switch result {
+	case accepted:
 		t.states, t.maybeAbsent = nil, true
-	case rejectedWrite:
-		t.unexpectedRejection("deleting", a)
+	case rejected:
+		t.unexpectedRejection("the deletion of", a)
 	case unknown:
 		t.maybeAbsent = true
 	}
 }
 
 // unexpectedRejection reports the rejection of a valid change.
-func (t *record) unexpectedRejection(what string, a answer) {
+func (t *record) unexpectedRejection(action string, a response) {
 	t.frozen = true
-	t.p.find("%s %s %s was rejected: %s", what, t.id, t.mark, a.raw)
+	t.owner.reportf("%s %s %s was rejected: %s", action, t.id, t.mark, a.raw)
 }
 
-// accessForeignTransaction tries to read, change and delete a transaction of another user.
-func (p *user) accessForeignTransaction(ctx context.Context, random *rand.Rand) {
-	other := p.users[random.IntN(len(p.users))]
-	if other == p {
+// accessOtherUsersTransaction tries to read, change and delete a transaction of another user.
+func (u *user) accessOtherUsersTransaction(ctx context.Context, random *rand.Rand) {
+	other := u.users[random.IntN(len(u.users))]
+	if other == u {
 		return
 	}
 	path := "/api/v1/transaction/" + other.contended.id
-	for _, a := range []answer{p.ask(ctx, http.MethodGet, path, nil), p.ask(ctx, http.MethodPatch, path, object{"amount": 1}), p.ask(ctx, http.MethodDelete, path, nil)} {
+	for _, a := range []response{u.call(ctx, http.MethodGet, path, nil), u.call(ctx, http.MethodPatch, path, object{"amount": 1}), u.call(ctx, http.MethodDelete, path, nil)} {
 		if a.status >= 200 && a.status < 300 {
-			p.find("%s accessed %s's transaction: %d %s", p.mark, other.mark, a.status, a.raw)
+			u.reportf("%s accessed %s's transaction: %d %s", u.mark, other.mark, a.status, a.raw)
 		}
 	}
 }
 
-// readSomething sends a random read request while faults happen.
-func (p *user) readSomething(ctx context.Context, random *rand.Rand, t *record) {
-	p.reads.Add(1)
+// readSomething sends a random read request while faults happen. Each response is inspected. A transaction that is read must be in
+// one of its possible states.
+func (u *user) readSomething(ctx context.Context, random *rand.Rand, t *record) {
+	u.reads.Add(1)
 	switch random.IntN(6) {
 	case 0:
-		p.ask(ctx, http.MethodGet, "/api/v1/transaction?limit=20", nil)
+		u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=20", nil)
 	case 1:
-		p.ask(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
+		u.call(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
 	case 2:
-		p.ask(ctx, http.MethodGet, "/api/v1/budgets", nil)
+		u.call(ctx, http.MethodGet, "/api/v1/budgets", nil)
 	case 3:
-		p.ask(ctx, http.MethodGet, "/api/v1/notifications", nil)
+		u.call(ctx, http.MethodGet, "/api/v1/notifications", nil)
 	default:
 		if t.frozen {
 			return
 		}
-		a := p.ask(ctx, http.MethodGet, "/api/v1/transaction/"+t.id, nil)
+		a := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id, nil)
 		switch a.status {
 		case http.StatusOK:
 			t.compare(versionOf(a.at("transaction")))
 		case http.StatusNotFound:
-			p.find("%s %s does not exist right after it was acknowledged", t.id, t.mark)
+			u.reportf("%s %s does not exist right after it was acknowledged", t.id, t.mark)
 		}
 	}
 }

@@ -12,46 +12,49 @@ import (
 	"time"
 )
 
-// createCategory creates a category with a key.
-func (p *user) createCategory(ctx context.Context) {
-	name := strings.TrimSuffix(p.nextMark(), ";")
-	p.categoryNames = append(p.categoryNames, name)
-	p.retry(ctx, func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
-		if what == rejectedWrite {
-			p.find("a good category was rejected: %s", a.raw)
+// createCategory creates a category with a key. It is never merged or deleted, so that checkCategories can count it.
+func (u *user) createCategory(ctx context.Context) {
+	name := strings.TrimSuffix(u.nextMark(), ";")
+	u.categoryNames = append(u.categoryNames, name)
+	u.retry(ctx, func(ctx context.Context) bool {
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
+		if result == rejected {
+			u.reportf("a valid category was rejected: %s", a.raw)
 		}
-		return what != unknown
+		return result != unknown
 	})
 }
 
-// createBatch creates several transactions in one request, mostly with a key and repeated until the result is known.
-func (p *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
+// createBatch creates several transactions in one request. In 7 of 10 cases it sends a key and repeats the request until the result
+// is known.
+func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	b := &batch{}
 	var items []object
 	for range 2 + random.IntN(20) {
-		t := p.newRecord(random)
+		t := u.newRecord(random)
 		b.records, items = append(b.records, t), append(items, t.body(t.states[0]))
 	}
-	p.lock.Lock()
-	p.batches = append(p.batches, b)
-	p.lock.Unlock()
+	u.lock.Lock()
+	u.batches = append(u.batches, b)
+	u.lock.Unlock()
+	// Without a key, a batch with an unknown outcome must exist completely or not at all; checkBatches checks that.
 	var headers []string
 	if random.IntN(10) < 7 {
 		headers = []string{"Idempotency-Key", "batch " + b.records[0].mark}
 	}
 	try := func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": items}, headers...)
-		switch what {
-		case done:
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": items}, headers...)
+		switch result {
+		case accepted:
 			b.acknowledged = true
 			for i, made := range a.list("transactions") {
 				t := b.records[i]
-				t.id, t.maybeAbsent, t.frozen = answer{body: object{"t": made}}.text("t.id"), false, false
+				t.id, t.maybeAbsent, t.frozen = response{body: object{"t": made}}.text("t.id"), false, false
 			}
-		case rejectedWrite:
-			if !slices.ContainsFunc(b.records, func(t *record) bool { return p.mayReject(a, t.states[0]) }) {
-				p.find("a good batch was rejected: %s", a.raw)
+		case rejected:
+			// One invalid item rejects the whole batch.
+			if !slices.ContainsFunc(b.records, func(t *record) bool { return u.mayReject(a, t.states[0]) }) {
+				u.reportf("a valid batch was rejected: %s", a.raw)
 			}
 			for _, t := range b.records {
 				t.states = nil
@@ -64,65 +67,71 @@ func (p *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	if headers == nil {
 		try(ctx)
 	} else {
-		p.retry(ctx, try)
+		u.retry(ctx, try)
 	}
 	return b.records
 }
 
 // signIn starts a session and sends its refresh token several times with one key. All responses must have the same new token.
-func (p *user) signIn(ctx context.Context, random *rand.Rand) {
-	a := p.ask(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": p.email, "password": password})
+func (u *user) signIn(ctx context.Context, random *rand.Rand) {
+	a := u.call(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": u.email, "password": password})
 	if a.status != http.StatusOK {
 		if a.status >= 400 && a.status < 500 {
-			p.find("the right password was rejected: %s", a.raw)
+			u.reportf("the right password was rejected: %s", a.raw)
 		}
 		return
 	}
+	// A client without a response must be able to repeat the refresh. Without the key, the repetition would look like a stolen
+	// token and end the session.
 	key, refresh, first := fmt.Sprint("refresh ", random.Uint64()), a.text("refreshToken"), ""
 	for range 3 {
-		a = p.ask(ctx, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": refresh}, "Idempotency-Key", key)
+		a = u.call(ctx, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": refresh}, "Idempotency-Key", key)
 		switch {
 		case a.status == http.StatusOK && first == "":
 			first = a.text("refreshToken")
 		case a.status == http.StatusOK && first != a.text("refreshToken"):
-			p.find("one refresh token became two")
+			u.reportf("a refresh token was exchanged for two different tokens")
 		case a.status >= 400 && a.status < 500:
-			p.find("a good refresh token was rejected: %s", a.raw)
+			u.reportf("a valid refresh token was rejected: %s", a.raw)
 		}
 	}
 }
 
-// retry tries a few times. If the result is still unknown, the request is repeated at the end.
-func (p *user) retry(ctx context.Context, try func(ctx context.Context) bool) {
+// retry tries up to three times. If the result is still unknown, the request is repeated after the last fault. It must have an
+// idempotency key, or be idempotent.
+func (u *user) retry(ctx context.Context, try func(ctx context.Context) bool) {
 	for range 3 {
 		if try(ctx) {
 			return
 		}
 		pause(ctx, 500*time.Millisecond)
 	}
-	p.retryAtEnd(try)
+	u.retryAtEnd(try)
 }
 
-// uploadReceipt uploads a receipt over 6.00 with a key, until the result is known.
-func (p *user) uploadReceipt(ctx context.Context) {
-	p.scanned++
-	file, kind, err := receiptForm(p.receipts.id, p.budget.category, p.mark, p.scanned)
+// uploadReceipt uploads a receipt over 6.00 with a key, until the result is known. Its wallet and category are never deleted, so it
+// may not be rejected.
+func (u *user) uploadReceipt(ctx context.Context) {
+	u.scanned++
+	file, kind, err := receiptForm(u.receipts.id, u.budget.category, u.mark, u.scanned)
 	if err != nil {
-		p.find("%v", err)
+		u.reportf("%v", err)
 		return
 	}
-	key := fmt.Sprintf("receipt %d", p.scanned)
+	key := fmt.Sprintf("receipt %d", u.scanned)
 	try := func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file, "Content-Type", kind, "Idempotency-Key", key)
-		// A failing engine causes a 500, and nothing is created.
-		if what == rejectedWrite {
-			p.find("a good receipt was rejected: %s", a.raw)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file, "Content-Type", kind, "Idempotency-Key", key)
+		// A stalled engine causes a 500 (OCR_RESPONSE_FAILED), which is an unknown outcome. Nothing may be created then.
+		if result == rejected {
+			u.reportf("a valid receipt was rejected: %s", a.raw)
 		}
-		return what != unknown
+		return result != unknown
 	}
-	p.retry(ctx, try)
+	u.retry(ctx, try)
 }
 
+// receiptForm returns the multipart body of an upload and its content type. The same form is sent in each repetition, because the
+// service compares the request with the first one of the key.
 func receiptForm(wallet, category, mark string, n int) (form []byte, contentType string, err error) {
 	img, err := receiptImage(mark, n)
 	if err != nil {

@@ -10,142 +10,152 @@ import (
 	"strings"
 )
 
-// permanent is the number of wallets and categories that a person keeps: receipts, budgets and checks use them.
+// permanent is the number of wallets and of categories that are never deleted or merged, because budgets and receipts use them.
 const permanent = 2
 
-// reorganize adds a wallet or a category, or merges or deletes one that was added, while the other session uses it.
-func (p *user) reorganize(ctx context.Context, random *rand.Rand) {
+// reorganize adds a wallet or a category, or merges or deletes an added one, while the other session creates transactions in it.
+func (u *user) reorganize(ctx context.Context, random *rand.Rand) {
 	switch random.IntN(6) {
 	case 0:
-		p.addWallet(ctx)
+		u.addWallet(ctx)
 	case 1, 2:
-		p.addCategory(ctx)
+		u.addCategory(ctx)
 	case 3:
-		p.retireWallet(ctx, random)
+		u.retireWallet(ctx, random)
 	default:
-		p.retireCategory(ctx, random)
+		u.retireCategory(ctx, random)
 	}
 }
 
-func (p *user) addWallet(ctx context.Context) {
-	name := strings.TrimSuffix(p.nextMark(), ";")
-	p.retry(ctx, func(ctx context.Context) bool {
+// addWallet creates a wallet and adds it to the list from which the sessions choose.
+func (u *user) addWallet(ctx context.Context) {
+	name := strings.TrimSuffix(u.nextMark(), ";")
+	u.retry(ctx, func(ctx context.Context) bool {
 		body := object{"name": name, "currency": "EUR", "balance": json.Number("12.34")}
-		a, what := p.write(ctx, http.MethodPost, "/api/v1/wallet", body, "Idempotency-Key", name)
-		if what == done {
-			p.lock.Lock()
-			defer p.lock.Unlock()
-			p.wallets = append(p.wallets, &wallet{a.text("wallet.id"), rat("12.34")})
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/wallet", body, "Idempotency-Key", name)
+		if result == accepted {
+			u.lock.Lock()
+			defer u.lock.Unlock()
+			u.wallets = append(u.wallets, &wallet{a.text("wallet.id"), rat("12.34")})
 		}
-		return what != unknown
+		return result != unknown
 	})
 }
 
-func (p *user) addCategory(ctx context.Context) {
-	name := strings.TrimSuffix(p.nextMark(), ";")
-	p.retry(ctx, func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
-		if what == done {
-			p.lock.Lock()
-			defer p.lock.Unlock()
-			p.categories = append(p.categories, a.text("category.id"))
+// addCategory creates a category and adds it to the list from which the sessions choose.
+func (u *user) addCategory(ctx context.Context) {
+	name := strings.TrimSuffix(u.nextMark(), ";")
+	u.retry(ctx, func(ctx context.Context) bool {
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
+		if result == accepted {
+			u.lock.Lock()
+			defer u.lock.Unlock()
+			u.categories = append(u.categories, a.text("category.id"))
 		}
-		return what != unknown
+		return result != unknown
 	})
 }
 
-// retireWallet deletes a wallet that was added, which is refused if transactions use it. The wallet leaves the list before
-// the request: until it is answered, the wallet may be absent.
-func (p *user) retireWallet(ctx context.Context, random *rand.Rand) {
-	p.lock.Lock()
-	if len(p.wallets) == permanent {
-		p.lock.Unlock()
+// retireWallet deletes an added wallet. The request is rejected if transactions use the wallet. The wallet is removed from the list
+// before the request, because it may no longer exist before the response arrives.
+func (u *user) retireWallet(ctx context.Context, random *rand.Rand) {
+	u.lock.Lock()
+	if len(u.wallets) == permanent {
+		u.lock.Unlock()
 		return
 	}
-	w := p.wallets[permanent+random.IntN(len(p.wallets)-permanent)]
-	p.retired[w.id] = true
-	p.wallets = slices.DeleteFunc(p.wallets, func(o *wallet) bool { return o == w })
-	p.lock.Unlock()
-	p.retry(ctx, func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodDelete, "/api/v1/wallet/"+w.id, nil)
+	// Until the response arrives, requests that use the wallet may be rejected.
+	w := u.wallets[permanent+random.IntN(len(u.wallets)-permanent)]
+	u.retired[w.id] = true
+	u.wallets = slices.DeleteFunc(u.wallets, func(o *wallet) bool { return o == w })
+	u.lock.Unlock()
+	u.retry(ctx, func(ctx context.Context) bool {
+		a, result := u.write(ctx, http.MethodDelete, "/api/v1/wallet/"+w.id, nil)
 		switch {
 		case a.text("code") == "WALLET_IN_USE":
-			p.lock.Lock()
-			defer p.lock.Unlock()
-			p.wallets = append(p.wallets, w)
-		case what == rejectedWrite && a.status != http.StatusNotFound:
-			p.find("the deletion of wallet %s was rejected: %s", w.id, a.raw)
+			// The wallet remains, and may be used again.
+			u.lock.Lock()
+			defer u.lock.Unlock()
+			u.wallets = append(u.wallets, w)
+		// 404 is correct: an earlier attempt without a response may have succeeded.
+		case result == rejected && a.status != http.StatusNotFound:
+			u.reportf("the deletion of wallet %s was rejected: %s", w.id, a.raw)
 		}
-		return what != unknown
+		return result != unknown
 	})
 }
 
-// retireCategory merges a category that was added into another one, or deletes it, which is refused if transactions use it.
-func (p *user) retireCategory(ctx context.Context, random *rand.Rand) {
-	p.lock.Lock()
-	if len(p.categories) == permanent {
-		p.lock.Unlock()
+// retireCategory merges an added category into another one, or deletes it. The deletion is rejected if transactions use the category.
+func (u *user) retireCategory(ctx context.Context, random *rand.Rand) {
+	u.lock.Lock()
+	if len(u.categories) == permanent {
+		u.lock.Unlock()
 		return
 	}
-	category := p.categories[permanent+random.IntN(len(p.categories)-permanent)]
+	category := u.categories[permanent+random.IntN(len(u.categories)-permanent)]
 	path := "/api/v1/categories/" + category
-	p.retired[category] = true
-	p.categories = slices.DeleteFunc(p.categories, func(o string) bool { return o == category })
+	u.retired[category] = true
+	u.categories = slices.DeleteFunc(u.categories, func(o string) bool { return o == category })
+	// Three of four are merges. The target may be merged later, too.
 	if random.IntN(4) > 0 {
-		p.merged[category] = p.categories[random.IntN(len(p.categories))]
-		path += "?reassignTo=" + p.merged[category]
+		u.merged[category] = u.categories[random.IntN(len(u.categories))]
+		path += "?reassignTo=" + u.merged[category]
 	}
-	p.lock.Unlock()
-	p.retry(ctx, func(ctx context.Context) bool {
-		a, what := p.write(ctx, http.MethodDelete, path, nil)
+	u.lock.Unlock()
+	u.retry(ctx, func(ctx context.Context) bool {
+		a, result := u.write(ctx, http.MethodDelete, path, nil)
 		switch {
 		case a.text("code") == "CATEGORY_IN_USE":
-			p.lock.Lock()
-			defer p.lock.Unlock()
-			p.categories = append(p.categories, category)
-		case what == rejectedWrite && a.status != http.StatusNotFound:
-			p.find("the deletion of category %s was rejected: %s", category, a.raw)
+			u.lock.Lock()
+			defer u.lock.Unlock()
+			u.categories = append(u.categories, category)
+		// As for wallets, an earlier attempt may have succeeded.
+		case result == rejected && a.status != http.StatusNotFound:
+			u.reportf("the deletion of category %s was rejected: %s", category, a.raw)
 		}
-		return what != unknown
+		return result != unknown
 	})
 }
 
-// mergedCategory returns the category into which a category was merged, perhaps through others, or the category itself.
-func (p *user) mergedCategory(id string) string {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	for p.merged[id] != "" {
-		id = p.merged[id]
+// mergedCategory returns the category into which a category was merged, perhaps through others, or the category itself. A merge whose
+// response is missing counts as done: the category may have either id, and same accepts both.
+func (u *user) mergedCategory(id string) string {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	for u.merged[id] != "" {
+		id = u.merged[id]
 	}
 	return id
 }
 
-func (p *user) wasMerged(category string) bool {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return p.merged[category] != ""
+// wasMerged reports whether a merge of the category was requested.
+func (u *user) wasMerged(category string) bool {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return u.merged[category] != ""
 }
 
-// mayRefuse reports whether a refusal is due to a wallet or category whose deletion or merge was requested.
-func (p *user) mayReject(a answer, v version) bool {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return p.retiredIn(a, v)
+// mayReject reports whether a rejection is allowed, because the deletion or merge of the wallet or category was requested.
+func (u *user) mayReject(a response, v version) bool {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	return u.retiredIn(a, v)
 }
 
-// retiredIn is mayRefuse for a caller that holds the lock.
-func (p *user) retiredIn(a answer, v version) bool {
+// retiredIn is mayReject for a caller that holds the lock.
+func (u *user) retiredIn(a response, v version) bool {
 	switch a.text("code") {
 	case "WALLET_NOT_FOUND":
-		return p.retired[v.wallet]
+		return u.retired[v.wallet]
 	case "INVALID_CATEGORY_EXIST_PARAMS":
-		return p.retired[v.category]
+		return u.retired[v.category]
 	}
 	return false
 }
 
-// checkReferences requires that each transaction has a wallet and a category that exist.
-func (p *user) checkReferences(ctx context.Context, is transactions) {
+// checkReferences requires that the wallet and the category of each transaction exist. Concurrent deletions could leave a transaction
+// that refers to a deleted one.
+func (u *user) checkReferences(ctx context.Context, is transactions) {
 	for _, kind := range []struct {
 		path, list string
 		of         func(version) string
@@ -155,15 +165,15 @@ func (p *user) checkReferences(ctx context.Context, is transactions) {
 	} {
 		exist := map[string]bool{}
 		for cursor, more := "", true; more; {
-			a := p.ask(ctx, http.MethodGet, fmt.Sprintf("%s?limit=200&cursor=%s", kind.path, cursor), nil)
+			a := u.call(ctx, http.MethodGet, fmt.Sprintf("%s?limit=200&cursor=%s", kind.path, cursor), nil)
 			for _, item := range a.list(kind.list) {
-				exist[answer{body: object{"i": item}}.text("i.id")] = true
+				exist[response{body: object{"i": item}}.text("i.id")] = true
 			}
 			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 		}
 		for id, v := range is {
 			if !exist[kind.of(v)] {
-				p.find("transaction %s of %s is in %s %s, which does not exist", id, p.mark, kind.list, kind.of(v))
+				u.reportf("transaction %s of %s is in %s %s, which does not exist", id, u.mark, kind.list, kind.of(v))
 			}
 		}
 	}

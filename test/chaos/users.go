@@ -17,16 +17,18 @@ import (
 
 type object = map[string]any
 
+// password is the password of every user.
 const password = "a long enough secret"
 
-// user is a user with a token and the expected state of their data.
+// user is a user with a token and the model of their data, which the load updates and the checks compare with the responses.
 type user struct {
 	*run
-	// mark is part of every text of the user, so that it can be recognized in responses to others.
+	// mark is part of every name and description of the user, so that responses to other users can be searched for it.
 	mark      string
 	email, id string
 	token     string
-	partner   *user
+	// partner is the member of this user's budget.
+	partner *user
 	// wallets and categories are in use; the first two of each stay until the end.
 	wallets    []*wallet
 	categories []string
@@ -38,12 +40,15 @@ type user struct {
 	client    *http.Client
 	stream    *stream
 	contended *record
-	receipts  *wallet
-	lock      sync.Mutex
-	records   []*record
-	pending   []func(ctx context.Context) bool
-	// batches are the bulk requests.
-	batches         []*batch
+	// receipts is the wallet of the uploaded receipts.
+	receipts *wallet
+	// lock protects the lists and maps of this struct, which the sessions share.
+	lock    sync.Mutex
+	records []*record
+	// pending are the requests to repeat after the last fault. Each returns whether its result is known.
+	pending []func(ctx context.Context) bool
+	batches []*batch
+	// number counts the marks of transactions, and scanned the uploaded receipts.
 	number, scanned int
 	// categoryNames are the names of the requested categories.
 	categoryNames []string
@@ -51,25 +56,26 @@ type user struct {
 	overwritten map[string]bool
 }
 
-// batch is a bulk request. acknowledged is set if a response confirmed it.
+// batch is a request that creates several transactions. acknowledged is set if a response confirmed it.
 type batch struct {
 	records      []*record
 	acknowledged bool
 }
 
+// wallet is a wallet with its opening balance.
 type wallet struct {
 	id      string
 	opening *big.Rat
 }
 
-// budget covers one wallet and one category. Both partners see it.
+// budget covers one wallet and one category. Both partners see it. spent is the expected spending, set by checkSums.
 type budget struct {
 	id, wallet, category string
 	limit, spent         *big.Rat
 }
 
 // answer is a response. status is 0 if there was none.
-type answer struct {
+type response struct {
 	status int
 	etag   string
 	raw    []byte
@@ -78,15 +84,15 @@ type answer struct {
 
 const (
 	// maxDuration is longer than any deadline of the gateway, with a margin for a busy machine.
-	maxDuration        = 20 * time.Second
-	maxReceiptDuration = 70 * time.Second
+	maxResponseTime = 20 * time.Second
+	maxReceiptTime  = 70 * time.Second
 )
 
-// marks matches the mark of a user. Between letters, digits and hyphens it is part of a token.
+// marks matches the mark of a user. Next to letters, digits or hyphens it is ignored, because random tokens may contain it.
 var marks = regexp.MustCompile(`[^\w-](u\d{3})[^\w-]`)
 
-// ask sends a request and inspects the response. headers are alternating names and values.
-func (p *user) ask(ctx context.Context, method, path string, body any, headers ...string) answer {
+// call sends a request and inspects the response. headers are alternating names and values.
+func (u *user) call(ctx context.Context, method, path string, body any, headers ...string) response {
 	// Requests are not canceled at the end of the load, so that their results are known.
 	ctx = context.WithoutCancel(ctx)
 	var sent []byte
@@ -97,81 +103,85 @@ func (p *user) ask(ctx context.Context, method, path string, body any, headers .
 	default:
 		var err error
 		if sent, err = json.Marshal(b); err != nil {
-			p.find("encoding a request: %v", err)
-			return answer{}
+			u.reportf("encoding a request: %v", err)
+			return response{}
 		}
 	}
-	limit := maxDuration
+	limit := maxResponseTime
 	if strings.Contains(path, "receipt") {
-		limit = maxReceiptDuration
+		limit = maxReceiptTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, p.stack.URL+path, bytes.NewReader(sent))
+	req, err := http.NewRequestWithContext(ctx, method, u.stack.URL+path, bytes.NewReader(sent))
 	if err != nil {
-		p.find("%v", err)
-		return answer{}
+		u.reportf("%v", err)
+		return response{}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
+	if u.token != "" {
+		req.Header.Set("Authorization", "Bearer "+u.token)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	a, err := p.send(req)
+	a, err := u.send(req)
 	if errors.Is(err, context.DeadlineExceeded) {
-		p.find("%s %s hung", method, path)
+		u.reportf("%s %s hung", method, path)
 	}
 	if a.status != 0 {
-		p.inspect(method+" "+path, a)
+		u.inspect(method+" "+path, a)
 	}
 	return a
 }
 
-func (p *user) send(req *http.Request) (answer, error) {
-	resp, err := p.client.Do(req)
+// send sends a request and reads the complete response. A response that is cut off is an error.
+func (u *user) send(req *http.Request) (response, error) {
+	resp, err := u.client.Do(req)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	a := answer{status: resp.StatusCode, etag: resp.Header.Get("ETag"), raw: raw}
+	a := response{status: resp.StatusCode, etag: resp.Header.Get("ETag"), raw: raw}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		decoder := json.NewDecoder(bytes.NewReader(raw))
+		// Amounts are compared exactly.
 		decoder.UseNumber()
 		if err := decoder.Decode(&a.body); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
 	return a, nil
 }
 
-// inspect checks the guarantees that hold for every response, also during faults.
-func (p *user) inspect(request string, a answer) {
+// inspect checks the guarantees that hold for every response, also during faults: it contains no data of other users, except of the
+// partner, it is not an undeclared error, and a valid token is accepted even while auth is unavailable.
+func (u *user) inspect(request string, a response) {
 	for _, found := range marks.FindAllStringSubmatch(string(a.raw), -1) {
 		mark := found[1]
-		if mark != p.mark && (p.partner == nil || mark != p.partner.mark) {
-			p.find("%s: %s received data of %s: %s", request, p.mark, mark, a.raw)
+		if mark != u.mark && (u.partner == nil || mark != u.partner.mark) {
+			u.reportf("%s: %s received data of %s: %s", request, u.mark, mark, a.raw)
 			return
 		}
 	}
 	switch code := a.text("code"); {
 	case a.status < 500:
+	// The errors that faults may cause. Every other 5xx is a defect.
 	case code == "SERVICE_UNAVAILABLE", code == "DEADLINE_EXCEEDED", code == "OCR_RESPONSE_FAILED", strings.HasSuffix(request, "/readyz"):
 	default:
-		p.find("%s answers %d %s", request, a.status, bytes.TrimSpace(a.raw))
+		u.reportf("%s returned %d %s", request, a.status, bytes.TrimSpace(a.raw))
 	}
 	if a.status == http.StatusUnauthorized {
-		p.find("%s: a good token was rejected: %s", request, a.raw)
+		u.reportf("%s: a valid token was rejected: %s", request, a.raw)
 	}
 }
 
 // text returns the value at a path like "transaction.id", or "" if there is none.
-func (a answer) text(path string) string {
+func (a response) text(path string) string {
 	v := a.at(path)
 	if v == nil {
 		return ""
@@ -179,7 +189,8 @@ func (a answer) text(path string) string {
 	return fmt.Sprint(v)
 }
 
-func (a answer) at(path string) any {
+// at returns the value at a path, or nil if there is none.
+func (a response) at(path string) any {
 	var v any = a.body
 	for step := range strings.SplitSeq(path, ".") {
 		o, ok := v.(object)
@@ -191,7 +202,8 @@ func (a answer) at(path string) any {
 	return v
 }
 
-func (a answer) list(path string) []any {
+// list returns the array at a path, or nil if there is none.
+func (a response) list(path string) []any {
 	l, _ := a.at(path).([]any)
 	return l
 }
@@ -199,76 +211,80 @@ func (a answer) list(path string) []any {
 // setUp creates users with wallets, categories and shared budgets before the first fault.
 func (r *run) setUp(ctx context.Context) error {
 	for n := range r.Users {
-		p := &user{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
-		r.users = append(r.users, p)
+		u := &user{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		r.users = append(r.users, u)
+		// Each even user and the next odd one are partners.
 		if n%2 == 1 {
-			p.partner, r.users[n-1].partner = r.users[n-1], p
+			u.partner, r.users[n-1].partner = r.users[n-1], u
 		}
 	}
-	for _, p := range r.users {
-		if err := p.setUp(ctx); err != nil {
-			return fmt.Errorf("settling %s: %w", p.mark, err)
+	for _, u := range r.users {
+		if err := u.setUp(ctx); err != nil {
+			return fmt.Errorf("setting up %s: %w", u.mark, err)
 		}
 	}
-	for _, p := range r.users {
-		path := "/api/v1/budgets/" + p.budget.id
-		if a := p.ask(ctx, "POST", path+"/share", object{"email": p.partner.email}); a.status != http.StatusCreated {
+	for _, u := range r.users {
+		path := "/api/v1/budgets/" + u.budget.id
+		if a := u.call(ctx, "POST", path+"/share", object{"email": u.partner.email}); a.status != http.StatusCreated {
 			return fmt.Errorf("sharing: %d %s", a.status, a.raw)
 		}
-		if a := p.partner.ask(ctx, "PATCH", path+"/members/"+p.partner.id, object{"status": "accepted"}); a.status != http.StatusOK {
+		if a := u.partner.call(ctx, "PATCH", path+"/members/"+u.partner.id, object{"status": "accepted"}); a.status != http.StatusOK {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}
 	}
-	for _, p := range r.users {
-		if err := p.stream.open(ctx); err != nil {
-			return fmt.Errorf("listening for %s: %w", p.mark, err)
+	for _, u := range r.users {
+		if err := u.stream.open(ctx); err != nil {
+			return fmt.Errorf("opening the event stream of %s: %w", u.mark, err)
 		}
 	}
 	return nil
 }
 
-func (p *user) setUp(ctx context.Context) error {
+// setUp registers the user and creates their resources. It returns the first error.
+func (u *user) setUp(ctx context.Context) error {
 	var failure error
 	create := func(path string, body object, id string) string {
-		a := p.ask(ctx, "POST", path, body)
+		a := u.call(ctx, "POST", path, body)
 		if a.status != http.StatusCreated && failure == nil {
 			failure = fmt.Errorf("%s: %d %s", path, a.status, a.raw)
 		}
 		return a.text(id)
 	}
-	p.email = p.mark + "@example.com"
-	p.id = create("/api/v1/auth/register", object{"name": p.mark, "email": p.email, "password": password}, "user.id")
-	p.token = p.ask(ctx, "POST", "/api/v1/auth/login", object{"email": p.email, "password": password}).text("accessToken")
+	u.email = u.mark + "@example.com"
+	u.id = create("/api/v1/auth/register", object{"name": u.mark, "email": u.email, "password": password}, "user.id")
+	u.token = u.call(ctx, "POST", "/api/v1/auth/login", object{"email": u.email, "password": password}).text("accessToken")
 	opening := func(name, balance string) *wallet {
-		return &wallet{create("/api/v1/wallet", object{"name": p.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
+		return &wallet{create("/api/v1/wallet", object{"name": u.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
 	}
-	p.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse", "5.00")}
-	p.receipts = opening("receipts", "0")
+	u.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse", "5.00")}
+	u.receipts = opening("receipts", "0")
 	for _, name := range []string{"food", "rent", "fun"} {
-		p.categories = append(p.categories, create("/api/v1/categories", object{"name": p.mark + " " + name}, "category.id"))
+		u.categories = append(u.categories, create("/api/v1/categories", object{"name": u.mark + " " + name}, "category.id"))
 	}
-	p.budget = budget{wallet: p.wallets[0].id, category: p.categories[0], limit: rat("100")}
-	p.budget.id = create("/api/v1/budgets", object{
-		"name": p.mark + " plan", "currency": "EUR", "limit": 100, "period": "custom", "startDate": "2026-01-01", "endDate": "2035-12-31",
-		"walletId": p.budget.wallet, "categoryIds": []string{p.budget.category},
+	u.budget = budget{wallet: u.wallets[0].id, category: u.categories[0], limit: rat("100")}
+	u.budget.id = create("/api/v1/budgets", object{
+		"name": u.mark + " plan", "currency": "EUR", "limit": 100, "period": "custom", "startDate": "2026-01-01", "endDate": "2035-12-31",
+		"walletId": u.budget.wallet, "categoryIds": []string{u.budget.category},
 	}, "budget.id")
-	first := &record{p: p, mark: p.nextMark()}
-	first.id = create("/api/v1/transaction", first.body(version{amount: rat("-1.00"), wallet: p.budget.wallet, category: p.budget.category}), "transaction.id")
-	first.states = []version{{amount: rat("-1.00"), wallet: p.budget.wallet, category: p.budget.category, text: first.mark}}
+	// The contended transaction exists before the load begins.
+	first := &record{owner: u, mark: u.nextMark()}
+	first.id = create("/api/v1/transaction", first.body(version{amount: rat("-1.00"), wallet: u.budget.wallet, category: u.budget.category}), "transaction.id")
+	first.states = []version{{amount: rat("-1.00"), wallet: u.budget.wallet, category: u.budget.category, text: first.mark}}
 	first.contended = true
-	p.contended, p.records = first, []*record{first}
-	p.stream = &stream{p: p, seen: map[string]bool{}}
+	u.contended, u.records = first, []*record{first}
+	u.stream = &stream{user: u, seen: map[string]bool{}}
 	return failure
 }
 
 // nextMark returns a text that is unique to one transaction.
-func (p *user) nextMark() string {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.number++
-	return fmt.Sprintf("%s t%d;", p.mark, p.number)
+func (u *user) nextMark() string {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	u.number++
+	return fmt.Sprintf("%s t%d;", u.mark, u.number)
 }
 
+// rat parses a decimal. It returns nil for an invalid one.
 func rat(s string) *big.Rat {
 	r, _ := new(big.Rat).SetString(s)
 	return r

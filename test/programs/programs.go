@@ -1,5 +1,7 @@
-// Package programs builds the services' programs for tests that run them as processes of their own: as they are, and with a
-// defect or another constant in the ledger.
+// Package programs builds the services' programs for tests and benchmarks that run them as separate processes.
+//
+// Build builds all programs. BuildFrom builds those of another release. BuildLedger builds a ledger with a defect or another
+// constant, which does not change the source tree: the compiler reads the changed file from an overlay.
 package programs
 
 import (
@@ -12,10 +14,10 @@ import (
 	"strings"
 )
 
-// others is what a changed ledger works with.
+// others are the unchanged programs that a changed ledger needs.
 var others = []string{"auth", "budget", "ocr", "gateway"}
 
-// Build makes all programs in dir.
+// Build builds all programs of the repository into dir.
 func Build(ctx context.Context, dir string) error {
 	root, err := repository(ctx)
 	if err != nil {
@@ -24,13 +26,13 @@ func Build(ctx context.Context, dir string) error {
 	return BuildFrom(ctx, root, dir)
 }
 
-// BuildFrom makes the programs of any release, whose sources are at root.
+// BuildFrom builds all programs of the source tree at root into dir. The tree may be that of another release.
 func BuildFrom(ctx context.Context, root, dir string) error {
 	return build(ctx, root, dir, "./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway")
 }
 
-// BuildLedger makes a ledger in dir, with texts replaced in one of the repository's files, and links to the other programs in
-// healthy. Each text must be in the file once.
+// BuildLedger builds a ledger into dir, with texts replaced in one file of the repository. Each text must occur once in the file. dir
+// also gets links to the other programs, which are in the directory healthy.
 func BuildLedger(ctx context.Context, dir, healthy, file string, replaced map[string]string) error {
 	for _, other := range others {
 		if err := os.Symlink(filepath.Join(healthy, other), filepath.Join(dir, other)); err != nil {
@@ -48,7 +50,7 @@ func BuildLedger(ctx context.Context, dir, healthy, file string, replaced map[st
 	return build(ctx, root, dir, "-overlay="+overlay, "./services/ledger/cmd/ledger")
 }
 
-// overlay writes what go build reads in place of a file.
+// overlay writes the changed file, and the description of the overlay for go build, whose name it returns.
 func overlay(dir, original string, replaced map[string]string) (string, error) {
 	source, err := os.ReadFile(original)
 	if err != nil {
@@ -57,7 +59,7 @@ func overlay(dir, original string, replaced map[string]string) (string, error) {
 	text := string(source)
 	for before, after := range replaced {
 		if strings.Count(text, before) != 1 {
-			return "", fmt.Errorf("%s has changed: %q is not there once", original, before)
+			return "", fmt.Errorf("%s must contain %q once; adapt the replacement to the file", original, before)
 		}
 		text = strings.Replace(text, before, after, 1)
 	}
@@ -81,6 +83,7 @@ func build(ctx context.Context, root, dir string, arguments ...string) error {
 	return nil
 }
 
+// repository returns the root of the repository, which contains go.work.
 func repository(ctx context.Context) (string, error) {
 	work, err := exec.CommandContext(ctx, "go", "env", "GOWORK").Output()
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// settleTime is when events have gone through the outbox, NATS and their consumers.
+// settleTime is the time after a load in which its events pass through the outbox, NATS and their consumers.
 const settleTime = 5 * time.Second
 
-// costs tells where a request's processor time goes. It is what a request costs on any number of machines, and, unlike rates,
-// it is the same when others use this one.
+// costs measures the processor time of a request in each process. Unlike rates, it does not depend on the number of machines, nor on
+// other programs that use the machine.
 func (b *bench) costs(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -37,7 +37,8 @@ func (b *bench) costs(ctx context.Context) error {
 	return nil
 }
 
-// cost is a row without a goal for each program that has a part in a request.
+// cost runs a load and writes a row without a goal for each program that used processor time for it. It includes the consumers of the
+// events.
 func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	before, err := spentByName()
 	if err != nil {
@@ -59,9 +60,11 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	requests := a.perSecond * b.length.Seconds()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		micros := float64(after[name]-before[name]) / ticks / requests * 1e6
+		// Less than a microsecond per request is the program's work while idle.
 		if micros < 1 {
 			continue
 		}
+		// NATS is embedded in this process.
 		title := map[string]string{"bench": "NATS"}[name]
 		if title == "" {
 			title = name
@@ -77,7 +80,8 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	return nil
 }
 
-// spentByName is the time of programs of one name together. wrk has ended by then; NATS is in this process.
+// spentByName returns the processor time of all processes of the stack, in ticks, added up by program. wrk is not included, because
+// it has ended. The time of PostgreSQL includes that of backends that have ended.
 func spentByName() (map[string]int, error) {
 	all, err := processes()
 	byName := map[string]int{}

@@ -1,3 +1,4 @@
+-- The work of one create as one statement: ownership, row, balance, total and event. n is the number of the owner, and %x the event.
 WITH item AS MATERIALIZED (
 	SELECT gen_random_uuid() AS id, o.id AS owner_id, o.id AS wallet_id, o.id AS category_id
 	FROM (SELECT lpad(to_hex(:n::bigint), 32, '0')::uuid AS id) AS o

@@ -10,16 +10,16 @@ import (
 	"github.com/coffer-budget/coffer/test/programs"
 )
 
-// keyed is the share of creates that carry an Idempotency-Key.
+// keyed is the share of creates with an Idempotency-Key.
 const keyed = 0.1
 
-// creates compares with the yardstick, with the services as processes of their own.
+// creates compares creates with the baseline at several numbers of clients. The services run as separate processes.
 func (b *bench) creates(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
 		return err
 	}
-	if err := b.ungathered(ctx, s); err != nil {
+	if err := b.withoutGroupCommit(ctx, s); err != nil {
 		return err
 	}
 	peak := 0.0
@@ -42,7 +42,7 @@ func (b *bench) creates(ctx context.Context) error {
 	return b.halfLoad(ctx, s, peak)
 }
 
-// batches compares rows per second of creates of many at once with those of single ones.
+// batches compares the number of transactions per second that bulk creates reach with that of single creates.
 func (b *bench) batches(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *bench) batches(ctx context.Context) error {
 		imports = append(imports, u.imports(size))
 	}
 	_, err = b.compare(ctx, comparison{
-		what: fmt.Sprintf("rows of creates of %d at once, %d clients, against single creates", size, clients), unit: "/s", atLeast: 5,
+		what: fmt.Sprintf("transactions in bulk creates of %d, %d clients, against single creates", size, clients), unit: "/s", atLeast: 5,
 		ours: func(ctx context.Context) (float64, error) {
 			a, err := b.wrk(ctx, s, load{clients: clients, requests: imports, keyed: keyed})
 			return size * a.perSecond, err
@@ -67,8 +67,8 @@ func (b *bench) batches(ctx context.Context) error {
 	return err
 }
 
-// together has the services in one process, as make run has.
-func (b *bench) together(ctx context.Context) error {
+// inProcess measures creates and pages with all services in one process, as in make run.
+func (b *bench) inProcess(ctx context.Context) error {
 	s, err := b.stack(ctx, "together", false)
 	if err != nil {
 		return err
@@ -86,8 +86,9 @@ func (b *bench) together(ctx context.Context) error {
 	return b.stop("together")
 }
 
+// compareCreates compares creates with the baseline, and returns the rate of the creates.
 func (b *bench) compareCreates(ctx context.Context, s *stack, what string, clients, wallets int, goal float64) (float64, error) {
-	script, err := yardstick(wallets)
+	script, err := baselineScript(wallets)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +105,7 @@ func (b *bench) compareCreates(ctx context.Context, s *stack, what string, clien
 	})
 }
 
-// spending are creates of so many users.
+// spending returns a create request of each of the first users.
 func (s *stack) spending(users int) []request {
 	var requests []request
 	for _, u := range s.writers[:users] {
@@ -113,9 +114,10 @@ func (s *stack) spending(users int) []request {
 	return requests
 }
 
-// halfLoad compares the slowest creates of both sides, each at half of what it can do with 64 clients.
+// halfLoad compares the 99th percentile of the latency of creates with the baseline. Each side runs at half of the rate that it reaches
+// with 64 clients. At the full rate, the latency would only show the length of the queue.
 func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
-	script, err := yardstick(writers)
+	script, err := baselineScript(writers)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 		return err
 	}
 	_, err = b.compare(ctx, comparison{
-		what: "creates at half of their peak, 99th percentile", unit: "ms", atMost: 4,
+		what: "creates at half of the peak rate, 99th percentile", unit: "ms", atMost: 4,
 		ours: func(ctx context.Context) (float64, error) {
 			pause := time.Duration(clients / (peak / 2) * float64(time.Second))
 			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed, pause: pause})
@@ -139,21 +141,22 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 	return err
 }
 
-// ungathered compares with a ledger that gives each create a statement and a commit of its own: gathering must not cost those
-// who have little company.
-func (b *bench) ungathered(ctx context.Context, s *stack) error {
-	dir, gathering := filepath.Join(b.dir, "ungathered"), b.programs
+// withoutGroupCommit compares creates with those of a ledger that runs a statement and a commit per create. Group commit must not slow
+// down creates when few clients send them.
+func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
+	dir, unchanged := filepath.Join(b.dir, "without-group-commit"), b.programs
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	// Groups of one, and a writer for each client.
+	// The maximum group is one create, and there are enough writers for all clients.
 	changed := map[string]string{"max(4, 2*runtime.GOMAXPROCS(0))\n": "32 * runtime.GOMAXPROCS(0)\n", "maxGroup = 128\n": "maxGroup = 1\n"}
-	if err := programs.BuildLedger(ctx, dir, gathering, "services/ledger/batcher.go", changed); err != nil {
+	if err := programs.BuildLedger(ctx, dir, unchanged, "services/ledger/batcher.go", changed); err != nil {
 		return err
 	}
+	// The next stack starts the changed ledger.
 	b.programs = dir
-	alone, err := b.stack(ctx, "ungathered", true)
-	b.programs = gathering
+	alone, err := b.stack(ctx, "without-group-commit", true)
+	b.programs = unchanged
 	if err != nil {
 		return err
 	}
@@ -165,10 +168,10 @@ func (b *bench) ungathered(ctx context.Context, s *stack) error {
 		}
 	}
 	_, err = b.compare(ctx, comparison{
-		what: "creates, 8 clients, against a statement for each", unit: "/s", atLeast: 1, ours: side(s), theirs: side(alone),
+		what: "creates, 8 clients, against no group commit", unit: "/s", atLeast: 1, ours: side(s), theirs: side(alone),
 	})
 	if err != nil {
 		return err
 	}
-	return b.stop("ungathered")
+	return b.stop("without-group-commit")
 }

@@ -14,11 +14,11 @@ import (
 
 const (
 	megabyte = 1 << 20
-	// ticks are what the kernel counts a process's time in, per second.
+	// ticks is the number of the kernel's clock ticks per second, in which it counts processor time.
 	ticks = 100
 )
 
-// footprint tells what the processes hold after the run, and what they use while nobody asks for anything.
+// footprint measures the memory of the processes after the benchmarks, and their processor time while idle.
 func (b *bench) footprint(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -34,10 +34,10 @@ func (b *bench) footprint(ctx context.Context) error {
 	for _, name := range []string{"gateway", "auth", "ledger", "budget", "ocr"} {
 		i := slices.IndexFunc(all, func(p process) bool { return p.name == name })
 		if i < 0 {
-			return fmt.Errorf("%s does not run", name)
+			return fmt.Errorf("%s is not running", name)
 		}
 		_, err := b.compare(ctx, comparison{
-			what: "memory of " + name + " after all this, resident", unit: "MiB", atMost: 64,
+			what: "resident memory of " + name + " after the benchmarks", unit: "MiB", atMost: 64,
 			ours: func(context.Context) (float64, error) { return float64(all[i].resident) / megabyte, nil },
 		})
 		if err != nil {
@@ -50,13 +50,14 @@ func (b *bench) footprint(ctx context.Context) error {
 	return b.idle(ctx)
 }
 
-// idle adds up the whole of a new stack: services, Postgres, and this process, which has NATS in it.
+// idle measures the processor time of a new stack without requests: services, PostgreSQL, and this process, in which NATS is embedded.
 func (b *bench) idle(ctx context.Context) error {
 	if _, err := b.stack(ctx, "idle", true); err != nil {
 		return err
 	}
-	// What this process gives back of the memory of themes before is not the stack's doing.
+	// Otherwise returning the memory of the preceding benchmarks to the kernel would count as the stack's time.
 	debug.FreeOSMemory()
+	// The stack first completes its start and reaches its longest polling intervals.
 	const settling, watching = 20 * time.Second, time.Minute
 	spent := func() (sum float64, err error) {
 		all, err := processes()
@@ -81,16 +82,16 @@ func (b *bench) idle(ctx context.Context) error {
 	return err
 }
 
-// process is this one or one that it has started, directly or not.
+// process is this process or one of its descendants. Times are in ticks, and resident is in bytes.
 type process struct {
 	name            string
 	pid, parent     int
 	ticks, resident int
-	// reaped is the time of its children that have ended.
+	// reaped is the processor time of its children that have ended.
 	reaped int
 }
 
-// processes reads /proc, so it knows Linux only.
+// processes returns this process and all its descendants, this one first. It reads /proc, which exists on Linux only.
 func processes() ([]process, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -101,7 +102,7 @@ func processes() ([]process, error) {
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // It has just ended.
+			continue // The process has just ended.
 		}
 		p, err := parseStat(string(text))
 		if err != nil {
@@ -113,6 +114,7 @@ func processes() ([]process, error) {
 		}
 		all = append(all, p)
 	}
+	// The list grows while its elements are visited, so that it also receives the children of children.
 	for i := 0; i < len(family); i++ {
 		for _, p := range all {
 			if p.parent == family[i].pid {
@@ -123,15 +125,16 @@ func processes() ([]process, error) {
 	return family, nil
 }
 
-// parseStat reads a line of proc_pid_stat(5); the name is in brackets and may hold any character.
+// parseStat parses a line of /proc/PID/stat (proc_pid_stat(5)). The program's name is in parentheses and may contain any character,
+// including parentheses and spaces.
 func parseStat(line string) (process, error) {
 	start, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if start < 0 || end < start {
-		return process{}, fmt.Errorf("%q is no line of a process", line)
+		return process{}, fmt.Errorf("%q is not a line of /proc/PID/stat", line)
 	}
 	fields := strings.Fields(line[end+1:])
 	if len(fields) < 22 {
-		return process{}, fmt.Errorf("%q is too short for a process", line)
+		return process{}, fmt.Errorf("%q has too few fields for /proc/PID/stat", line)
 	}
 	p := process{name: line[start+1 : end]}
 	var user, system, reapedUser, reapedSystem, pages int
@@ -149,7 +152,7 @@ func parseStat(line string) (process, error) {
 	} {
 		n, err := strconv.Atoi(f.text)
 		if err != nil {
-			return process{}, fmt.Errorf("reading the line of a process: %w", err)
+			return process{}, fmt.Errorf("parsing /proc/PID/stat: %w", err)
 		}
 		*f.into = n
 	}

@@ -1,6 +1,12 @@
-// Command bench measures Coffer against goals, most of them ratios: against raw Postgres doing the same work (pgbench, same
-// server, same tables), or against a smaller question to itself. The two sides of a ratio alternate for several rounds, and
-// the median counts; absolute figures say more about the machine.
+// Command bench measures Coffer against its goals and writes the results to docs/benchmarks.md.
+//
+// Most goals are ratios, because absolute figures depend on the machine. The baseline of a ratio is PostgreSQL with the same work
+// (pgbench on the same server and tables), or Coffer with a smaller request. The two sides of a ratio alternate for several
+// rounds, and the median of the rounds is the result.
+//
+// The benchmarks are grouped into themes, each in a file: creates.go, costs.go, scale.go, reads.go, receipts.go and footprint.go.
+// overload.go is separate: it sends more requests than the stack can process (make load). measure.go runs the comparisons and
+// formats the table, wrk.go and pgbench.go run the load generators, stacks.go and users.go set up the stacks.
 package main
 
 import (
@@ -19,24 +25,24 @@ import (
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
-// options are what the command line says.
+// options are the settings of the command line.
 type options struct {
 	rounds int
 	length time.Duration
-	// rows are how many transactions the large ledger has.
+	// rows is the number of transactions in the large ledger.
 	rows int
-	// only are the themes to measure; none: all.
+	// only is the theme to measure. Empty means all.
 	only string
-	// vegeta is the command that sends more than can be answered.
+	// vegeta is the command of the load generator for overload. It is empty if overload is not measured.
 	vegeta []string
 }
 
 func main() {
-	short := flag.Bool("short", false, "a quick look: short rounds and a tenth of the rows")
-	only := flag.String("only", "", "one theme only: creates, batches, costs, scale, together, reads, receipts or footprint")
-	vegeta := flag.String("overload", "", "only measure what is left of creates at multiples of the capacity, with this vegeta command")
-	write := flag.String("write", "", "put the figures into this page, between its marks")
-	profile := flag.String("cpuprofile", "", "write where the time of the one-process stack went to this file, for go tool pprof")
+	short := flag.Bool("short", false, "run quickly, with short rounds and a tenth of the rows")
+	only := flag.String("only", "", "measure one theme only: in-process, creates, batches, costs, scale, reads, receipts or footprint")
+	vegeta := flag.String("overload", "", "only measure the throughput of creates at multiples of the capacity, with this vegeta command")
+	write := flag.String("write", "", "write the figures to this page, between its marks")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to this file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -52,6 +58,7 @@ func main() {
 	}
 }
 
+// profiled calls do and writes a CPU profile, unless the name is empty.
 func profiled(name string, do func() error) error {
 	if name == "" {
 		return do()
@@ -82,7 +89,7 @@ func run(ctx context.Context, o options, page string) (err error) {
 		name    string
 		measure func(context.Context) error
 	}{
-		{"together", b.together},
+		{"in-process", b.inProcess},
 		{"creates", b.creates},
 		{"batches", b.batches},
 		{"costs", b.costs},

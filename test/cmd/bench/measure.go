@@ -10,23 +10,26 @@ import (
 	"strings"
 )
 
-// comparison is a row of the table: what is measured on both sides of a ratio, and what the ratio should be.
+// comparison is a row of the table: the measurements of both sides of a ratio, and the goal for the ratio.
 type comparison struct {
 	what, unit string
-	// atLeast and atMost bound the ratio of ours to theirs; one of them is set.
+	// atLeast or atMost is the goal for the ratio of ours to theirs. If both are 0, there is no goal.
 	atLeast, atMost float64
-	// absolute bounds our figure instead of the ratio, which then only tells what it depends on.
+	// absolute applies the goal to our figure instead of the ratio.
 	absolute bool
-	ours     func(context.Context) (float64, error)
-	// theirs is nil where the goal is for the figure itself.
+	// ours measures Coffer once.
+	ours func(context.Context) (float64, error)
+	// theirs measures the baseline once. If it is nil, the goal applies to our figure.
 	theirs func(context.Context) (float64, error)
 }
 
-const heading = "| what | Coffer | against | ratio | goal | |\n|---|---|---|---|---|---|\n"
+const heading = "| measurement | Coffer | baseline | ratio | goal | |\n|---|---|---|---|---|---|\n"
 
-// compare measures both sides in turn, so that whatever else the machine does meets both, and returns our median.
+// compare measures both sides in turn, so that other load on the machine affects both. It prints the row, adds it to the table, and
+// returns the median of our side.
 func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 	rounds := b.rounds
+	// Without a baseline, ours runs for as long as it needs.
 	if c.theirs == nil {
 		rounds = 1
 	}
@@ -53,6 +56,7 @@ func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 	return median(ours), nil
 }
 
+// row formats the row of the table.
 func (c comparison) row(ours float64, theirs, ratios []float64) string {
 	against, ratio, goal, met := "", "", "", ""
 	value := ours
@@ -80,7 +84,7 @@ func verdict(met bool) string {
 	return "**missed**"
 }
 
-// short writes a figure with three digits that say something.
+// short formats a figure with three significant digits.
 func short(v float64) string {
 	if v >= 100 {
 		return fmt.Sprintf("%.0f", v)
@@ -88,17 +92,18 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-func median(of []float64) float64 {
-	sorted := slices.Sorted(slices.Values(of))
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }
 
+// The marks enclose the part of the page that is replaced.
 const (
 	marksStart = "<!-- written by make bench -->\n"
-	marksEnd   = "<!-- end of what make bench writes -->"
+	marksEnd   = "<!-- end of the figures of make bench -->"
 )
 
-// write puts the table and where it is from between the page's marks.
+// write writes the table, and the machine and the commit that were measured, between the marks of the page.
 func (b *bench) write(ctx context.Context, page string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -111,7 +116,7 @@ func (b *bench) write(ctx context.Context, page string) error {
 	}
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=10").Output()
 	if err != nil {
-		return fmt.Errorf("asking for the commit: %w", err)
+		return fmt.Errorf("determining the commit: %w", err)
 	}
 	server, err := exec.CommandContext(ctx, "pgbench", "--version").Output()
 	if err != nil {

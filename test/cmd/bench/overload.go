@@ -18,80 +18,83 @@ import (
 )
 
 const (
-	// calm is how many clients it takes to use a stack fully, each asking again when it is answered.
-	calm = 64
-	// crowd is how many requests may be under way when they come at a rate, whatever becomes of those before.
-	crowd          = 2000
+	// closedLoopClients is the number of clients that measure the capacity. Each sends its next request after a response.
+	closedLoopClients = 64
+	// maxInFlight limits the requests in flight when they are sent at a fixed rate, regardless of responses.
+	maxInFlight    = 2000
 	overloadRounds = 3
-	// unanswered is no status of HTTP.
-	unanswered = -1
-	// kept is the least that may be left of the best throughput at the highest rate.
-	kept = 0.8
+	// noResponse takes the place of an HTTP status.
+	noResponse = -1
+	// minShare is the goal for the throughput at the highest rate, as a share of the maximum throughput.
+	minShare = 0.8
 )
 
-// outcome is what came of requests.
+// outcome is the result of one run of the load generator.
 type outcome struct {
-	sent, good, shed, late, lost float64 // a second
-	p50, p99                     float64 // of those that were created, in milliseconds
+	// Requests per second. late requests had no response when the run ended.
+	sent, created, rejected, late, failed float64
+	// Latencies of the successful creates, in milliseconds.
+	p50, p99 float64
 }
 
-// overload finds out what the stack can do, sends multiples of it, and fails when less than kept is left of the best.
+// overload measures the capacity of the stack, sends multiples of it, and returns an error if the throughput at the highest rate is
+// less than minShare of the maximum.
 func (b *bench) overload(ctx context.Context) error {
 	s, err := b.stack(ctx, "overload", true)
 	if err != nil {
 		return err
 	}
-	if err := b.aim(s); err != nil {
+	if err := b.writeTargets(s); err != nil {
 		return err
 	}
-	if _, err := b.attack(ctx, 0, calm); err != nil {
-		return err // the first run fills caches and pools
+	if _, err := b.attack(ctx, 0, closedLoopClients); err != nil {
+		return err // The first run fills caches and connection pools.
 	}
-	// What else the machine does changes from minute to minute: each round has a capacity of its own, which is row 0.
+	// Other load on the machine changes over time, so each round measures the capacity again, as multiple 0.
 	multiples := []float64{0, 0.5, 1, 2, 3}
-	met := map[float64][]outcome{}
+	byMultiple := map[float64][]outcome{}
 	for range min(b.rounds, overloadRounds) {
 		capacity := 0.0
 		for _, m := range multiples {
-			workers := crowd
+			workers := maxInFlight
 			if m == 0 {
-				workers = calm
+				workers = closedLoopClients
 			}
 			o, err := b.attack(ctx, int(capacity*m), workers)
 			if err != nil {
 				return err
 			}
 			if m == 0 {
-				capacity = o.good
+				capacity = o.created
 			}
-			met[m] = append(met[m], o)
+			byMultiple[m] = append(byMultiple[m], o)
 		}
 	}
 	best := 0.0
-	for _, outcomes := range met {
-		best = max(best, of(outcomes, func(o outcome) float64 { return o.good }))
+	for _, outcomes := range byMultiple {
+		best = max(best, medianOf(outcomes, func(o outcome) float64 { return o.created }))
 	}
-	fmt.Println("| arrivals, of capacity | sent/s | created/s | of the best | refused/s | not yet answered/s | failed/s | p50 of those created | p99 |\n|---|---|---|---|---|---|---|---|---|")
-	left := 0.0
+	fmt.Println("| arrivals / capacity | sent/s | created/s | share of the maximum | rejected/s | unanswered/s | failed/s | p50 of creates | p99 |\n|---|---|---|---|---|---|---|---|---|")
+	share := 0.0
 	for _, m := range multiples {
 		arrivals := fmt.Sprintf("%.1f", m)
 		if m == 0 {
-			arrivals = fmt.Sprintf("%d clients in turn", calm)
+			arrivals = fmt.Sprintf("%d clients, closed loop", closedLoopClients)
 		}
-		left = of(met[m], func(o outcome) float64 { return o.good }) / best
+		share = medianOf(byMultiple[m], func(o outcome) float64 { return o.created }) / best
 		fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f ms | %.0f ms |\n", arrivals,
-			of(met[m], func(o outcome) float64 { return o.sent }), left*best, left, of(met[m], func(o outcome) float64 { return o.shed }),
-			of(met[m], func(o outcome) float64 { return o.late }),
-			of(met[m], func(o outcome) float64 { return o.lost }), of(met[m], func(o outcome) float64 { return o.p50 }), of(met[m], func(o outcome) float64 { return o.p99 }))
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.sent }), share*best, share, medianOf(byMultiple[m], func(o outcome) float64 { return o.rejected }),
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.late }),
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.failed }), medianOf(byMultiple[m], func(o outcome) float64 { return o.p50 }), medianOf(byMultiple[m], func(o outcome) float64 { return o.p99 }))
 	}
-	if left < kept {
-		return fmt.Errorf("less than %.0f %% of the best is left at %.0f times the capacity", 100*kept, multiples[len(multiples)-1])
+	if share < minShare {
+		return fmt.Errorf("the throughput at %[2]g times the capacity is less than %[1]g %% of the maximum", 100*minShare, multiples[len(multiples)-1])
 	}
 	return nil
 }
 
-// of is the median of one figure.
-func of(outcomes []outcome, figure func(outcome) float64) float64 {
+// medianOf returns the median of one figure of several runs.
+func medianOf(outcomes []outcome, figure func(outcome) float64) float64 {
 	values := make([]float64, 0, len(outcomes))
 	for _, o := range outcomes {
 		values = append(values, figure(o))
@@ -99,7 +102,8 @@ func of(outcomes []outcome, figure func(outcome) float64) float64 {
 	return median(values)
 }
 
-// attack has vegeta post transactions at a rate a second, or for 0 as fast as so many workers are answered.
+// attack runs vegeta, which creates transactions at the rate per second. With rate 0, each worker sends its next request after a
+// response.
 func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) {
 	results := filepath.Join(b.dir, "results")
 	vegeta := func(arguments ...string) *exec.Cmd {
@@ -107,7 +111,7 @@ func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) 
 		return exec.CommandContext(ctx, command[0], command[1:]...)
 	}
 	out, err := vegeta("attack", "-format=json", "-targets="+b.targets(), "-output="+results, "-rate="+strconv.Itoa(rate), "-duration="+b.length.String(),
-		"-workers="+strconv.Itoa(min(calm, workers)), "-max-workers="+strconv.Itoa(workers), "-connections="+strconv.Itoa(workers), "-timeout=10s", "-max-body=0").CombinedOutput()
+		"-workers="+strconv.Itoa(min(closedLoopClients, workers)), "-max-workers="+strconv.Itoa(workers), "-connections="+strconv.Itoa(workers), "-timeout=10s", "-max-body=0").CombinedOutput()
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w\n%s", err, out)
 	}
@@ -117,25 +121,25 @@ func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) 
 	}
 	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
 	if err != nil {
-		return outcome{}, fmt.Errorf("reading vegeta's table: %w", err)
+		return outcome{}, fmt.Errorf("parsing the output of vegeta: %w", err)
 	}
-	return judge(rows, b.length)
+	return parseResults(rows, b.length)
 }
 
-// judge reads rows of time, code and latency, both times in nanoseconds. What was answered after the time of the attack does
-// not count: under overload it is the past.
-func judge(rows [][]string, length time.Duration) (outcome, error) {
+// parseResults counts the rows of vegeta: time, status and latency, both times in nanoseconds. A response after the end of the run
+// counts as missing, because it belongs to a queue that the server should not have.
+func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 	codes, latencies, end := map[int]float64{}, []int{}, math.MaxInt
 	for _, row := range rows {
 		at, err1 := strconv.Atoi(row[0])
 		code, err2 := strconv.Atoi(row[1])
 		took, err3 := strconv.Atoi(row[2])
 		if err := errors.Join(err1, err2, err3); err != nil {
-			return outcome{}, fmt.Errorf("reading vegeta's table: %w", err)
+			return outcome{}, fmt.Errorf("parsing the output of vegeta: %w", err)
 		}
 		end = min(end, at+int(length))
 		if at+took > end {
-			code = unanswered
+			code = noResponse
 		}
 		codes[code]++
 		if code == http.StatusCreated {
@@ -143,7 +147,7 @@ func judge(rows [][]string, length time.Duration) (outcome, error) {
 		}
 	}
 	if len(latencies) == 0 {
-		return outcome{}, fmt.Errorf("nothing was created: %v", codes)
+		return outcome{}, fmt.Errorf("no request succeeded; responses by status: %v", codes)
 	}
 	slices.Sort(latencies)
 	o := outcome{p50: float64(latencies[len(latencies)/2]) / 1e6, p99: float64(latencies[len(latencies)*99/100]) / 1e6}
@@ -152,20 +156,20 @@ func judge(rows [][]string, length time.Duration) (outcome, error) {
 		o.sent += count / seconds
 		switch code {
 		case http.StatusCreated:
-			o.good += count / seconds
+			o.created += count / seconds
 		case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-			o.shed += count / seconds
-		case unanswered:
+			o.rejected += count / seconds
+		case noResponse:
 			o.late += count / seconds
 		default:
-			o.lost += count / seconds
+			o.failed += count / seconds
 		}
 	}
 	return o, nil
 }
 
-// aim writes what vegeta sends, one request after the other: a create of each user.
-func (b *bench) aim(s *stack) error {
+// writeTargets writes the requests for vegeta, which sends them in turn: one create of each user.
+func (b *bench) writeTargets(s *stack) error {
 	var targets bytes.Buffer
 	encoder := json.NewEncoder(&targets)
 	for _, u := range s.writers {

@@ -1,6 +1,6 @@
--- The ledger's tables once more, the large ones in 16 parts by owner. Constraints between tables are not copied.
-CREATE SCHEMA parted AUTHORIZATION ledger;
-SET LOCAL search_path = parted;
+-- Copies of the ledger's tables. The large ones have 16 partitions by owner. LIKE does not copy foreign keys, so some are added below.
+CREATE SCHEMA partitioned AUTHORIZATION ledger;
+SET LOCAL search_path = partitioned;
 CREATE TABLE goose_db_version AS TABLE ledger.goose_db_version;
 CREATE TABLE categories (LIKE ledger.categories INCLUDING ALL);
 CREATE TABLE wallets (LIKE ledger.wallets INCLUDING ALL);
@@ -27,5 +27,5 @@ ALTER TABLE transactions
 INSERT INTO categories SELECT * FROM ledger.categories;
 INSERT INTO wallets SELECT * FROM ledger.wallets;
 INSERT INTO wallet_balances SELECT * FROM ledger.wallet_balances;
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA parted TO ledger;
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA parted TO ledger;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA partitioned TO ledger;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA partitioned TO ledger;

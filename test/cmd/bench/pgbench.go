@@ -20,24 +20,26 @@ import (
 )
 
 const (
-	// writers is how many users create transactions, here and on the yardstick's side.
+	// writers is the number of users who create transactions, on both sides of a comparison.
 	writers = 64
-	// mostClients is what Postgres takes beside the services.
-	mostClients = 90
-	// connecting is in pgbench's time.
+	// maxClients is the number of connections that PostgreSQL has left for pgbench, besides those of the services.
+	maxClients = 90
+	// connecting is the minimum duration of a run of pgbench, which includes the time to connect.
 	connecting = 5 * time.Second
 	someID     = "0199f0c5-0000-7000-8000-000000000000"
 )
 
-// createSQL is the work of one create: ownership, row, balance, totals, event. Its owners are prepareSQL's.
+// createSQL does the work of one create, for an owner that prepareSQL has created.
 //
 //go:embed create.sql
 var createSQL string
 
+// prepareSQL creates a wallet and a category of each writer of the baseline.
+//
 //go:embed prepare.sql
 var prepareSQL string
 
-func (s *stack) prepareYardstick(ctx context.Context) error {
+func (s *stack) prepareBaseline(ctx context.Context) error {
 	conn, err := s.superuser(ctx)
 	if err != nil {
 		return err
@@ -52,20 +54,20 @@ var (
 	average = regexp.MustCompile(`latency average = ([0-9.]+) ms`)
 )
 
-// pgbench runs a script; rate limits the transactions per second unless it is zero. It answers as wrk does, with the average
-// for the median.
-func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients int, rate float64) (answered, error) {
+// pgbench runs a script. A rate other than 0 limits the transactions per second. The result has the average latency in place of the
+// median, which pgbench does not report.
+func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients int, rate float64) (result, error) {
 	dir, err := os.MkdirTemp(b.dir, "pgbench-")
 	if err != nil {
-		return answered{}, err
+		return result{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	name := filepath.Join(dir, "script.sql")
 	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
-		return answered{}, err
+		return result{}, err
 	}
 	args := []string{
-		"-n", "-M", "prepared", "-f", name, "-c", strconv.Itoa(min(clients, mostClients)), "-j", "2",
+		"-n", "-M", "prepared", "-f", name, "-c", strconv.Itoa(min(clients, maxClients)), "-j", "2",
 		"-T", strconv.Itoa(int(max(b.length, connecting).Seconds())), "-l", "--log-prefix", filepath.Join(dir, "log"),
 	}
 	if rate > 0 {
@@ -75,26 +77,27 @@ func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients in
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path=ledger")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return answered{}, fmt.Errorf("pgbench: %w\n%s", err, out)
+		return result{}, fmt.Errorf("pgbench: %w\n%s", err, out)
 	}
 	perSecond, latency := tps.FindSubmatch(out), average.FindSubmatch(out)
 	if perSecond == nil || latency == nil {
-		return answered{}, fmt.Errorf("pgbench told no rate:\n%s", out)
+		return result{}, fmt.Errorf("pgbench printed no rate or latency:\n%s", out)
 	}
-	a := answered{}
+	a := result{}
 	if a.perSecond, err = strconv.ParseFloat(string(perSecond[1]), 64); err != nil {
-		return answered{}, err
+		return result{}, err
 	}
 	if a.median, err = strconv.ParseFloat(string(latency[1]), 64); err != nil {
-		return answered{}, err
+		return result{}, err
 	}
-	a.p99, err = slowest(dir)
+	a.p99, err = percentile99(dir)
 	return a, err
 }
 
-// slowest is the 99th percentile in milliseconds of what pgbench logged: client, number, microseconds, script, time, and
-// with a limited rate how much of it was waiting for its turn.
-func slowest(dir string) (float64, error) {
+// percentile99 returns the 99th percentile of the latencies in pgbench's logs, in milliseconds. A line has client, number, latency in
+// microseconds, script and time. With a limited rate, it also has the part of the latency before the scheduled transaction could
+// begin, which is subtracted.
+func percentile99(dir string) (float64, error) {
 	logs, err := filepath.Glob(filepath.Join(dir, "log.*"))
 	if err != nil {
 		return 0, err
@@ -131,8 +134,8 @@ func slowest(dir string) (float64, error) {
 	return took[len(took)*99/100], nil
 }
 
-// yardstick is the script of a create for as many of its owners, with an event of the size of ours.
-func yardstick(owners int) (string, error) {
+// baselineScript returns pgbench's script of a create for a random one of the owners. Its event has the size of Coffer's.
+func baselineScript(owners int) (string, error) {
 	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: &ledgerv1.Transaction{
 		Id: someID, Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T00:00:00.000Z", Currency: "EUR", WalletId: someID,
 		CategoryId: someID, Type: "expense", CreatedAt: "2026-03-14T00:00:00.000Z", UpdatedAt: "2026-03-14T00:00:00.000Z",

@@ -12,10 +12,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
 )
 
-// firstPage are a user's newest transactions.
+// firstPage requests the newest transactions of a user.
 const firstPage = "/api/v1/transaction?limit=50"
 
-// pageSQL is what it reads.
+// pageSQL is the query of that page.
 const pageSQL = `
 SELECT t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id, t.receipt_id, t.version,
 	t.created_at, t.updated_at
@@ -25,7 +25,8 @@ ORDER BY t.date DESC, t.id DESC
 LIMIT 51;
 `
 
-// reads asks a ledger with millions of transactions, and one with 50 thousand.
+// reads measures lists, dashboard and budgets in a ledger with millions of transactions, and compares some with a ledger that has
+// 50 000. The time of a request should depend on its result, and not on the size of the table or of the user's history.
 func (b *bench) reads(ctx context.Context) error {
 	large, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -60,7 +61,8 @@ func (b *bench) reads(ctx context.Context) error {
 	return b.stop("small")
 }
 
-// fill makes users with so many transactions of three years each, and strangers with a thousand of one year, for the rest.
+// fill creates a user for each number in each, with that many transactions over three years. The other rows belong to further owners
+// with 1000 transactions over one year each.
 func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]user, error) {
 	var readers []user
 	var owners []ledgertest.Owner
@@ -85,9 +87,10 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 	return readers, ledgertest.Fill(ctx, conn, monthsEnd, owners...)
 }
 
+// compareLists compares the first page in both ledgers, and the slowest combination of filter and order with a page without them.
 func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few user) error {
 	err := b.compareMedians(ctx, comparison{
-		what: fmt.Sprintf("50 newest of a user with 100 000, of %d, against one with 1000 of 50 000", b.rows), atMost: 1.6,
+		what: fmt.Sprintf("first page of a user with 100 000 of %d transactions, against 1000 of 50 000", b.rows), atMost: 1.6,
 	}, large, rich.gets(firstPage), small, few.gets(firstPage))
 	if err != nil {
 		return err
@@ -101,20 +104,20 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 			return a.p99, err
 		}
 	}
-	requests, err := everyList(ctx, rich)
+	requests, err := listRequests(ctx, rich)
 	if err != nil {
 		return err
 	}
-	// On a machine that is shared, the page without filters tells how much of it is waiting for a core.
+	// The page without filters shows the part of the latency that is the wait for a core.
 	_, err = b.compare(ctx, comparison{
-		what: fmt.Sprintf("%d filters and orders of 100 000, 8 clients, 99th percentile, against none", len(requests)), unit: "ms",
+		what: fmt.Sprintf("%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, against no filter", len(requests)), unit: "ms",
 		atMost: 50, absolute: true, ours: p99(requests...), theirs: p99(rich.gets(firstPage)),
 	})
 	return err
 }
 
-// everyList is each filter in each order.
-func everyList(ctx context.Context, u user) ([]request, error) {
+// listRequests returns a request for each combination of filter and order.
+func listRequests(ctx context.Context, u user) ([]request, error) {
 	var wallets struct{ Wallets []struct{ ID string } }
 	var categories struct{ Categories []struct{ ID string } }
 	if err := u.call(ctx, http.MethodGet, "/api/v1/wallet", nil, &wallets); err != nil {
@@ -138,7 +141,7 @@ func everyList(ctx context.Context, u user) ([]request, error) {
 	return requests, nil
 }
 
-// comparePages has Postgres read the same page by the list's own query.
+// comparePages compares pages with PostgreSQL, which runs the query of the same page.
 func (b *bench) comparePages(ctx context.Context, s *stack, u user, what string, goal float64) error {
 	const clients = 16
 	_, err := b.compare(ctx, comparison{
@@ -155,6 +158,7 @@ func (b *bench) comparePages(ctx context.Context, s *stack, u user, what string,
 	return err
 }
 
+// compareBudgets compares a list of 50 budgets with a list of one. Both take one call to the ledger.
 func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 	for i, u := range s.writers[:2] {
 		for n := range []int{50, 1}[i] {
@@ -168,11 +172,11 @@ func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 		}
 	}
 	const path = "/api/v1/budgets?limit=50"
-	return b.compareMedians(ctx, comparison{what: "a list of 50 budgets, against one of one", atMost: 3},
+	return b.compareMedians(ctx, comparison{what: "list of 50 budgets, against a list of 1", atMost: 3},
 		s, s.writers[0].gets(path), s, s.writers[1].gets(path))
 }
 
-// compareMedians compares the median latencies of two requests with four clients each.
+// compareMedians compares the median latencies of two requests, with four clients each.
 func (b *bench) compareMedians(ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request) error {
 	side := func(s *stack, r request) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {

@@ -18,18 +18,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// partitionSQL makes a copy of the ledger's schema whose large tables are partitioned by owner.
+// partitionSQL copies the ledger's schema, with the large tables partitioned by owner.
 //
 //go:embed partition.sql
 var partitionSQL string
 
-// branch is a ledger beside a stack's own, and a gateway that asks it, each a process.
-type branch struct {
+// replica is an additional ledger for a stack, and a gateway that calls it. Both are separate processes.
+type replica struct {
 	*stack
 	processes []*exec.Cmd
 }
 
-// scale measures what docs/scale.md says of replicas and partitions.
+// scale measures replicas and partitions for docs/scale.md.
 func (b *bench) scale(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -41,16 +41,16 @@ func (b *bench) scale(ctx context.Context) error {
 	return b.comparePartitions(ctx, s)
 }
 
-// compareReplicas has the same clients ask two ledgers instead of one. Groups get smaller and wallets are written from two
-// sides: that is what a replica costs, and what it brings shows on more cores than a machine like this has.
+// compareReplicas compares two ledgers with one, with the same number of clients. With two ledgers, groups of creates are smaller, and
+// two processes wait for the same balances. The result is the cost of a replica. Its benefit needs additional cores.
 func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
-	second, err := b.branch(ctx, s, "ledger")
+	second, err := b.replica(ctx, s, "ledger")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, second.stop()) }()
 	for _, users := range []int{writers, 1} {
-		what := "creates with two replicas of the ledger, 64 clients, against one"
+		what := "creates with two replicas of the ledger, 64 clients, against one replica"
 		if users == 1 {
 			what += ", all on one wallet"
 		}
@@ -79,7 +79,7 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 	return nil
 }
 
-// comparePartitions runs the ledger as it is on tables in 16 parts, against the same on tables that are whole.
+// comparePartitions compares the unchanged ledger on tables with 16 partitions with the ledger on tables without partitions.
 func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 	conn, err := s.superuser(ctx)
 	if err != nil {
@@ -89,12 +89,12 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 	if _, err := conn.Exec(ctx, partitionSQL, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("partitioning: %w", err)
 	}
-	parted, err := b.branch(ctx, s, "parted")
+	partitioned, err := b.replica(ctx, s, "partitioned")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, parted.stop()) }()
-	whole, err := b.branch(ctx, s, "ledger")
+	defer func() { err = errors.Join(err, partitioned.stop()) }()
+	whole, err := b.replica(ctx, s, "ledger")
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		what string
 		load load
 	}{
-		{"creates on tables in 16 parts, 64 clients, against whole ones", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
-		{"pages of 50 from tables in 16 parts, 16 clients, against whole ones", load{clients: 16, requests: []request{s.writers[0].gets(firstPage)}}},
+		{"creates with 16 partitions, 64 clients, against no partitions", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
+		{"pages of 50 with 16 partitions, 16 clients, against no partitions", load{clients: 16, requests: []request{s.writers[0].gets(firstPage)}}},
 	} {
 		side := func(s *stack) func(context.Context) (float64, error) {
 			return func(ctx context.Context) (float64, error) {
@@ -112,15 +112,15 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 				return a.perSecond, err
 			}
 		}
-		if _, err := b.compare(ctx, comparison{what: c.what, unit: "/s", ours: side(parted.stack), theirs: side(whole.stack)}); err != nil {
+		if _, err := b.compare(ctx, comparison{what: c.what, unit: "/s", ours: side(partitioned.stack), theirs: side(whole.stack)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// branch starts a ledger on a schema of the stack's database, and a gateway for it.
-func (b *bench) branch(ctx context.Context, s *stack, schema string) (*branch, error) {
+// replica starts a ledger on a schema of the stack's database, and a gateway for it. It returns when the gateway serves requests.
+func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica, error) {
 	database, err := url.Parse(s.Databases["ledger"])
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (b *bench) branch(ctx context.Context, s *stack, schema string) (*branch, e
 	q.Set("search_path", schema)
 	database.RawQuery = q.Encode()
 	started := *s.Stack
-	br := &branch{stack: &stack{Stack: &started, dir: s.dir, writers: s.writers}}
+	br := &replica{stack: &stack{Stack: &started, dir: s.dir, writers: s.writers}}
 	environment := []string{
 		"DATABASE_URL=" + database.String(), "NATS_URL=" + s.NATS, "SERVICE_KEY=" + s.ServiceKey, "RATE_LIMIT=0",
 		"AUTH_ADDR=" + s.GRPC["auth"], "OCR_ADDR=" + s.GRPC["ocr"], "BUDGET_ADDR=" + s.GRPC["budget"],
@@ -147,8 +147,8 @@ func (b *bench) branch(ctx context.Context, s *stack, schema string) (*branch, e
 	return br, br.await(ctx)
 }
 
-// start runs a service on any free port, and returns its address, which the first line of its log tells.
-func (br *branch) start(ctx context.Context, program string, environment []string) (string, error) {
+// start starts a service on a free port, and returns its address, which is in the first line of its log.
+func (br *replica) start(ctx context.Context, program string, environment []string) (string, error) {
 	name := filepath.Base(program)
 	certificates := br.Certificates[name]
 	cmd := exec.CommandContext(ctx, program)
@@ -184,8 +184,8 @@ func (br *branch) start(ctx context.Context, program string, environment []strin
 
 var listening = regexp.MustCompile(`"msg":"starting".*"address":"([^"]+)"`)
 
-// await asks for a list until it comes.
-func (br *branch) await(ctx context.Context) error {
+// await sends a request until it succeeds.
+func (br *replica) await(ctx context.Context) error {
 	u := br.writers[0]
 	u.base = br.URL
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -197,13 +197,14 @@ func (br *branch) await(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s does not answer: %w", br.URL, err), br.stop())
+			return errors.Join(fmt.Errorf("%s did not become ready: %w", br.URL, err), br.stop())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-func (br *branch) stop() error {
+// stop terminates both processes.
+func (br *replica) stop() error {
 	var failures []error
 	for _, p := range br.processes {
 		err := errors.Join(p.Process.Signal(syscall.SIGTERM), p.Wait())

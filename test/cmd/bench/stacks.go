@@ -18,24 +18,28 @@ import (
 	"github.com/coffer-budget/coffer/test/programs"
 )
 
-// bench is one run. Its stacks come up when a theme needs them.
+// bench is one run of the benchmarks. Its stacks are started when a theme first needs them.
 type bench struct {
 	options
 	dir, programs string
-	collector     *grpc.Server
-	endpoint      string
-	stacks        map[string]*stack
-	table         strings.Builder
+	// collector receives the spans, at endpoint.
+	collector *grpc.Server
+	endpoint  string
+	// stacks are the running stacks by name.
+	stacks map[string]*stack
+	// table has the rows for the page.
+	table strings.Builder
 }
 
-// stack is a Coffer with users.
+// stack is a running Coffer with users.
 type stack struct {
 	*devstack.Stack
-	dir     string
+	dir string
+	// writers have a wallet and a category each.
 	writers []user
 }
 
-// collector takes spans as an OpenTelemetry collector would, and drops them.
+// collector accepts spans like an OpenTelemetry collector and discards them, so that the cost of exporting them is measured.
 type collector struct {
 	collectorv1.UnimplementedTraceServiceServer
 }
@@ -53,7 +57,7 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	b := &bench{options: o, dir: dir, programs: filepath.Join(dir, "programs"), collector: grpc.NewServer(), stacks: map[string]*stack{}}
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
-		// Postgres may run as another user.
+		// PostgreSQL runs as another user if the benchmarks run as root.
 		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700), programs.Build(ctx, b.programs))
 	}
 	if err != nil {
@@ -74,7 +78,7 @@ func (b *bench) close() error {
 	return errors.Join(append(failures, os.RemoveAll(b.dir))...)
 }
 
-// stack starts one, or returns the running one of that name. Its services are processes of their own, or parts of this one.
+// stack returns the running stack of that name, or starts it. Its services are separate processes, or run in this process.
 func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack, error) {
 	if s, ok := b.stacks[name]; ok {
 		return s, nil
@@ -82,7 +86,7 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	const free = "127.0.0.1:0"
 	config := devstack.Config{
 		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
-		// Everything as in production: logs, metrics, and one request of a hundred traced. Only the limits are off.
+		// As in production, with logs, metrics, and one request of a hundred traced. Only the rate limit is off.
 		Environment: map[string]string{
 			"RATE_LIMIT": "0", "OTEL_EXPORTER_OTLP_ENDPOINT": b.endpoint,
 			"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01",
@@ -102,12 +106,12 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 		if err != nil {
 			return nil, err
 		}
-		if err := u.settle(ctx); err != nil {
+		if err := u.createResources(ctx); err != nil {
 			return nil, err
 		}
 		s.writers = append(s.writers, u)
 	}
-	return s, s.prepareYardstick(ctx)
+	return s, s.prepareBaseline(ctx)
 }
 
 func (b *bench) stop(name string) error {
@@ -116,7 +120,7 @@ func (b *bench) stop(name string) error {
 	return s.Stop()
 }
 
-// superuser connects to the stack's database with the ledger's tables in sight.
+// superuser connects to the stack's database, with the ledger's schema as search_path.
 func (s *stack) superuser(ctx context.Context) (*pgx.Conn, error) {
 	u, err := url.Parse(s.Databases[""])
 	if err != nil {

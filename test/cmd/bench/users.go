@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// user is somebody who is signed in.
+// user is a registered user with a token.
 type user struct {
 	base, token      string
 	id               uuid.UUID
@@ -41,8 +41,8 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 	return u, nil
 }
 
-// settle gives the user a wallet and a category.
-func (u *user) settle(ctx context.Context) error {
+// createResources creates a wallet and a category.
+func (u *user) createResources(ctx context.Context) error {
 	var wallet struct{ Wallet struct{ ID string } }
 	var category struct{ Category struct{ ID string } }
 	if err := u.call(ctx, http.MethodPost, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"}, &wallet); err != nil {
@@ -55,7 +55,7 @@ func (u *user) settle(ctx context.Context) error {
 	return nil
 }
 
-// call sends a request; answer is filled from what comes back unless it is nil.
+// call sends a request with a JSON body. It decodes the response into answer, unless answer is nil.
 func (u user) call(ctx context.Context, method, path string, body, answer any) error {
 	sent, err := json.Marshal(body)
 	if err != nil {
@@ -64,7 +64,7 @@ func (u user) call(ctx context.Context, method, path string, body, answer any) e
 	return u.send(ctx, method, path, "application/json", sent, answer)
 }
 
-// previews has a receipt read of which nothing is kept.
+// previews uploads a receipt with dryRun, so that no transaction is created.
 func (u user) previews(ctx context.Context, photo []byte) error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -104,17 +104,17 @@ func (u user) send(ctx context.Context, method, path, kind string, body []byte, 
 	return json.NewDecoder(resp.Body).Decode(answer)
 }
 
-// gets is a request for wrk.
+// gets returns a GET request for wrk.
 func (u user) gets(path string) request {
 	return request{method: http.MethodGet, path: path, token: u.token}
 }
 
-// creates is a request for wrk that spends something.
+// creates returns a request for wrk that creates a transaction.
 func (u user) creates() request {
 	return request{method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: u.transaction()}
 }
 
-// imports are creates of so many at once.
+// imports returns a request for wrk that creates n transactions in bulk.
 func (u user) imports(n int) request {
 	items := strings.Join(slices.Repeat([]string{u.transaction()}, n), ",")
 	return request{method: http.MethodPost, path: "/api/v1/transaction/batch", token: u.token, body: `{"transactions":[` + items + `]}`}

@@ -1,4 +1,4 @@
--- Each of wrk's threads has a Lua of its own; without different seeds they would make the same keys.
+-- Each thread of wrk has a separate Lua state. Without different seeds, the threads would create the same keys.
 threads = 0
 function setup(thread)
 	threads = threads + 1

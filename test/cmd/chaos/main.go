@@ -1,4 +1,7 @@
-// Command chaos breaks a stack of its own under load, and checks that no promise was broken. It ends with 1 when one was.
+// Command chaos starts a stack of separate processes, injects faults under load, and checks that no guarantee is violated.
+//
+// It exits with 1 and prints the findings if a guarantee is violated. The seed that it prints first repeats the faults of a run,
+// although their effects also depend on timing. The package test/chaos describes the faults and the guarantees.
 package main
 
 import (
@@ -17,9 +20,9 @@ import (
 )
 
 func main() {
-	seed := flag.Uint64("seed", 0, "repeats the faults of another run; 0: a new one")
-	length := flag.Duration("length", 3*time.Minute, "how long things break")
-	users := flag.Int("users", 12, "how many users there are, an even number")
+	seed := flag.Uint64("seed", 0, "repeat the faults of the run with this seed; 0: a new run")
+	length := flag.Duration("length", 3*time.Minute, "duration of load and faults")
+	users := flag.Int("users", 12, "number of users, which must be even")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -32,7 +35,7 @@ func main() {
 func run(ctx context.Context, o chaos.Options) (err error) {
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // Any number will do.
+		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // The value does not matter.
 	}
 	fmt.Println("seed", o.Seed)
 	if o.Programs, err = os.MkdirTemp("", "coffer-programs-"); err != nil {
@@ -51,7 +54,7 @@ func run(ctx context.Context, o chaos.Options) (err error) {
 		fmt.Println(finding)
 	}
 	if len(report.Findings) > 0 {
-		return fmt.Errorf("promises were broken; -seed=%d repeats the faults", o.Seed)
+		return fmt.Errorf("guarantees were violated; -seed=%d repeats the faults", o.Seed)
 	}
 	return nil
 }

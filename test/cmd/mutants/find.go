@@ -115,11 +115,11 @@ func (f *finder) text(n ast.Node) string {
 	return string(f.source[f.offset(n.Pos()):f.offset(n.End())])
 }
 
-// checking is a name of a function whose error is a decision, and not a failure of something else.
+// checking matches the names of functions whose error is a decision, such as an ownership check, and not a failure.
 var checking = regexp.MustCompile(`(?i)^(own|check|verif|allow|may|can|valid|admit|enter|claim|replay|limit|require)|lock|own(s|er|ed)?$|expired`)
 
-// check removes an if statement that decides something: its body returns or goes on, and its condition is not just that of a
-// failed call. A failed call counts if its name says that it checks.
+// check disables an if statement whose body ends with return, continue or break. Statements that only return the error of a failed
+// call are skipped, unless the name of the called function matches checking.
 func (f *finder) check(n *ast.IfStmt) {
 	if !leaves(n.Body) {
 		return
@@ -130,7 +130,7 @@ func (f *finder) check(n *ast.IfStmt) {
 	f.add("check removed", f.offset(n.Cond.Pos()), f.offset(n.Cond.End()), "false && ("+f.text(n.Cond)+")")
 }
 
-// caseCheck does the same for a switch without a tag.
+// caseCheck disables such a case of a switch without a tag.
 func (f *finder) caseCheck(n *ast.CaseClause) {
 	if len(n.List) != 1 || !isCondition(n.List[0]) || isFailure(n.List[0]) || !leaves(&ast.BlockStmt{List: n.Body}) {
 		return

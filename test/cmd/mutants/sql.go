@@ -28,11 +28,11 @@ func (f *finder) statement(n *ast.BasicLit) {
 		f.add("row lock dropped", start+at[0], start+at[1], "")
 	}
 	for _, at := range advisoryLock.FindAllStringIndex(text, -1) {
-		// A shared lock excludes nobody who takes one, too.
+		// Shared locks do not exclude each other.
 		name := strings.TrimSuffix(text[at[0]:at[1]], "(")
 		f.add("advisory lock shared", start+at[0], start+at[1], name+"_shared(")
 	}
-	// Conditions inside of EXISTS count separately, so the next match may start inside of this one.
+	// Conditions inside EXISTS are separate mutants, so the next match may begin inside this one.
 	for at := condition.FindStringSubmatchIndex(text); at != nil; at = condition.FindStringSubmatchIndex(text) {
 		cond := text[at[4]:at[5]]
 		f.add("condition dropped", start+at[4], start+at[5], "("+cond+" OR TRUE)")

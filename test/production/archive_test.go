@@ -20,9 +20,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// TestAnAccidentIsUndoneFromTheArchive does with PostgreSQL's own tools what CloudNativePG and Barman do: a base backup of a
-// busy server, its WAL archived as it comes, and a restore to the moment before somebody dropped a schema.
-func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
+// TestRestoreFromArchive restores a busy PostgreSQL to the moment before a schema was dropped, from a base backup and archived WAL.
+// It uses PostgreSQL's tools in place of CloudNativePG and Barman.
+func TestRestoreFromArchive(t *testing.T) {
 	t.Parallel()
 	before := keeps(t)
 	s, err := devstack.Start(t.Context(), before)
@@ -42,7 +42,7 @@ func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
 	wait()
 	atLeast := l.earned.Load()
 	moment := scalar[time.Time](t, s, `SELECT clock_timestamp()`)
-	// Two are on their way at any time.
+	// At any time, two further requests may be in flight.
 	atMost := l.earned.Load() + 2
 	wait()
 	l.stop()
@@ -58,9 +58,9 @@ func TestAnAccidentIsUndoneFromTheArchive(t *testing.T) {
 	p := *l.person
 	p.cluster = onlyGateway(t, restored)
 	require.NoError(t, p.look())
-	booked := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
-	require.GreaterOrEqual(t, booked, atLeast, "what was acknowledged before the moment is there")
-	require.LessOrEqual(t, booked, atMost)
+	created := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
+	require.GreaterOrEqual(t, created, atLeast, "the writes that were acknowledged before the moment are restored")
+	require.LessOrEqual(t, created, atMost)
 	require.NoError(t, p.earn())
 	requireSumsAddUp(t, restored)
 	requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
@@ -71,11 +71,11 @@ type archive struct {
 	t           *testing.T
 	stack       *devstack.Stack
 	folder, bin string
-	// runs is the account that PostgreSQL runs as.
+	// runs is the account under which PostgreSQL runs.
 	runs *syscall.Stat_t
 }
 
-// archiveOf has the stack's PostgreSQL archive its WAL from its next start on.
+// archiveOf configures the stack's PostgreSQL to archive its WAL after its next start.
 func archiveOf(t *testing.T, s *devstack.Stack) *archive {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "coffer-archive-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
@@ -108,7 +108,7 @@ func (a *archive) run(sql string) {
 	require.NoError(a.t, err, sql)
 }
 
-// give hands all in a folder to PostgreSQL's account.
+// give makes PostgreSQL's account the owner of a folder and everything in it.
 func (a *archive) give(folder string) {
 	a.t.Helper()
 	require.NoError(a.t, filepath.WalkDir(folder, func(name string, _ fs.DirEntry, err error) error {
@@ -119,7 +119,7 @@ func (a *archive) give(folder string) {
 	}))
 }
 
-// backUp copies the data as they are, torn by those who write meanwhile; the WAL makes them whole.
+// backUp copies the data files during writes. The copy is consistent only together with the WAL.
 func (a *archive) backUp() {
 	a.t.Helper()
 	out, err := exec.CommandContext(a.t.Context(), filepath.Join(a.bin, "pg_basebackup"), "--dbname="+a.stack.Databases[""],
@@ -127,14 +127,15 @@ func (a *archive) backUp() {
 	require.NoError(a.t, err, "%s", out)
 }
 
-// finish returns when all WAL is in the archive.
+// finish waits until all WAL is in the archive.
 func (a *archive) finish() {
 	a.t.Helper()
 	last := scalar[string](a.t, a.stack, `SELECT pg_walfile_name(pg_switch_wal())`)
 	require.Eventually(a.t, func() bool { _, err := os.Stat(filepath.Join(a.wal(), last)); return err == nil }, 30*time.Second, 20*time.Millisecond)
 }
 
-// restore makes data of the archive as they were at a moment; the secrets are those that the lost stack had.
+// restore creates the data directory of a new stack from the archive, as it was at the moment. The secrets are copied from the lost
+// stack.
 func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 	t := a.t
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// keeps is a configuration whose data outlive the stack.
+// keeps returns a configuration whose data remain when the stack stops.
 func keeps(t *testing.T) devstack.Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "coffer-backup-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
@@ -33,9 +33,9 @@ func keeps(t *testing.T) devstack.Config {
 	}
 }
 
-// TestABackupOfABusyStackIsRestored dumps while people write, goes on writing, loses the database and restores: once with what
-// NATS had, which is then younger than the database, and once without.
-func TestABackupOfABusyStackIsRestored(t *testing.T) {
+// TestRestoreBackup dumps the database of a busy stack and restores it into new stacks: one with the data of NATS, which are then
+// newer than the database, and one without.
+func TestRestoreBackup(t *testing.T) {
 	t.Parallel()
 	before := keeps(t)
 	lost, err := devstack.Start(t.Context(), before)
@@ -45,7 +45,7 @@ func TestABackupOfABusyStackIsRestored(t *testing.T) {
 	atLeast := l.earned.Load()
 	backup := filepath.Join(t.TempDir(), "backup")
 	require.NoError(t, devstack.Backup(t.Context(), before, backup))
-	// Two are on their way at any time.
+	// At any time, two further requests may be in flight.
 	atMost := l.earned.Load() + 2
 	l.stop()
 	require.NoError(t, lost.Stop())
@@ -62,14 +62,14 @@ func TestABackupOfABusyStackIsRestored(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, restored.Stop()) })
 
-			// The token is from before: the keys are there, and can be read.
+			// The token was issued before the backup. It is valid only if the signing keys were restored and can be decrypted.
 			p := *l.person
 			p.cluster = onlyGateway(t, restored)
 			require.NoError(t, p.look())
 			requireSumsAddUp(t, restored)
-			booked := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
-			require.GreaterOrEqual(t, booked, atLeast, "what was acknowledged before the backup began is in it")
-			require.LessOrEqual(t, booked, atMost)
+			created := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
+			require.GreaterOrEqual(t, created, atLeast, "the backup has the writes that were acknowledged before it began")
+			require.LessOrEqual(t, created, atMost)
 			require.NoError(t, p.earn())
 			requireSumsAddUp(t, restored)
 			requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
@@ -77,7 +77,7 @@ func TestABackupOfABusyStackIsRestored(t *testing.T) {
 	}
 }
 
-// onlyGateway is a cluster with one way in, for people to call.
+// onlyGateway returns a cluster with the address of the stack's gateway, so that a load can use it.
 func onlyGateway(t *testing.T, s *devstack.Stack) *cluster {
 	t.Helper()
 	at := netip.MustParseAddrPort(s.URL[len("http://"):])
@@ -86,7 +86,7 @@ func onlyGateway(t *testing.T, s *devstack.Stack) *cluster {
 	return c
 }
 
-// requireSumsAddUp recomputes what the ledger keeps beside the transactions.
+// requireSumsAddUp compares the stored balances and monthly totals with the sums of the transactions.
 func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 	t.Helper()
 	require.Zero(t, scalar[int64](t, s, `
@@ -99,7 +99,7 @@ func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 			) AS moved
 			GROUP BY wallet_id, currency
 		) AS is_so FULL JOIN ledger.wallet_balances AS kept USING (wallet_id, currency)
-		WHERE coalesce(is_so.total, 0) <> coalesce(kept.amount_minor, 0)`), "balances that are not the sum of their transactions")
+		WHERE coalesce(is_so.total, 0) <> coalesce(kept.amount_minor, 0)`), "balances differ from the sums of their transactions")
 	require.Zero(t, scalar[int64](t, s, `
 		SELECT count(*)
 		FROM (
@@ -108,9 +108,10 @@ func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 			GROUP BY 1, 2, 3, 4
 		) AS is_so FULL JOIN ledger.monthly_totals AS kept USING (month, wallet_id, category_id, currency)
 		WHERE (coalesce(is_so.n, 0), coalesce(is_so.total, 0)) <> (coalesce(kept.transaction_count, 0), coalesce(kept.income_minor - kept.expense_minor, 0))`),
-		"monthly totals that are not what a recomputation gives")
+		"monthly totals differ from a recomputation")
 }
 
+// scalar returns the single value that a query selects.
 func scalar[T any](t *testing.T, s *devstack.Stack, sql string, args ...any) T {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.Databases[""])
@@ -121,7 +122,7 @@ func scalar[T any](t *testing.T, s *devstack.Stack, sql string, args ...any) T {
 	return value
 }
 
-// requireEachEventOnce waits until the outbox is with NATS, and reads the stream.
+// requireEachEventOnce waits until all events are published, and requires that no event is in the stream twice.
 func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
 	t.Helper()
 	bus, err := outbox.Connect(at, "test", slog.New(slog.DiscardHandler))
@@ -129,12 +130,12 @@ func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
 	t.Cleanup(bus.Close)
 	require.Eventually(t, func() bool { return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0 }, 20*time.Second, 100*time.Millisecond)
 	var end uint64
-	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil }, 20*time.Second, 100*time.Millisecond, "the stream is not to be found")
+	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil }, 20*time.Second, 100*time.Millisecond, "the stream does not exist")
 	require.NotZero(t, end)
 	enough, seen := errors.New("enough"), map[uuid.UUID]bool{}
 	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, s, `SELECT id FROM auth.users`), 0, func(e outbox.Received) error {
 		if seen[e.ID] {
-			return fmt.Errorf("event %s came twice", e.ID)
+			return fmt.Errorf("event %s is in the stream twice", e.ID)
 		}
 		if seen[e.ID] = true; e.Sequence == end {
 			return enough

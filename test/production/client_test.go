@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// person calls the API through any of the gateways that are to be found, as a load balancer would on her behalf.
+// person is a user whose requests go to any of the gateways in DNS, as through a load balancer.
 type person struct {
 	cluster                 *cluster
 	token, wallet, category string
@@ -25,7 +25,7 @@ type person struct {
 
 var browser = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
-// newPerson has a wallet without money, a category and a budget.
+// newPerson registers a user with an empty wallet, a category and a budget.
 func (c *cluster) newPerson() *person {
 	c.t.Helper()
 	p := &person{cluster: c}
@@ -40,7 +40,7 @@ func (c *cluster) newPerson() *person {
 	return p
 }
 
-// must posts.
+// must sends a POST request, which must succeed, and returns the response.
 func (p *person) must(t *testing.T, path string, body map[string]any) map[string]any {
 	t.Helper()
 	answer, err := p.call(http.MethodPost, path, body)
@@ -48,7 +48,7 @@ func (p *person) must(t *testing.T, path string, body map[string]any) map[string
 	return answer
 }
 
-// earn books an income of 1.
+// earn creates an income of 1.
 func (p *person) earn() error {
 	_, err := p.call(http.MethodPost, "/transaction", map[string]any{
 		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": p.wallet, "categoryId": p.category,
@@ -56,16 +56,16 @@ func (p *person) earn() error {
 	return err
 }
 
-// look has the budget service ask the ledger.
+// look reads a budget, for which the budget service calls the ledger.
 func (p *person) look() error {
 	answer, err := p.call(http.MethodGet, "/budgets/"+p.budget, nil)
 	if err == nil && answer["budget"].(map[string]any)["progress"] == nil {
-		err = errors.New("the budget came without progress")
+		err = errors.New("the response has no progress")
 	}
 	return err
 }
 
-// spend has the ledger ask ocr, and books an expense of 1.
+// spend uploads a receipt over 1, for which the ledger calls ocr.
 func (p *person) spend() error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -97,11 +97,11 @@ func (p *person) call(method, path string, body map[string]any) (map[string]any,
 	return p.send(method, path, "application/json", bytes.NewReader(text))
 }
 
-// send returns an error for every answer that is no success.
+// send returns an error unless the response is a success.
 func (p *person) send(method, path, mediaType string, body io.Reader) (map[string]any, error) {
 	gateways := p.cluster.names.lookup(name("gateway"))
 	if len(gateways) == 0 {
-		return nil, errors.New("there is no gateway")
+		return nil, errors.New("no gateway is in DNS")
 	}
 	at := netip.AddrPortFrom(gateways[rand.IntN(len(gateways))], uint16(p.cluster.port))
 	req, err := http.NewRequest(method, "http://"+at.String()+"/api/v1"+path, body)

@@ -1,5 +1,8 @@
-// Package production runs Coffer as a cluster does: every instance a process of its own with an address of its own, found by
-// name. The names are answered by the tests' own DNS server, and those of whoever is to go are taken away first.
+// Package production tests Coffer as it runs in a cluster: each instance is a separate process with a separate address.
+//
+// The instances find each other through a DNS server of the tests. As in Kubernetes, the address of an instance is removed from DNS
+// before the instance is terminated. The tests replace instances, upgrade and roll back a release, rotate keys and certificates, and
+// restore backups, while a load of requests continues.
 package production
 
 import (
@@ -18,7 +21,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// The test program is also each service's program, and NATS: with these variables it is the one that they name.
+// The test program is also the program of each service and of NATS. These variables select one, and the DNS server that it uses.
 const (
 	beService = "TEST_BE_SERVICE"
 	askDNS    = "TEST_ASK_DNS"
@@ -49,7 +52,7 @@ func TestMain(m *testing.M) {
 		os.Exit(2)
 	}
 	if runtime.GOOS != "linux" {
-		fmt.Println("skipped: elsewhere than on Linux a process cannot have a loopback address of its own")
+		fmt.Println("skipped: a process can have a separate loopback address only on Linux")
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -22,17 +22,17 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// natsServers are as the production overlay sets them up: three, with certificates.
+// natsServers are three NATS servers with certificates, configured like those of the production overlay.
 type natsServers struct {
 	cluster   *cluster
 	authority *mtls.Authority
-	// folder has the certificates, and each server's settings and data.
+	// folder has the certificates, and the configuration and data of each server.
 	folder   string
 	password string
 	servers  []*instance
 }
 
-// runNATS is NATS's own program.
+// runNATS runs the program of NATS.
 func runNATS() {
 	options, err := server.ConfigureOptions(flag.NewFlagSet("nats", flag.ExitOnError), os.Args[1:], nil, nil, nil)
 	if err != nil {
@@ -47,7 +47,7 @@ func runNATS() {
 	s.WaitForShutdown()
 }
 
-// withNATS has the cluster's instances talk with mutual TLS, and use three servers of their own.
+// withNATS starts three NATS servers. The cluster's instances, which are started later, use them and mutual TLS.
 func (c *cluster) withNATS() *natsServers {
 	c.t.Helper()
 	authority, err := mtls.NewAuthority(time.Now)
@@ -73,7 +73,7 @@ func (n *natsServers) url() string {
 	return "nats://coffer:" + n.password + "@" + name("nats") + ":4222"
 }
 
-// renew makes new certificates for all, as cert-manager does.
+// renew issues new certificates for all services and NATS, as cert-manager does.
 func (n *natsServers) renew() {
 	t := n.cluster.t
 	t.Helper()
@@ -86,24 +86,25 @@ func (n *natsServers) renew() {
 	require.NoError(t, err)
 }
 
-// start gives a server the manifests' settings, but for addresses and folders.
+// start starts a server with the configuration of the manifests. Only addresses and folders are replaced.
 func (n *natsServers) start(s *instance) {
 	t := n.cluster.t
 	t.Helper()
 	home := filepath.Join(n.folder, s.service)
 	require.NoError(t, os.MkdirAll(home, 0o700))
-	fit := strings.NewReplacer("/etc/coffer/tls", filepath.Join(n.folder, "nats"), "/run/nats", home, "/data", filepath.Join(home, "data"),
+	adapt := strings.NewReplacer("/etc/coffer/tls", filepath.Join(n.folder, "nats"), "/run/nats", home, "/data", filepath.Join(home, "data"),
 		"http: 8222", "http: "+s.addr.String()+":8222", "port: 4222", "listen: "+s.at(), "port: 6222", "listen: "+s.addr.String()+":6222")
 	for _, file := range []string{"overlays/production/nats.conf", "components/mtls/tls.conf"} {
 		text, err := os.ReadFile(filepath.Join("../../deploy/k8s", file))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(home, filepath.Base(file)), []byte(fit.Replace(string(text))), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(home, filepath.Base(file)), []byte(adapt.Replace(string(text))), 0o600))
 	}
 	s.start(t, exec.Command(os.Args[0], "--config", filepath.Join(home, "tls.conf")),
 		map[string]string{beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": s.service, "NATS_PASSWORD": n.password})
 }
 
-// await returns when a server has found the others and serves the stream's requests, with the certificate that it shows.
+// await waits until a server is connected to the others and serves JetStream requests. It returns the serial number of the server's
+// certificate.
 func (n *natsServers) await(s *instance) (serial string) {
 	t := n.cluster.t
 	t.Helper()
@@ -111,11 +112,11 @@ func (n *natsServers) await(s *instance) (serial string) {
 		var err error
 		serial, err = n.certificate(s)
 		return err == nil
-	}, 30*time.Second, 50*time.Millisecond, "%s does not serve", s.service)
+	}, 30*time.Second, 50*time.Millisecond, "%s did not become ready", s.service)
 	return serial
 }
 
-// certificate is the one that a server shows.
+// certificate connects to a server and returns the serial number of its certificate.
 func (n *natsServers) certificate(s *instance) (serial string, err error) {
 	own := n.cluster.certificates["auth"]
 	conn, err := nats.Connect("nats://coffer:"+n.password+"@"+netip.AddrPortFrom(s.addr, 4222).String(),
@@ -138,7 +139,8 @@ func (n *natsServers) certificate(s *instance) (serial string, err error) {
 	return state.PeerCertificates[0].SerialNumber.String(), nil
 }
 
-// reload is what the container beside each server does when the certificate has changed.
+// reload makes each server read its new certificate, as the sidecar in the manifests does, and waits until it presents another than the
+// old one.
 func (n *natsServers) reload(old string) {
 	t := n.cluster.t
 	t.Helper()
@@ -147,11 +149,11 @@ func (n *natsServers) reload(old string) {
 		require.Eventually(t, func() bool {
 			serial, err := n.certificate(s)
 			return err == nil && serial != old
-		}, 30*time.Second, 20*time.Millisecond, "%s goes on with the certificate that it had", s.service)
+		}, 30*time.Second, 20*time.Millisecond, "%s still presents the old certificate", s.service)
 	}
 }
 
-// restart is a rollout restart of the StatefulSet.
+// restart restarts the servers one by one, like kubectl rollout restart.
 func (n *natsServers) restart() {
 	t := n.cluster.t
 	t.Helper()
@@ -165,8 +167,8 @@ func (n *natsServers) restart() {
 	}
 }
 
-// TestCertificatesAndNATSsPasswordAreRotatedUnderLoadAsThePageSays follows docs/operations.md, while people book.
-func TestCertificatesAndNATSsPasswordAreRotatedUnderLoadAsThePageSays(t *testing.T) {
+// TestRotateCertificatesAndNATSPassword follows docs/operations.md under load.
+func TestRotateCertificatesAndNATSPassword(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	n := c.withNATS()
@@ -179,7 +181,7 @@ func TestCertificatesAndNATSsPasswordAreRotatedUnderLoadAsThePageSays(t *testing
 
 	n.password = rand.Text()
 	n.restart()
-	require.Positive(t, scalar[int64](t, c.stores, `SELECT count(*) FROM ledger.outbox`), "events wait for services that know the password")
+	require.Positive(t, scalar[int64](t, c.stores, `SELECT count(*) FROM ledger.outbox`), "events stay in the outbox until the services have the new password")
 	c.environment["NATS_URL"] = n.url()
 	c.replaceAll(map[string][]*instance{"auth": running["auth"], "ledger": running["ledger"], "budget": running["budget"]}, c.spawn)
 	l.stop()

@@ -17,12 +17,12 @@ import (
 	"github.com/coffer-budget/coffer/test/programs"
 )
 
-// previousRelease is the commit of the release before; whoever makes a release sets it.
+// previousRelease is the commit of the previous release. It is updated with each release.
 const previousRelease = "cdd08bffe83d4b5c2a200afd63582a1847053a27"
 
-// TestAReleaseComesAndGoesUnderLoad migrates the schema while the release before serves, replaces its instances one by one, and
-// goes back again: in each of the states both releases work with the schema and with each other.
-func TestAReleaseComesAndGoesUnderLoad(t *testing.T) {
+// TestUpgradeAndRollback migrates the schema while the previous release serves requests, replaces its instances one by one, and rolls
+// back. In each state, both releases must work with the schema and with each other.
+func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
 	c := newCluster(t)
@@ -50,11 +50,11 @@ func TestAReleaseComesAndGoesUnderLoad(t *testing.T) {
 	l.stop()
 }
 
-// buildPrevious builds the services' programs of the release before, and returns their folder.
+// buildPrevious builds the programs of the previous release, and returns their folder.
 func buildPrevious(t *testing.T) string {
 	t.Helper()
 	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", previousRelease+"^{commit}").Run(); err != nil {
-		t.Skipf("NOT SHOWN: this is no clone that has the commit %s", previousRelease)
+		t.Skipf("NOT SHOWN: this clone does not have the commit %s", previousRelease)
 	}
 	dir := t.TempDir()
 	sources := exec.CommandContext(t.Context(), "sh", "-c", `git -C "$(git rev-parse --show-toplevel)" archive "$1" | tar -x -C "$2"`, "sh", previousRelease, dir)
@@ -65,7 +65,7 @@ func buildPrevious(t *testing.T) string {
 	return built
 }
 
-// unmigrate takes away the schemas that the stores came with.
+// unmigrate drops the schemas of this release, which the stores were started with.
 func (c *cluster) unmigrate() {
 	c.t.Helper()
 	conn, err := pgx.Connect(c.t.Context(), c.stores.Databases[""])
@@ -83,8 +83,8 @@ func (c *cluster) migrate(service, program string, environment []string) {
 	require.NoError(c.t, err, "%s: %s", service, out)
 }
 
-// front is an address for those who cannot ask the tests' DNS server: each connection goes to one of the service's instances,
-// as behind a Service with an address of its own.
+// front listens at a fixed address and forwards each connection to an instance of the service, like a Kubernetes Service with a
+// cluster IP. The programs of the previous release need it, because they cannot use the DNS server of the tests.
 func (c *cluster) front(service string) string {
 	c.t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,10 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKeysAreRotatedAsThePageSays follows docs/operations.md: change the key where it is kept, and restart who uses it.
-func TestKeysAreRotatedAsThePageSays(t *testing.T) {
+// TestRotateKeys follows docs/operations.md: it changes each database password and the service key, and restarts the services that use
+// them.
+func TestRotateKeys(t *testing.T) {
 	t.Parallel()
-	// Roles and their passwords are a server's, so this one is the test's own.
+	// Roles and passwords belong to the PostgreSQL server, so the test needs a separate one.
 	c := newClusterOn(t, "")
 	running := c.startAll(1, c.spawn)
 	p := c.newPerson()
@@ -28,7 +29,8 @@ func TestKeysAreRotatedAsThePageSays(t *testing.T) {
 	}
 	requireAll()
 
-	// As many connections are open as may be wanted at once, with alerts being checked meanwhile: a new one would be refused.
+	// Open as many connections as the following requests need, also while alerts are checked. A new connection would be rejected after
+	// the password has changed.
 	var busy sync.WaitGroup
 	for range 8 {
 		busy.Go(func() { assert.NoError(t, errors.Join(p.earn(), p.spend(), p.look())) })
@@ -41,7 +43,7 @@ func TestKeysAreRotatedAsThePageSays(t *testing.T) {
 	c.replaceAll(running, c.spawn)
 	requireAll()
 
-	// All change together: services with different keys do not talk to each other.
+	// All services change their key together, because services with different keys reject each other's calls.
 	c.stores.ServiceKey = rand.Text()
 	for _, service := range services {
 		c.stop(running[service][0])
@@ -50,10 +52,10 @@ func TestKeysAreRotatedAsThePageSays(t *testing.T) {
 	requireAll()
 	c.newPerson()
 	require.Equal(t, 0, p.balance(t))
-	require.Contains(t, c.logs(running), "created a signing key", "the earlier keys cannot be opened")
+	require.Contains(t, c.logs(running), "created a signing key", "the old signing keys cannot be decrypted")
 }
 
-// changePassword gives a service's role another password; its connections stay open.
+// changePassword changes the password of a service's role. The service's open connections remain.
 func (c *cluster) changePassword(service string) {
 	c.t.Helper()
 	password := rand.Text()
@@ -68,13 +70,13 @@ func (c *cluster) changePassword(service string) {
 	c.stores.Databases[service] = u.String()
 }
 
-// logs stops the instances of auth, and returns what they said.
+// logs stops the instances of auth, and returns their output.
 func (c *cluster) logs(running map[string][]*instance) string {
 	c.t.Helper()
-	said := ""
+	output := ""
 	for _, i := range running["auth"] {
 		c.stop(i)
-		said += i.said.String()
+		output += i.said.String()
 	}
-	return said
+	return output
 }

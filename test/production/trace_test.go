@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// collector keeps the spans that it is sent, as an OpenTelemetry collector would pass them on.
+// collector is an OpenTelemetry collector that stores the spans it receives.
 type collector struct {
 	collectorv1.UnimplementedTraceServiceServer
 
@@ -28,7 +28,7 @@ type collector struct {
 	spans []span
 }
 
-// span is one, and the service that it happened in.
+// span is a span with the name of its service.
 type span struct {
 	*tracev1.Span
 	service string
@@ -56,7 +56,7 @@ func (c *collector) Export(_ context.Context, req *collectorv1.ExportTraceServic
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-// traces has a cluster send its spans.
+// traces starts a collector. The cluster's instances, which are started later, send their spans to it.
 func (c *cluster) traces() *collector {
 	c.t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func (c *cluster) traces() *collector {
 	return spans
 }
 
-// trace is the newest one that begins with this span: its id, and all spans as paths from the root, "service name > ...".
+// trace returns the newest trace with this root span: its id, and the path of each span from the root, "service name > ...".
 func (c *collector) trace(root string) (id string, paths []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,9 @@ func (c *collector) below(trace, parent []byte, path string) []string {
 	return paths
 }
 
-// TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent follows a booking through three processes, Postgres and NATS.
-func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) {
+// TestTraceOfCreate follows a create through gateway, ledger, PostgreSQL and NATS to the consumer in the budget service. All spans must
+// be in one trace.
+func TestTraceOfCreate(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	spans := c.traces()
@@ -106,7 +107,8 @@ func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) 
 		rpc     = request + " > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger coffer.ledger.v1.LedgerService/CreateTransaction"
 		publish = rpc + " > ledger publish ledger.v1.transaction.created"
 	)
-	// Events that are applied together share statements, which are in the first one's trace: in the end one comes alone.
+	// Events that are consumed together share statements, whose spans are in the trace of the first event. The test repeats the create
+	// until its event is consumed alone.
 	require.EventuallyWithT(t, func(t *assert.CollectT) {
 		require.NoError(t, p.earn())
 		require.EventuallyWithT(t, func(t *assert.CollectT) {
@@ -126,8 +128,8 @@ func TestARequestIsOneTraceFromTheGatewayToTheConsumersOfItsEvent(t *testing.T) 
 	}
 }
 
-// TestACollectorThatIsAwayHurtsNobody stops every process cleanly, and soon.
-func TestACollectorThatIsAwayHurtsNobody(t *testing.T) {
+// TestUnavailableCollector requires that requests succeed and every process stops in time if the collector cannot be reached.
+func TestUnavailableCollector(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	c.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://collector.coffer.test:4317"
@@ -140,7 +142,7 @@ func TestACollectorThatIsAwayHurtsNobody(t *testing.T) {
 	}
 }
 
-// requireExemplar requires that how long RPCs took points to traces.
+// requireExemplar requires that the histogram of RPC durations has exemplars with trace ids.
 func requireExemplar(t *testing.T, i *instance) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.addr.String()+":9464/metrics", http.NoBody)

@@ -11,7 +11,7 @@ import (
 // settleTime is the time after a load in which its events pass through the outbox, NATS and their consumers.
 const settleTime = 5 * time.Second
 
-// costs measures the processor time of a request in each process. Unlike rates, it does not depend on the number of machines, nor on
+// costs measures, with several loads, the processor time of a request in each process. Unlike rates, it does not depend on the number of machines, nor on
 // other programs that use the machine.
 func (b *bench) costs(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
@@ -40,6 +40,7 @@ func (b *bench) costs(ctx context.Context) error {
 // cost runs a load and writes a row without a goal for each program that used processor time for it. It includes the consumers of the
 // events.
 func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
+	// The stack is idle before the load: the previous row has waited until its events were consumed.
 	before, err := spentByName()
 	if err != nil {
 		return err
@@ -48,6 +49,7 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	if err != nil {
 		return err
 	}
+	// The wait adds some idle time of each process, which is less than a microsecond per request.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -91,6 +93,7 @@ func spentByName() (map[string]int, error) {
 			name = "bench"
 		}
 		byName[name] += p.ticks
+		// The postmaster has reaped the backends of closed connections.
 		if name == "postgres" {
 			byName[name] += p.reaped
 		}

@@ -22,6 +22,7 @@ func (b *bench) creates(ctx context.Context) error {
 	if err := b.withoutGroupCommit(ctx, s); err != nil {
 		return err
 	}
+	// peak is the rate with 64 clients, for the comparison at half of it.
 	peak := 0.0
 	for _, c := range []struct {
 		clients, wallets int
@@ -48,6 +49,7 @@ func (b *bench) batches(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// 500 is the maximum of a bulk create. With 8 clients, a few requests are in flight at any time, as during imports.
 	const clients, size = 8, 500
 	var imports []request
 	for _, u := range s.writers[:clients] {
@@ -76,6 +78,7 @@ func (b *bench) inProcess(ctx context.Context) error {
 	if _, err := b.compareCreates(ctx, s, "creates in one process, 64 clients", 64, writers, 1.1); err != nil {
 		return err
 	}
+	// A tenth of the rows is enough, because a page does not depend on the size of the table.
 	readers, err := b.fill(ctx, s, b.rows/10, 100_000)
 	if err != nil {
 		return err
@@ -122,6 +125,7 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 		return err
 	}
 	const clients = 64
+	// The baseline's own peak rate.
 	raw, err := b.pgbench(ctx, s, script, clients, 0)
 	if err != nil {
 		return err
@@ -129,6 +133,7 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 	_, err = b.compare(ctx, comparison{
 		what: "creates at half of the peak rate, 99th percentile", unit: "ms", atMost: 4,
 		ours: func(ctx context.Context) (float64, error) {
+			// With this average pause, all clients together send half of the peak rate.
 			pause := time.Duration(clients / (peak / 2) * float64(time.Second))
 			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed, pause: pause})
 			return a.p99, err
@@ -161,6 +166,7 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 		return err
 	}
 	const clients = 8
+	// side measures one of the two stacks. Both are idle while the other one is measured.
 	side := func(s *stack) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
 			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed})

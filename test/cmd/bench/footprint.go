@@ -24,6 +24,7 @@ func (b *bench) footprint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A last load makes sure that each process has recently worked, also if only this theme is measured.
 	if _, err := b.wrk(ctx, s, load{clients: 64, requests: s.spending(writers), keyed: keyed}); err != nil {
 		return err
 	}
@@ -44,6 +45,7 @@ func (b *bench) footprint(ctx context.Context) error {
 			return err
 		}
 	}
+	// The idle stack must have the machine to itself.
 	if err := b.stop("large"); err != nil {
 		return err
 	}
@@ -59,6 +61,7 @@ func (b *bench) idle(ctx context.Context) error {
 	debug.FreeOSMemory()
 	// The stack first completes its start and reaches its longest polling intervals.
 	const settling, watching = 20 * time.Second, time.Minute
+	// spent returns the processor time of all processes in seconds.
 	spent := func() (sum float64, err error) {
 		all, err := processes()
 		for _, p := range all {
@@ -84,8 +87,9 @@ func (b *bench) idle(ctx context.Context) error {
 
 // process is this process or one of its descendants. Times are in ticks, and resident is in bytes.
 type process struct {
-	name            string
-	pid, parent     int
+	name        string
+	pid, parent int
+	// ticks is the processor time in user and kernel mode.
 	ticks, resident int
 	// reaped is the processor time of its children that have ended.
 	reaped int
@@ -138,6 +142,7 @@ func parseStat(line string) (process, error) {
 	}
 	p := process{name: line[start+1 : end]}
 	var user, system, reapedUser, reapedSystem, pages int
+	// fields begins with the third field of the line, so fields[11] is field 14 of the manual page.
 	for _, f := range []struct {
 		text string
 		into *int

@@ -46,6 +46,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// In-process services must not print their logs, and use the same setting of the garbage collector as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
 	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta)}
@@ -74,6 +75,8 @@ func profiled(name string, do func() error) error {
 	return do()
 }
 
+// run measures the selected themes in order. A stack that a theme has started is used by the following ones. Without a page, the table
+// is only printed.
 func run(ctx context.Context, o options, page string) (err error) {
 	defer ungroup()()
 	b, err := newBench(ctx, o)

@@ -77,6 +77,7 @@ func (c comparison) row(ours float64, theirs, ratios []float64) string {
 	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(ours), c.unit, against, ratio, goal, met)
 }
 
+// verdict is the last column of the table.
 func verdict(met bool) string {
 	if met {
 		return "met"
@@ -92,6 +93,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
+// median returns the upper median of values, which must not be empty.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
@@ -122,6 +124,7 @@ func (b *bench) write(ctx context.Context, page string) error {
 	if err != nil {
 		return err
 	}
+	// The setting changes the results, so it is part of their origin.
 	shared := "processes"
 	if sessionsShare() {
 		shared = "sessions"

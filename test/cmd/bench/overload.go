@@ -51,6 +51,7 @@ func (b *bench) overload(ctx context.Context) error {
 		return err // The first run fills caches and connection pools.
 	}
 	// Other load on the machine changes over time, so each round measures the capacity again, as multiple 0.
+	// 0 measures the capacity. The other rates are sent regardless of responses.
 	multiples := []float64{0, 0.5, 1, 2, 3}
 	byMultiple := map[float64][]outcome{}
 	for range min(b.rounds, overloadRounds) {
@@ -70,6 +71,7 @@ func (b *bench) overload(ctx context.Context) error {
 			byMultiple[m] = append(byMultiple[m], o)
 		}
 	}
+	// best is the maximum throughput, at any rate.
 	best := 0.0
 	for _, outcomes := range byMultiple {
 		best = max(best, medianOf(outcomes, func(o outcome) float64 { return o.created }))
@@ -106,6 +108,7 @@ func medianOf(outcomes []outcome, figure func(outcome) float64) float64 {
 // response.
 func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) {
 	results := filepath.Join(b.dir, "results")
+	// vegeta may be a command with arguments, such as taskset to select a core.
 	vegeta := func(arguments ...string) *exec.Cmd {
 		command := slices.Concat(b.vegeta, arguments)
 		return exec.CommandContext(ctx, command[0], command[1:]...)
@@ -137,6 +140,7 @@ func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return outcome{}, fmt.Errorf("parsing the output of vegeta: %w", err)
 		}
+		// The first row is the earliest request.
 		end = min(end, at+int(length))
 		if at+took > end {
 			code = noResponse
@@ -185,4 +189,5 @@ func (b *bench) writeTargets(s *stack) error {
 	return os.WriteFile(b.targets(), targets.Bytes(), 0o600)
 }
 
+// targets returns the name of the file with the requests.
 func (b *bench) targets() string { return filepath.Join(b.dir, "targets.json") }

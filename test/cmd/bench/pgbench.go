@@ -39,6 +39,7 @@ var createSQL string
 //go:embed prepare.sql
 var prepareSQL string
 
+// prepareBaseline creates the owners of the baseline's transactions in the ledger's tables.
 func (s *stack) prepareBaseline(ctx context.Context) error {
 	conn, err := s.superuser(ctx)
 	if err != nil {
@@ -136,6 +137,7 @@ func percentile99(dir string) (float64, error) {
 
 // baselineScript returns pgbench's script of a create for a random one of the owners. Its event has the size of Coffer's.
 func baselineScript(owners int) (string, error) {
+	// The size of the event matters, and not its content.
 	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: &ledgerv1.Transaction{
 		Id: someID, Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T00:00:00.000Z", Currency: "EUR", WalletId: someID,
 		CategoryId: someID, Type: "expense", CreatedAt: "2026-03-14T00:00:00.000Z", UpdatedAt: "2026-03-14T00:00:00.000Z",

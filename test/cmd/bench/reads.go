@@ -40,6 +40,7 @@ func (b *bench) reads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Readers with long, usual and short histories.
 	rich, usual := readers[0], readers[1]
 	readers, err = b.fill(ctx, small, 50_000, 1000)
 	if err != nil {
@@ -82,6 +83,7 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 		return nil, err
 	}
 	defer conn.Close(ctx)
+	// The histories end with the current month, so that the dashboard's window is full.
 	now := time.Now().UTC()
 	monthsEnd := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Second)
 	return readers, ledgertest.Fill(ctx, conn, monthsEnd, owners...)
@@ -98,6 +100,7 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 	if err := b.comparePages(ctx, large, rich, "pages of 50, 16 clients", 0.3); err != nil {
 		return err
 	}
+	// p99 measures the slow requests: a single slow combination would not change the median.
 	p99 := func(requests ...request) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
 			a, err := b.wrk(ctx, large, load{clients: 8, requests: requests})
@@ -129,6 +132,7 @@ func listRequests(ctx context.Context, u user) ([]request, error) {
 	wallet, category := "walletId="+wallets.Wallets[0].ID, "categoryId="+categories.Categories[0].ID
 	month := time.Now().AddDate(0, -3, 0).Format("2006-01")
 	var requests []request
+	// The values match few, many or no transactions that ledgertest.Fill creates.
 	for _, filter := range []string{
 		"", wallet, wallet + "&walletId=" + wallets.Wallets[1].ID, category, wallet + "&" + category, "type=expense", "type=income",
 		"currency=EUR", "currency=JPY", "currency=CHF", "from=" + month + "-01&to=" + month + "-28", "minAmount=-150&maxAmount=-100",
@@ -160,6 +164,7 @@ func (b *bench) comparePages(ctx context.Context, s *stack, u user, what string,
 
 // compareBudgets compares a list of 50 budgets with a list of one. Both take one call to the ledger.
 func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
+	// One writer gets 50 budgets, the other one.
 	for i, u := range s.writers[:2] {
 		for n := range []int{50, 1}[i] {
 			err := u.call(ctx, http.MethodPost, "/api/v1/budgets", map[string]any{
@@ -178,6 +183,7 @@ func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 
 // compareMedians compares the median latencies of two requests, with four clients each.
 func (b *bench) compareMedians(ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request) error {
+	// side measures one request on one stack.
 	side := func(s *stack, r request) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
 			a, err := b.wrk(ctx, s, load{clients: 4, requests: []request{r}})

@@ -25,6 +25,7 @@ var partitionSQL string
 
 // replica is an additional ledger for a stack, and a gateway that calls it. Both are separate processes.
 type replica struct {
+	// stack is a copy of the original stack with the URL of the additional gateway. Users, database and other services are the same.
 	*stack
 	processes []*exec.Cmd
 }
@@ -49,6 +50,7 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, second.stop()) }()
+	// With one user, all creates update the same balance, and the two ledgers wait for each other's locks.
 	for _, users := range []int{writers, 1} {
 		what := "creates with two replicas of the ledger, 64 clients, against one replica"
 		if users == 1 {
@@ -58,6 +60,7 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 			what: what, unit: "/s",
 			ours: func(ctx context.Context) (float64, error) {
 				rates, failures := make(chan float64, 2), make(chan error, 2)
+				// Each ledger gets half of the clients.
 				for i, half := range []*stack{s, second.stack} {
 					go func() {
 						a, err := b.wrk(ctx, half, load{clients: 32, requests: s.spending(users), keyed: keyed, name: fmt.Sprint(i)})
@@ -94,6 +97,7 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, partitioned.stop()) }()
+	// Both sides run in additional processes, so that they differ only in the tables.
 	whole, err := b.replica(ctx, s, "ledger")
 	if err != nil {
 		return err
@@ -139,6 +143,7 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 	if err != nil {
 		return nil, errors.Join(err, br.stop())
 	}
+	// The gateway calls the new ledger, and the other services of the stack.
 	front, err := br.start(ctx, filepath.Join(b.programs, "gateway"), append(environment, "LEDGER_ADDR="+ledger))
 	if err != nil {
 		return nil, errors.Join(err, br.stop())
@@ -150,6 +155,7 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 // start starts a service on a free port, and returns its address, which is in the first line of its log.
 func (br *replica) start(ctx context.Context, program string, environment []string) (string, error) {
 	name := filepath.Base(program)
+	// The certificates are empty unless the stack uses mutual TLS.
 	certificates := br.Certificates[name]
 	cmd := exec.CommandContext(ctx, program)
 	cmd.Env = append(append(os.Environ(), environment...), "LISTEN_ADDR=127.0.0.1:0", "METRICS_ADDR=127.0.0.1:0", "HEALTH_ADDR=",
@@ -182,6 +188,7 @@ func (br *replica) start(ctx context.Context, program string, environment []stri
 	}
 }
 
+// listening matches the log line with the address of a service.
 var listening = regexp.MustCompile(`"msg":"starting".*"address":"([^"]+)"`)
 
 // await sends a request until it succeeds.
@@ -207,6 +214,7 @@ func (br *replica) await(ctx context.Context) error {
 func (br *replica) stop() error {
 	var failures []error
 	for _, p := range br.processes {
+		// The error of a process that the signal has ended is expected.
 		err := errors.Join(p.Process.Signal(syscall.SIGTERM), p.Wait())
 		if err != nil && !strings.Contains(err.Error(), "signal") {
 			failures = append(failures, err)

@@ -49,6 +49,7 @@ func (collector) Export(context.Context, *collectorv1.ExportTraceServiceRequest)
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
+// newBench builds the programs and starts the collector. close removes both.
 func newBench(ctx context.Context, o options) (*bench, error) {
 	dir, err := os.MkdirTemp("", "coffer-bench-")
 	if err != nil {
@@ -69,6 +70,7 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	return b, nil
 }
 
+// close stops all stacks and removes their data.
 func (b *bench) close() error {
 	var failures []error
 	for _, s := range b.stacks {
@@ -114,6 +116,7 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	return s, s.prepareBaseline(ctx)
 }
 
+// stop stops one stack, to free the machine for the following measurements.
 func (b *bench) stop(name string) error {
 	s := b.stacks[name]
 	delete(b.stacks, name)

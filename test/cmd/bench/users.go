@@ -21,6 +21,7 @@ type user struct {
 	wallet, category string
 }
 
+// newUser registers a user and signs in.
 func (s *stack) newUser(ctx context.Context) (user, error) {
 	u := user{base: s.URL}
 	email := uuid.NewString() + "@example.com"
@@ -81,6 +82,7 @@ func (u user) previews(ctx context.Context, photo []byte) error {
 	return u.send(ctx, http.MethodPost, "/api/v1/transaction/receipt?dryRun=true", w.FormDataContentType(), form.Bytes(), nil)
 }
 
+// send sends a request with any body. A response with an error status is an error.
 func (u user) send(ctx context.Context, method, path, kind string, body []byte, answer any) error {
 	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -120,6 +122,7 @@ func (u user) imports(n int) request {
 	return request{method: http.MethodPost, path: "/api/v1/transaction/batch", token: u.token, body: `{"transactions":[` + items + `]}`}
 }
 
+// transaction returns the JSON of an expense.
 func (u user) transaction() string {
 	return fmt.Sprintf(`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`, u.wallet, u.category)
 }

@@ -43,6 +43,7 @@ func (b *bench) wrk(ctx context.Context, s *stack, l load) (result, error) {
 	for i, r := range l.requests {
 		fmt.Fprintf(&script, "requests[%d] = {%q, %q, %q, %q}\n", i+1, r.method, r.path, "Bearer "+r.token, r.body)
 	}
+	// wrk.lua reads these variables. Its pause is in milliseconds.
 	fmt.Fprintf(&script, "keyed = %g\npause = %g\n%s", l.keyed, l.pause.Seconds()*1000, wrkScript)
 	name := filepath.Join(b.dir, "load"+l.name+".lua")
 	if err := os.WriteFile(name, []byte(script.String()), 0o600); err != nil {
@@ -62,6 +63,7 @@ var (
 	wrkSlow   = regexp.MustCompile(`99%\s+([0-9.]+[a-z]+)`)
 )
 
+// parseWrk parses the output of wrk with --latency.
 func parseWrk(out []byte) (result, error) {
 	perSecond, middle, slow := wrkRate.FindSubmatch(out), wrkMedian.FindSubmatch(out), wrkSlow.FindSubmatch(out)
 	if perSecond == nil || middle == nil || slow == nil || bytes.Contains(out, []byte("Non-2xx")) || bytes.Contains(out, []byte("Socket errors")) {

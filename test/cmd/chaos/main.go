@@ -32,6 +32,7 @@ func main() {
 	}
 }
 
+// run builds the programs, runs the faults and prints the report.
 func run(ctx context.Context, o chaos.Options) (err error) {
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	if o.Seed == 0 {

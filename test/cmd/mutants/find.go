@@ -31,6 +31,7 @@ func (m mutant) apply(source []byte) []byte {
 	return slices.Concat(source[:m.from], []byte(m.text), source[m.to:])
 }
 
+// oneLine replaces each sequence of white space with a space, so that a mutant is printed in one line.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if s == "" {
@@ -63,14 +64,16 @@ func find(dir string) ([]mutant, error) {
 	return all, nil
 }
 
-// finder collects the mutants of one file.
+// finder collects the mutants of one file. Its methods are named after the syntax that they inspect.
 type finder struct {
 	file   string
 	source []byte
-	set    *token.FileSet
-	found  []mutant
+	// set maps positions of the syntax tree to offsets in the source.
+	set   *token.FileSet
+	found []mutant
 }
 
+// findIn returns the mutants of one file, in the order of their positions.
 func findIn(file string, source []byte) ([]mutant, error) {
 	f := &finder{file: file, source: source, set: token.NewFileSet()}
 	parsed, err := parser.ParseFile(f.set, file, source, 0)
@@ -80,6 +83,7 @@ func findIn(file string, source []byte) ([]mutant, error) {
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
+			// Import paths are string literals, but no SQL.
 			return false
 		case *ast.IfStmt:
 			f.check(n)
@@ -104,6 +108,7 @@ func findIn(file string, source []byte) ([]mutant, error) {
 
 func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }
 
+// add adds a mutant that replaces the source from one offset to another.
 func (f *finder) add(kind string, from, to int, text string) {
 	f.found = append(f.found, mutant{
 		file: f.file, line: 1 + strings.Count(string(f.source[:from]), "\n"), kind: kind, from: from, to: to,
@@ -111,6 +116,7 @@ func (f *finder) add(kind string, from, to int, text string) {
 	})
 }
 
+// text returns the source of a node.
 func (f *finder) text(n ast.Node) string {
 	return string(f.source[f.offset(n.Pos()):f.offset(n.End())])
 }
@@ -138,6 +144,7 @@ func (f *finder) caseCheck(n *ast.CaseClause) {
 	f.add("case removed", f.offset(n.List[0].Pos()), f.offset(n.List[0].End()), "false && ("+f.text(n.List[0])+")")
 }
 
+// isCondition reports whether a case is a Boolean expression, and not a value of a switch with a tag.
 func isCondition(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
@@ -148,6 +155,7 @@ func isCondition(e ast.Expr) bool {
 	return false
 }
 
+// leaves reports whether a block ends with return, break, continue or goto.
 func leaves(body *ast.BlockStmt) bool {
 	if len(body.List) == 0 {
 		return false
@@ -170,6 +178,7 @@ func isFailure(cond ast.Expr) bool {
 	return ok && isIdent && strings.HasPrefix(strings.ToLower(left.Name), "err") && right.Name == "nil"
 }
 
+// callsChecking reports whether the statement before a condition calls a function that decides something.
 func callsChecking(init ast.Stmt) bool {
 	assign, ok := init.(*ast.AssignStmt)
 	if !ok || len(assign.Rhs) != 1 {
@@ -179,6 +188,7 @@ func callsChecking(init ast.Stmt) bool {
 	return ok && checking.MatchString(calledName(call))
 }
 
+// calledName returns the name of the called function or method, or "" for other calls.
 func calledName(call *ast.CallExpr) string {
 	switch fun := call.Fun.(type) {
 	case *ast.Ident:
@@ -211,11 +221,13 @@ func (f *finder) call(n *ast.CallExpr) {
 	}
 }
 
+// isPackage reports whether a selector's left side is a package with a function of that name, and not a time.
 func isPackage(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && (id.Name == "time" || id.Name == "context")
 }
 
+// limit matches comparisons with a limit, a size or a time.
 var limit = regexp.MustCompile(`(?i)max|most|limit|len\(|count|total|expire|until|age|now|ttl`)
 
 // comparison moves a limit by one.

@@ -14,14 +14,14 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// connectionReserve is what PostgreSQL keeps for superusers, migrations, the operator and psql.
+// connectionReserve is the number of PostgreSQL's connections for superusers, migrations, the operator and psql.
 const connectionReserve = 30
 
-// demand is how many connections pods may open: when all replicas run, and during a rollout, when as many old pods may still
-// be terminating.
+// demand is the maximum number of connections that pods open: with all replicas, and during a rollout, when as many old pods may
+// still be terminating.
 type demand struct{ steady, rollout int }
 
-// demands are those of each service, and of all in "".
+// demands returns the demand of each service, and the total under the key "".
 func demands(t *testing.T, overlay string) map[string]demand {
 	t.Helper()
 	replicas := map[string]int{}
@@ -36,7 +36,7 @@ func demands(t *testing.T, overlay string) map[string]demand {
 			continue
 		}
 		m := size.FindStringSubmatch(url)
-		require.NotNil(t, m, "%s: the size of its pool is not fixed", d.Name)
+		require.NotNil(t, m, "DATABASE_URL of %s needs pool_max_conns", d.Name)
 		pool := number(t, m[1])
 		is := demand{
 			steady:  pool * (replicas[d.Name] + d.Spec.Strategy.RollingUpdate.MaxSurge.IntValue()),
@@ -49,24 +49,24 @@ func demands(t *testing.T, overlay string) map[string]demand {
 	return found
 }
 
-// TestConnections compares what the pods may open with the limits of the poolers and of PostgreSQL. Poolers share connections
-// at random, and one of them may be away, so that each must hold the steady state alone.
+// TestConnections compares the connections of the pods with the limits of the poolers and of PostgreSQL. Connections are distributed
+// randomly over the poolers, and one of these may be unavailable. So each pooler alone must be enough for the steady state.
 func TestConnections(t *testing.T) {
 	t.Parallel()
-	asked := demands(t, "production")
+	needed := demands(t, "production")
 	pooler := manifests[*cnpg.Pooler](t, "production")[0]
 	limit := func(name string) int { return number(t, pooler.Spec.PgBouncer.Parameters[name]) }
 	instances := int(*pooler.Spec.Instances)
-	for service, d := range asked {
+	for service, d := range needed {
 		if service == "" {
 			continue
 		}
 		require.LessOrEqual(t, d.steady, limit("default_pool_size"), service)
 		require.LessOrEqual(t, d.rollout, instances*limit("default_pool_size"), service)
 	}
-	require.LessOrEqual(t, asked[""].steady, limit("max_db_connections"))
-	require.LessOrEqual(t, asked[""].rollout, instances*limit("max_db_connections"))
-	require.LessOrEqual(t, asked[""].rollout, limit("max_client_conn"))
+	require.LessOrEqual(t, needed[""].steady, limit("max_db_connections"))
+	require.LessOrEqual(t, needed[""].rollout, instances*limit("max_db_connections"))
+	require.LessOrEqual(t, needed[""].rollout, limit("max_client_conn"))
 	parameters := manifests[*cnpg.Cluster](t, "production")[0].Spec.PostgresConfiguration.Parameters
 	require.LessOrEqual(t, instances*limit("max_db_connections")+connectionReserve, number(t, parameters["max_connections"]))
 
@@ -85,7 +85,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// TestRequests checks that in production a pod asks for about what it uses when the autoscaler adds another.
+// TestRequests checks that a pod in production requests about the CPU that it uses when the autoscaler adds another pod.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
@@ -94,7 +94,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestPriority checks that the stores come before the services. The collector is expendable.
+// TestPriority checks that the stores have a higher priority than the services. The collector has none.
 func TestPriority(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {

@@ -19,13 +19,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// These tests need the dev overlay on a cluster: kubectl's, whose gateway BASE_URL reaches. make k8s-test sets it.
+// These tests need the dev overlay on kubectl's current cluster, and BASE_URL as the URL of its gateway. make k8s-test sets it.
 
-// TestARollingRestartUnderLoadLosesNoRequest restarts the ledger twice in a row, so that pods which some cache of DNS has not
-// seen yet terminate already. The load goes on until the last old pod is gone.
+// TestRollingRestart restarts each service under load, and no request may fail. The ledger is restarted twice in a row, so that pods
+// terminate before all DNS caches contain them. The load ends after the last old pod.
 //
-//nolint:paralleltest // It restarts what the others use.
-func TestARollingRestartUnderLoadLosesNoRequest(t *testing.T) {
+//nolint:paralleltest // It restarts services that the other tests use.
+func TestRollingRestart(t *testing.T) {
 	l := startLoad(t)
 	before := pods(t)
 	for _, service := range []string{"gateway", "ledger", "ledger", "auth", "budget", "ocr"} {
@@ -45,10 +45,10 @@ func pods(t *testing.T) []string {
 	return strings.Fields(kubectl(t, "get", "pods", "--selector="+selector, "--output=name"))
 }
 
-// TestAKilledPodCostsNoEntry kills without warning: requests may fail, but what was acknowledged is there, once.
+// TestKilledPod kills pods without a grace period. Requests may fail, but each acknowledged transaction exists once.
 //
-//nolint:paralleltest // It restarts what the others use.
-func TestAKilledPodCostsNoEntry(t *testing.T) {
+//nolint:paralleltest // It restarts services that the other tests use.
+func TestKilledPod(t *testing.T) {
 	for _, service := range []string{"ledger", "gateway"} {
 		l := startLoad(t)
 		pod := strings.Fields(kubectl(t, "get", "pods", "-l", nameLabel+"="+service, "-o", "jsonpath={.items[*].metadata.name}"))[0]
@@ -58,10 +58,10 @@ func TestAKilledPodCostsNoEntry(t *testing.T) {
 	}
 }
 
-// TestAStrangerReachesNobody runs a gateway whose pod no policy names: it never gets ready, for nothing answers it.
+// TestUnlistedPod runs a gateway in a pod that no NetworkPolicy allows. It cannot connect to the services, so it never becomes ready.
 //
-//nolint:paralleltest // The others restart what it asks for.
-func TestAStrangerReachesNobody(t *testing.T) {
+//nolint:paralleltest // The other tests restart services that it calls.
+func TestUnlistedPod(t *testing.T) {
 	requireCluster(t)
 	var gateway appsv1.Deployment
 	require.NoError(t, json.Unmarshal([]byte(kubectl(t, "get", "deployment", "gateway", "-o", "json")), &gateway))
@@ -80,7 +80,7 @@ func TestAStrangerReachesNobody(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	t.Cleanup(func() { kubectl(t, "delete", "pod", "stranger", "--grace-period=1") })
 	if err := exec.Command("kubectl", "--namespace=coffer", "wait", "--for=condition=Ready", "pod/stranger", "--timeout=45s").Run(); err == nil {
-		t.Skip("NOT SHOWN: this cluster's network does not enforce NetworkPolicies; the stranger reached everybody")
+		t.Skip("NOT SHOWN: this cluster's network does not enforce NetworkPolicies; the pod reached all services")
 	}
 }
 
@@ -132,7 +132,8 @@ func (l *load) work(worker int) {
 	}
 }
 
-// stop requires that the wallet holds what was acknowledged, and at most what failed besides.
+// stop requires that the wallet's balance includes all acknowledged transactions, and otherwise only those whose request failed. It
+// returns the number of acknowledged ones.
 func (l *load) stop(t *testing.T) int64 {
 	t.Helper()
 	close(l.done)

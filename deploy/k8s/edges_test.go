@@ -20,11 +20,12 @@ import (
 
 const nameLabel = "app.kubernetes.io/name"
 
-// replicas are the edges between servers of one kind, which only production has.
+// replicas are the edges between replicas of NATS and of PostgreSQL, which exist only in production.
 var replicas = []string{"nats nats:6222", "postgres postgres:5432", "postgres postgres:8000"}
 
-// TestTheNetworkAllowsTheCallGraphAndNothingElse derives the graph from the settings that the services read.
-func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
+// TestNetworkPoliciesMatchCallGraph compares the policies with the call graph, which it derives from the required settings of the
+// services.
+func TestNetworkPoliciesMatchCallGraph(t *testing.T) {
 	t.Parallel()
 	called := callGraph(t)
 	require.NotEmpty(t, called)
@@ -54,20 +55,20 @@ func TestTheNetworkAllowsTheCallGraphAndNothingElse(t *testing.T) {
 				add(outOf, selves, named(t, rule.To), rule.Ports)
 			}
 		}
-		require.True(t, denied, "everything is denied first")
-		require.Equal(t, map[string]bool{"budget": true}, outside, "webhooks alone leave the cluster")
+		require.True(t, denied, "one policy must deny everything by default")
+		require.Equal(t, map[string]bool{"budget": true}, outside, "only webhooks may leave the cluster")
 		want := called
 		if overlay == "production" {
 			want = slices.Sorted(slices.Values(slices.Concat(called, replicas)))
 		}
 		require.Equal(t, want, slices.Sorted(maps.Keys(into)), "%s: ingress", overlay)
-		// The operator's own server lets Postgres out to the API server, which no policy can name.
+		// PostgreSQL's egress to the API server has no name that this test could compare.
 		require.Equal(t, want, slices.Sorted(maps.Keys(outOf)), "%s: egress", overlay)
 	}
 }
 
-// TestNetworkPolicy_names checks that pods reach cluster DNS, and the cache of DNS on their node where there is one.
-func TestNetworkPolicy_names(t *testing.T) {
+// TestNetworkPolicyForDNS checks that pods may connect to the cluster's DNS and to a DNS cache on their node.
+func TestNetworkPolicyForDNS(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		policies := manifests[*networkingv1.NetworkPolicy](t, overlay)
@@ -87,12 +88,12 @@ func TestNetworkPolicy_names(t *testing.T) {
 
 func TestManifests(t *testing.T) {
 	t.Parallel()
-	t.Run("do_not_allow_webhooks_to_private_addresses", func(t *testing.T) {
+	t.Run("do not allow webhooks to private addresses", func(t *testing.T) {
 		t.Parallel()
 		const setting = "WEBHOOK_PRIVATE_ADDRESSES"
 		code, err := os.ReadFile("../../services/budget/budget.go")
 		require.NoError(t, err)
-		require.Contains(t, string(code), `env:"`+setting+`"`, "the setting has another name")
+		require.Contains(t, string(code), `env:"`+setting+`"`, "the setting was renamed")
 		files := 0
 		for _, dir := range []string{"base", "components", "overlays"} {
 			require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -109,8 +110,9 @@ func TestManifests(t *testing.T) {
 	})
 }
 
-// TestOnlyTheProxiesReachWhoProvesTheHost is about cert-manager's pods for HTTP-01, which live beside the Certificate.
-func TestOnlyTheProxiesReachWhoProvesTheHost(t *testing.T) {
+// TestNetworkPolicyForHTTPChallenge checks that only the proxies may connect to cert-manager's pods for HTTP-01 challenges, which run
+// in the namespace of the Certificate.
+func TestNetworkPolicyForHTTPChallenge(t *testing.T) {
 	t.Parallel()
 	policies := manifests[*networkingv1.NetworkPolicy](t, "production")
 	solver := policies[slices.IndexFunc(policies, isSolver)]
@@ -125,31 +127,32 @@ func isSolver(p *networkingv1.NetworkPolicy) bool {
 	return p.Spec.PodSelector.MatchLabels[acme.SolverIdentificationLabelKey] == "true"
 }
 
-func TestEveryServiceIsToldWhomItCalls(t *testing.T) {
+// TestServiceAddresses checks that each service has its required settings, and the right addresses of the services that it calls.
+func TestServiceAddresses(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		for _, d := range deployments(t, overlay) {
-			told := map[string]string{}
+			environment := map[string]string{}
 			for _, e := range d.Spec.Template.Spec.Containers[0].Env {
-				told[e.Name] = e.Value
+				environment[e.Name] = e.Value
 			}
 			for _, name := range required(t, d.Name) {
-				require.Contains(t, told, name, d.Name)
+				require.Contains(t, environment, name, d.Name)
 				if callee, ok := strings.CutSuffix(name, "_ADDR"); ok {
-					require.Equal(t, strings.ToLower(callee)+":9000", told[name], d.Name)
+					require.Equal(t, strings.ToLower(callee)+":9000", environment[name], d.Name)
 				}
 			}
 		}
 	}
 }
 
-// named are the peers that are chosen by name; those in other namespaces are not Coffer's.
+// named returns the names of the peers. It omits peers in other namespaces, which do not belong to Coffer.
 func named(t *testing.T, peers []networkingv1.NetworkPolicyPeer) []string {
 	t.Helper()
 	var names []string
 	for _, p := range peers {
 		if p.NamespaceSelector != nil {
-			require.NotEmpty(t, p.NamespaceSelector.MatchLabels, "not from everywhere")
+			require.NotEmpty(t, p.NamespaceSelector.MatchLabels, "a policy must not allow all namespaces")
 			continue
 		}
 		require.NotNil(t, p.PodSelector)
@@ -165,7 +168,7 @@ func named(t *testing.T, peers []networkingv1.NetworkPolicyPeer) []string {
 	return names
 }
 
-// requireInternet requires that nothing private is among the addresses.
+// requireInternet requires that the peers exclude all private addresses.
 func requireInternet(t *testing.T, peers []networkingv1.NetworkPolicyPeer) {
 	t.Helper()
 	for _, p := range peers {
@@ -190,12 +193,12 @@ func add(edges map[string]bool, from, to []string, ports []networkingv1.NetworkP
 	}
 }
 
-// callGraph lists "caller callee:port".
+// callGraph returns the edges of the call graph as "caller callee:port".
 func callGraph(t *testing.T) []string {
 	t.Helper()
 	edges := []string{"migration postgres:5432"}
 	for _, service := range services {
-		// Spans.
+		// Each service exports spans.
 		edges = append(edges, service+" collector:4317")
 		for _, name := range required(t, service) {
 			switch callee, isAddr := strings.CutSuffix(name, "_ADDR"); {
@@ -212,7 +215,7 @@ func callGraph(t *testing.T) []string {
 	return edges
 }
 
-// required are the variables without which a service does not start, read off its Config.
+// required returns the variables without which a service does not start, according to the tags of its Config.
 func required(t *testing.T, service string) []string {
 	t.Helper()
 	dir := "../../services/" + service

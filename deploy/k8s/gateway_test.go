@@ -7,8 +7,8 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// TestOnlyAStreamMayTakeForever is about proxies, which would cut it off at the deadline of the other requests.
-func TestOnlyAStreamMayTakeForever(t *testing.T) {
+// TestHTTPRouteTimeouts checks that event streams have no timeout in the proxies, and all other requests have one.
+func TestHTTPRouteTimeouts(t *testing.T) {
 	t.Parallel()
 	unlimited := map[string]bool{}
 	for _, route := range manifests[*gatewayv1.HTTPRoute](t, "production") {
@@ -16,7 +16,7 @@ func TestOnlyAStreamMayTakeForever(t *testing.T) {
 			if len(rule.BackendRefs) == 0 {
 				continue
 			}
-			require.NotNil(t, rule.Timeouts, "a proxy's own deadline is not known")
+			require.NotNil(t, rule.Timeouts, "without a timeout, the proxy's default applies, which is unknown")
 			if *rule.Timeouts.Request != "0s" {
 				continue
 			}

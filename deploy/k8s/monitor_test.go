@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// TestPrometheusFindsEachPodOnceUnderItsName is about the label job, by which alerts tell who is down.
-func TestPrometheusFindsEachPodOnceUnderItsName(t *testing.T) {
+// TestPodMonitors checks that Prometheus scrapes each pod once, with the service's name as label job. Alerts use this label to report
+// the service that is down.
+func TestPodMonitors(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
 		require.Equal(t, []string{d.Name + ":9464"}, found(t, d.Spec.Template.Labels, d.Spec.Template.Spec), d.Name)
@@ -26,11 +27,11 @@ func TestPrometheusFindsEachPodOnceUnderItsName(t *testing.T) {
 		require.Equal(t, []string{"postgres:9187"}, found(t, instance.Labels, instance.Spec))
 	}
 	for _, p := range poolers(t, "production") {
-		require.Empty(t, found(t, p.Spec.Template.Labels, p.Spec.Template.Spec), "alerts on instances do not mean poolers")
+		require.Empty(t, found(t, p.Spec.Template.Labels, p.Spec.Template.Spec), "alerts on PostgreSQL's instances must not include poolers")
 	}
 }
 
-// found lists job:port for each time that a monitor finds a pod.
+// found returns job:port for each endpoint of a PodMonitor that selects the pod.
 func found(t *testing.T, of map[string]string, pod corev1.PodSpec) []string {
 	t.Helper()
 	var found []string
@@ -51,7 +52,8 @@ func found(t *testing.T, of map[string]string, pod corev1.PodSpec) []string {
 	return found
 }
 
-func TestThePoliciesLetPrometheusAsk(t *testing.T) {
+// TestNetworkPolicyForPrometheus checks that Prometheus may connect to the metrics of each pod, and to no other port.
+func TestNetworkPolicyForPrometheus(t *testing.T) {
 	t.Parallel()
 	admitted := map[string]bool{}
 	for _, policy := range manifests[*networkingv1.NetworkPolicy](t, "production") {
@@ -68,8 +70,8 @@ func TestThePoliciesLetPrometheusAsk(t *testing.T) {
 	require.Equal(t, map[string]bool{":9464": true, "postgres:9187": true}, admitted)
 }
 
-// TestTheAlertKnowsHowManyReplicasThereAre holds the number in it to that of the instances.
-func TestTheAlertKnowsHowManyReplicasThereAre(t *testing.T) {
+// TestReplicaAlert compares the number of replicas in the alert with the number of instances.
+func TestReplicaAlert(t *testing.T) {
 	t.Parallel()
 	var alerts []string
 	for _, rules := range manifests[*monitoring.PrometheusRule](t, "production") {

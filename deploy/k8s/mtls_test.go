@@ -14,23 +14,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func TestInProductionEveryServiceShowsACertificateThatIsItsAlone(t *testing.T) {
+// TestServiceCertificates checks that in production each service has a separate certificate for its name only.
+func TestServiceCertificates(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
 		pod := d.Spec.Template.Spec
 		certificate, at := shown(t, pod)
-		require.Equal(t, []string{d.Name}, certificate.Spec.DNSNames, "the name that the others know it by, and no other")
-		told := map[string]string{}
+		require.Equal(t, []string{d.Name}, certificate.Spec.DNSNames, "the certificate must be for the service's name only")
+		environment := map[string]string{}
 		for _, e := range pod.Containers[0].Env {
-			told[e.Name] = e.Value
+			environment[e.Name] = e.Value
 		}
-		require.Equal(t, at+"/tls.crt", told["TLS_CERT"], d.Name)
-		require.Equal(t, at+"/tls.key", told["TLS_KEY"], d.Name)
-		require.Equal(t, at+"/ca.crt", told["TLS_CA"], d.Name)
+		require.Equal(t, at+"/tls.crt", environment["TLS_CERT"], d.Name)
+		require.Equal(t, at+"/tls.key", environment["TLS_KEY"], d.Name)
+		require.Equal(t, at+"/ca.crt", environment["TLS_CA"], d.Name)
 	}
 }
 
-// shown is the certificate that a pod's first container finds in the folder at.
+// shown returns the certificate of a pod, and the folder at which it is mounted in the first container.
 func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certificate, at string) {
 	t.Helper()
 	mounted := slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool { return v.Secret == nil })
@@ -38,7 +39,7 @@ func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certifica
 	in := slices.DeleteFunc(manifests[*certmanager.Certificate](t, "production"), func(c *certmanager.Certificate) bool {
 		return c.Spec.SecretName != mounted[0].Secret.SecretName
 	})
-	require.Len(t, in, 1, "one certificate in one secret")
+	require.Len(t, in, 1, "the secret must belong to exactly one certificate")
 	require.Equal(t, "authority", in[0].Spec.IssuerRef.Name)
 	require.False(t, in[0].Spec.IsCA)
 	require.ElementsMatch(t, []certmanager.KeyUsage{certmanager.UsageDigitalSignature, certmanager.UsageServerAuth, certmanager.UsageClientAuth}, in[0].Spec.Usages)
@@ -46,8 +47,8 @@ func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certifica
 	return in[0], mounts[slices.IndexFunc(mounts, func(m corev1.VolumeMount) bool { return m.Name == mounted[0].Name })].MountPath
 }
 
-// TestInProductionNATSIsEncryptedToo is about the words of the settings; test/production runs servers with them.
-func TestInProductionNATSIsEncryptedToo(t *testing.T) {
+// TestNATSCertificates checks the text of NATS's configuration in production. test/production runs servers with it.
+func TestNATSCertificates(t *testing.T) {
 	t.Parallel()
 	set := manifests[*appsv1.StatefulSet](t, "production")[0]
 	require.Equal(t, "nats", set.Name)
@@ -72,13 +73,14 @@ func TestInProductionNATSIsEncryptedToo(t *testing.T) {
 	}
 
 	reloader := pod.InitContainers[0]
-	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy, "a rotated certificate is read while the server runs")
+	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy, "the reloader must run as long as the server")
 	require.Subset(t, reloader.Args, []string{at + "/tls.crt", at + "/ca.crt"})
 	require.True(t, *pod.ShareProcessNamespace)
 }
 
-// TestInProductionServicesKnowTheirDatabase is about the certificate of instances and poolers, and who asks for it.
-func TestInProductionServicesKnowTheirDatabase(t *testing.T) {
+// TestDatabaseCertificates checks the certificate of PostgreSQL's instances and poolers in production, and that services, migrations
+// and poolers verify it.
+func TestDatabaseCertificates(t *testing.T) {
 	t.Parallel()
 	cluster, pooled := manifests[*cnpg.Cluster](t, "production")[0], manifests[*cnpg.Pooler](t, "production")[0]
 	require.Equal(t, cluster.Spec.Certificates.ServerTLSSecret, cluster.Spec.Certificates.ServerCASecret)
@@ -87,7 +89,7 @@ func TestInProductionServicesKnowTheirDatabase(t *testing.T) {
 	certificate := certificates[slices.IndexFunc(certificates, func(c *certmanager.Certificate) bool {
 		return c.Spec.SecretName == cluster.Spec.Certificates.ServerTLSSecret
 	})]
-	require.Equal(t, "authority", certificate.Spec.IssuerRef.Name, "that of the services' own certificates")
+	require.Equal(t, "authority", certificate.Spec.IssuerRef.Name, "the authority must be the one of the services' certificates")
 	require.Contains(t, certificate.Spec.SecretTemplate.Labels, "cnpg.io/reload")
 
 	config := manifests[*corev1.ConfigMap](t, "production")
@@ -111,7 +113,8 @@ func TestInProductionServicesKnowTheirDatabase(t *testing.T) {
 	}
 }
 
-func TestMigrationJob_knows_its_database(t *testing.T) {
+// TestMigrationJobCertificates checks that the Jobs have the certificate of the database's authority.
+func TestMigrationJobCertificates(t *testing.T) {
 	t.Parallel()
 	cluster := manifests[*cnpg.Cluster](t, "production")[0]
 	for _, j := range manifests[*batchv1.Job](t, "production") {
@@ -119,14 +122,14 @@ func TestMigrationJob_knows_its_database(t *testing.T) {
 		require.Len(t, pod.Volumes, 1)
 		secret := pod.Volumes[0].Secret
 		require.Equal(t, cluster.Spec.Certificates.ServerCASecret, secret.SecretName)
-		require.Equal(t, []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, secret.Items, "the authority, and no key")
+		require.Equal(t, []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, secret.Items, "the Job must not have a key")
 		c := pod.Containers[0]
 		require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: c.VolumeMounts[0].MountPath + "/ca.crt"})
 	}
 }
 
-// TestProbesNeedNoCertificate is about the kubelet, which speaks no TLS to a gRPC probe.
-func TestProbesNeedNoCertificate(t *testing.T) {
+// TestProbesWithoutCertificate checks that gRPC probes use a port without TLS, because the kubelet has no certificate.
+func TestProbesWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
 		t.Helper()

@@ -16,32 +16,34 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// services are what runs as Deployments.
+// services are the Deployments of Coffer.
 var services = []string{"auth", "budget", "gateway", "ledger", "ocr"}
 
-// Seconds.
+// Times in seconds.
 const (
-	// drainTime is how long internal/rpc and the gateway finish requests in flight, and afterTime what closing takes.
+	// drainTime is the time in which internal/rpc and the gateway finish requests in flight, and afterTime the time to close connections
+	// and flush telemetry.
 	drainTime = 20
 	afterTime = 10
-	// dnsCache is the TTL of CoreDNS in kubeadm and AKS, and how long its cache keeps an answer.
+	// dnsCache is the TTL of CoreDNS in kubeadm and AKS, and the time for which its cache stores an answer.
 	dnsCache = 30
-	// nodeCache is how long a second cache, NodeLocal DNSCache, may keep an answer whose TTL is over.
+	// nodeCache is the time for which a second cache, NodeLocal DNSCache, may return an answer whose TTL has expired.
 	nodeCache = 5
-	// resolveInterval is that of internal/app: gRPC asks DNS again at most this often.
+	// resolveInterval is the setting in internal/app: the minimum time between two DNS queries of gRPC.
 	resolveInterval = 1
-	// endpointDelay allows for the EndpointSlice to be written and to reach DNS, and for one repeated DNS query.
+	// endpointDelay is the time until the EndpointSlice is written and DNS has it, plus one repeated DNS query.
 	endpointDelay = 8
 )
 
-func TestEveryPodIsConfined(t *testing.T) {
+// TestPodSecurity checks the security context of each pod, and that no pod uses resources of its node.
+func TestPodSecurity(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
 		t.Helper()
 		require.True(t, *pod.SecurityContext.RunAsNonRoot)
 		require.NotZero(t, *pod.SecurityContext.RunAsUser)
 		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
-		// A pooler asks the API server for its settings.
+		// A pooler reads its configuration from the API server.
 		require.True(t, name == pooler || !*pod.AutomountServiceAccountToken)
 		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC)
 		for _, v := range pod.Volumes {
@@ -56,7 +58,8 @@ func TestEveryPodIsConfined(t *testing.T) {
 	})
 }
 
-func TestEveryContainerHasItsShareAndALimit(t *testing.T) {
+// TestContainerResources checks that each container has requests and limits, and each volume of a pod has a size.
+func TestContainerResources(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, pod string, spec corev1.PodSpec) {
 		t.Helper()
@@ -73,7 +76,8 @@ func TestEveryContainerHasItsShareAndALimit(t *testing.T) {
 	})
 }
 
-func TestEveryContainerIsProbedAtStartAndLater(t *testing.T) {
+// TestContainerProbes checks that each container has all three probes, and services have gRPC probes.
+func TestContainerProbes(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
 		t.Helper()
@@ -84,13 +88,14 @@ func TestEveryContainerIsProbedAtStartAndLater(t *testing.T) {
 			for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
 				require.NotNil(t, probe, c.Name)
 				if slices.Contains(services, name) && name != "gateway" {
-					require.NotNil(t, probe.GRPC, "%s answers gRPC", name)
+					require.NotNil(t, probe.GRPC, "%s must have gRPC probes", name)
 				}
 			}
 		}
 	})
 }
 
+// TestImages checks that each image has a tag or a digest, and no tag that moves.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
@@ -103,8 +108,9 @@ func TestImages(t *testing.T) {
 	})
 }
 
-// TestEveryReferenceIsDefinedBefore is about $(NAME), which Kubernetes otherwise leaves as it stands.
-func TestEveryReferenceIsDefinedBefore(t *testing.T) {
+// TestVariableReferences checks that each $(NAME) refers to a variable that is defined before it. Otherwise Kubernetes does not replace
+// it.
+func TestVariableReferences(t *testing.T) {
 	t.Parallel()
 	reference := regexp.MustCompile(`\$\((\w+)\)`)
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {
@@ -122,7 +128,7 @@ func TestEveryReferenceIsDefinedBefore(t *testing.T) {
 	})
 }
 
-// TestTermination checks that a pod outlives its address in the caches of DNS, and then has time to finish its requests.
+// TestTermination checks that a pod serves until no DNS cache has its address, and then has time to finish its requests.
 func TestTermination(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
@@ -145,19 +151,20 @@ func TestTermination(t *testing.T) {
 	}
 }
 
-func TestEveryServiceIsScaledAndMayBeDisrupted(t *testing.T) {
+// TestScaling checks that each service has an autoscaler with at least two replicas, and a PodDisruptionBudget.
+func TestScaling(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		var deployed, scaled, disrupted []string
 		for _, d := range deployments(t, overlay) {
 			deployed = append(deployed, d.Name)
-			require.Nil(t, d.Spec.Replicas, "the autoscaler decides")
+			require.Nil(t, d.Spec.Replicas, "the autoscaler must set the number of replicas")
 		}
 		for _, h := range manifests[*autoscalingv2.HorizontalPodAutoscaler](t, overlay) {
 			scaled = append(scaled, h.Spec.ScaleTargetRef.Name)
 			require.GreaterOrEqual(t, *h.Spec.MinReplicas, int32(2))
 			require.Len(t, h.Spec.Metrics, 1)
-			// A share of the request: pods that the scheduler packs by their requests are at most that much underestimated.
+			// The scheduler places pods by their requests. With 70 %, pods rarely use more CPU than they request.
 			require.Equal(t, int32(70), *h.Spec.Metrics[0].Resource.Target.AverageUtilization)
 		}
 		for _, p := range manifests[*policyv1.PodDisruptionBudget](t, overlay) {
@@ -172,7 +179,8 @@ func TestEveryServiceIsScaledAndMayBeDisrupted(t *testing.T) {
 	}
 }
 
-func TestCallersOfAServiceSeeItsPods(t *testing.T) {
+// TestHeadlessServices checks that all Services are headless except the gateway's, so that callers see each pod.
+func TestHeadlessServices(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		for _, s := range manifests[*corev1.Service](t, overlay) {
@@ -182,7 +190,8 @@ func TestCallersOfAServiceSeeItsPods(t *testing.T) {
 	}
 }
 
-func TestTheNamespaceIsRestricted(t *testing.T) {
+// TestNamespace checks that the namespace enforces the restricted Pod Security Standard.
+func TestNamespace(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		for _, n := range manifests[*corev1.Namespace](t, overlay) {
@@ -191,22 +200,22 @@ func TestTheNamespaceIsRestricted(t *testing.T) {
 	}
 }
 
-// TestWhatTheDatabaseIsMadeWithIsThere is about names in a field of CloudNativePG's, which kustomize does not follow.
-func TestWhatTheDatabaseIsMadeWithIsThere(t *testing.T) {
+// TestDatabaseBootstrapSQL checks that the SQL files for a new database exist. kustomize does not know the field that refers to them.
+func TestDatabaseBootstrapSQL(t *testing.T) {
 	t.Parallel()
-	there := map[string]map[string]string{}
+	files := map[string]map[string]string{}
 	for _, c := range manifests[*corev1.ConfigMap](t, "production") {
-		there[c.Name] = c.Data
+		files[c.Name] = c.Data
 	}
 	for _, cluster := range manifests[*cnpg.Cluster](t, "production") {
 		for _, ref := range cluster.Spec.Bootstrap.InitDB.PostInitApplicationSQLRefs.ConfigMapRefs {
-			require.Contains(t, there[ref.Name], ref.Key, ref.Name)
+			require.Contains(t, files[ref.Name], ref.Key, ref.Name)
 		}
 	}
 }
 
-// TestPoolersAreSpreadAndMayBeDisrupted, for the operator sees to neither.
-func TestPoolersAreSpreadAndMayBeDisrupted(t *testing.T) {
+// TestPoolers checks that the poolers are spread over nodes and have a PodDisruptionBudget, which the operator does not create.
+func TestPoolers(t *testing.T) {
 	t.Parallel()
 	for _, p := range poolers(t, "production") {
 		require.GreaterOrEqual(t, *p.Spec.Replicas, int32(2))
@@ -221,7 +230,7 @@ func TestPoolersAreSpreadAndMayBeDisrupted(t *testing.T) {
 	}
 }
 
-// deployments are those of the services.
+// deployments returns the Deployments of the services.
 func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
 	t.Helper()
 	return slices.DeleteFunc(manifests[*appsv1.Deployment](t, overlay), func(d *appsv1.Deployment) bool { return !slices.Contains(services, d.Name) })
@@ -229,7 +238,7 @@ func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
 
 const pooler = "postgres-pooler"
 
-// poolers are those of an overlay, as the operator makes them.
+// poolers returns the Deployments of the poolers, built with the operator's code from the Pooler in the overlay.
 func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
 	t.Helper()
 	if overlay != "production" {
@@ -241,6 +250,7 @@ func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
 	return []*appsv1.Deployment{made}
 }
 
+// eachPod runs a check on each pod of all overlays, as a subtest.
 func eachPod(t *testing.T, check func(t *testing.T, name string, pod corev1.PodSpec)) {
 	t.Helper()
 	for _, overlay := range overlays {

@@ -13,7 +13,7 @@ import (
 
 const versionLabel = "app.kubernetes.io/version"
 
-// TestRelease checks that production names one release: its version on each object, and each image by digest.
+// TestRelease checks that production contains a single release: each object has its version, and each image has a digest.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	versions := map[string]bool{}
@@ -36,8 +36,8 @@ func TestRelease(t *testing.T) {
 	require.NotContains(t, versions, "")
 }
 
-// TestMigration checks the order of an upgrade: one Job of the release migrates a schema, new pods wait for it with rights to
-// read only, and old pods stay until new ones are ready (TestTermination).
+// TestMigration checks the order of an upgrade: one Job per release migrates a schema, new pods wait for it with a role that cannot
+// change the schema, and old pods run until new ones are ready (TestTermination).
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
@@ -70,7 +70,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// TestPasswords checks that a password stands in one variable only.
+// TestPasswords checks that each password is in one variable only.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {

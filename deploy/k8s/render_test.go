@@ -1,4 +1,8 @@
-// Package k8s checks the manifests in this folder without a cluster.
+// Package k8s checks the manifests in this folder. make k8s-check runs it.
+//
+// The tests build both overlays with kustomize and decode the objects strictly into the types of Kubernetes and of the operators. Then
+// they check the security and the resources of the pods, the network policies against the call graph, the connections to the
+// database, and the order of an upgrade. They need no cluster, except those in cluster_test.go, which make k8s-test runs.
 package k8s
 
 import (
@@ -26,12 +30,12 @@ import (
 
 var overlays = []string{"dev", "production"}
 
-// untyped are the kinds of operators whose Go types are not to be had as modules; their fields are not checked here.
+// untyped are kinds of operators that publish no Go module with their types. Their fields are not checked.
 var untyped = map[string]bool{
 	"barmancloud.cnpg.io/v1 ObjectStore": true, "external-secrets.io/v1 ExternalSecret": true,
 }
 
-// manifests are an overlay's objects of one type.
+// manifests returns the objects of one type in an overlay. There must be at least one.
 func manifests[T runtime.Object](t *testing.T, overlay string) []T {
 	t.Helper()
 	var found []T
@@ -46,7 +50,8 @@ func manifests[T runtime.Object](t *testing.T, overlay string) []T {
 
 var rendered sync.Map
 
-// render builds an overlay, once, and decodes it strictly: unknown and repeated fields are errors.
+// render returns the objects of an overlay. It builds each overlay once, and decodes it strictly: unknown and duplicate fields are
+// errors.
 func render(t *testing.T, overlay string) []runtime.Object {
 	t.Helper()
 	once, _ := rendered.LoadOrStore(overlay, sync.OnceValues(func() ([]runtime.Object, error) { return build(overlay) }))

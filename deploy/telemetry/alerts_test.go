@@ -15,25 +15,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trouble is how an alert is brought about: what there is to do again and again while it lasts, and how it ends.
-type trouble func(t *testing.T, p person) (again, end func())
+// trouble causes an alert. The test calls again repeatedly until the alert fires, and then end, which removes the cause.
+type trouble func(t *testing.T, u user) (again, end func())
 
-// troubles are what docs/operations.md tells of under each alert's name.
+// troubles maps each alert to a cause. docs/operations.md describes the causes in the alerts' sections.
 var troubles = map[string]trouble{
-	"CofferServiceDown":        halted("ocr", func(person) {}),
-	"CofferErrors":             halted("postgres", func(p person) { p.look(20) }),
-	"CofferErrorsOverHours":    halted("ledger", func(p person) { p.look(20) }),
-	"CofferOverload":           locked("ledger.wallet_balances", func(p person) { p.earn(400 * runtime.GOMAXPROCS(0)) }),
-	"CofferSlow":               slow("ledger.wallets", time.Second, func(p person) { p.look(10) }),
-	"CofferPoolExhausted":      slow("ledger.wallets", 3*time.Second, func(p person) { p.look(80) }),
-	"CofferInternalErrors":     aTableIsMissing,
-	"CofferOutboxStuck":        halted("nats", eventsWait),
-	"CofferConsumerBehind":     aConsumerWaits,
-	"CofferReferencesStuck":    halted("ledger", aReportIsOld),
-	"CofferWritesQueue":        locked("ledger.wallet_balances", func(p person) { p.earn(500) }),
-	"CofferTotalsDiffer":       aTotalDiffers,
-	"CofferReceiptsTurnedAway": func(_ *testing.T, p person) (again, end func()) { return func() { p.upload(6) }, func() {} },
-	"CofferReceiptsFail":       theEngineIsBroken,
+	"CofferServiceDown":        halted("ocr", func(user) {}),
+	"CofferErrors":             halted("postgres", func(u user) { u.readWallet(20) }),
+	"CofferErrorsOverHours":    halted("ledger", func(u user) { u.readWallet(20) }),
+	"CofferOverload":           locked("ledger.wallet_balances", func(u user) { u.earn(400 * runtime.GOMAXPROCS(0)) }),
+	"CofferSlow":               slow("ledger.wallets", time.Second, func(u user) { u.readWallet(10) }),
+	"CofferPoolExhausted":      slow("ledger.wallets", 3*time.Second, func(u user) { u.readWallet(80) }),
+	"CofferInternalErrors":     missingTable,
+	"CofferOutboxStuck":        halted("nats", oldEvents),
+	"CofferConsumerBehind":     slowConsumer,
+	"CofferReferencesStuck":    halted("ledger", oldReport),
+	"CofferWritesQueue":        locked("ledger.wallet_balances", func(u user) { u.earn(500) }),
+	"CofferTotalsDiffer":       differingTotal,
+	"CofferReceiptsTurnedAway": func(_ *testing.T, u user) (again, end func()) { return func() { u.upload(6) }, func() {} },
+	"CofferReceiptsFail":       brokenEngine,
 
 	"CofferReplicaMissing":     measured(`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`, always(1)),
 	"CofferArchiveBehind":      measured(`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="ready"}`, always(4)),
@@ -42,18 +42,18 @@ var troubles = map[string]trouble{
 	"CofferCertificateOverdue": measured(`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`, since(7*time.Hour)),
 }
 
-// TestEachAlertComesWithItsCauseAndGoesWithIt brings about what the alerts are for, one after the other, on a running stack.
+// TestAlerts triggers each alert on a running stack, and requires that it ends with its cause.
 //
-//nolint:paralleltest // There is one stack, and one trouble at a time.
-func TestEachAlertComesWithItsCauseAndGoesWithIt(t *testing.T) {
+//nolint:paralleltest // The stack can have only one trouble at a time.
+func TestAlerts(t *testing.T) {
 	for _, rule := range rules(t) {
 		t.Run(rule.Alert, func(t *testing.T) {
-			require.Contains(t, troubles, rule.Alert, "how it comes about")
-			prometheus, p := newPrometheus(t), newPerson(t)
-			p.look(1)
+			require.Contains(t, troubles, rule.Alert, "the alert needs a cause in this test")
+			prometheus, u := newPrometheus(t), newUser(t)
+			u.readWallet(1)
 			prometheus.scrape(7 * time.Hour)
-			require.Empty(t, prometheus.query(rule.Expr), "without a cause")
-			again, end := troubles[rule.Alert](t, p)
+			require.Empty(t, prometheus.query(rule.Expr), "the alert fires without a cause")
+			again, end := troubles[rule.Alert](t, u)
 			for range 20 {
 				again()
 				prometheus.scrape(time.Minute)
@@ -67,15 +67,15 @@ func TestEachAlertComesWithItsCauseAndGoesWithIt(t *testing.T) {
 			require.Eventually(t, func() bool {
 				prometheus.scrape(40 * time.Minute)
 				return len(prometheus.query(rule.Expr)) == 0
-			}, 30*time.Second, 100*time.Millisecond, "after its cause")
+			}, 30*time.Second, 100*time.Millisecond, "the alert still fires after its cause has ended")
 		})
 	}
 }
 
-// TestAServiceWithoutInstancesIsDownToo is about one that is scaled to nothing, or whose pods nobody can make.
+// TestServiceDownWithoutInstances covers a service without pods: it is scaled to zero, or its pods cannot be created.
 //
-//nolint:paralleltest // The others stop what must be up here.
-func TestAServiceWithoutInstancesIsDownToo(t *testing.T) {
+//nolint:paralleltest // Other tests stop services that must be up here.
+func TestServiceDownWithoutInstances(t *testing.T) {
 	all := rules(t)
 	down := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == "CofferServiceDown" })]
 	for service := range upness(t.Context()) {
@@ -84,42 +84,43 @@ func TestAServiceWithoutInstancesIsDownToo(t *testing.T) {
 		prometheus.scrape(time.Minute)
 		fired := prometheus.query(down.Expr)
 		require.Len(t, fired, 1)
-		require.Equal(t, service, fired[0].Metric.Get("job"), "the summary names it")
+		require.Equal(t, service, fired[0].Metric.Get("job"), "the summary contains the service's name")
 	}
 }
 
-func halted(part string, meanwhile func(person)) trouble {
-	return func(t *testing.T, p person) (again, end func()) {
+// halted stops a part of the stack and calls meanwhile repeatedly.
+func halted(part string, meanwhile func(user)) trouble {
+	return func(t *testing.T, u user) (again, end func()) {
 		t.Helper()
 		require.NoError(t, stack.Halt(part))
-		return func() { meanwhile(p) }, func() { require.NoError(t, stack.Resume(t.Context(), part)) }
+		return func() { meanwhile(u) }, func() { require.NoError(t, stack.Resume(t.Context(), part)) }
 	}
 }
 
-// locked keeps a table from the service, and has people ask for it.
-func locked(table string, meanwhile func(person)) trouble {
-	return func(t *testing.T, p person) (again, end func()) {
+// locked locks a table and sends requests that wait for it.
+func locked(table string, meanwhile func(user)) trouble {
+	return func(t *testing.T, u user) (again, end func()) {
 		t.Helper()
 		release := lock(t, table)
 		var asking sync.WaitGroup
-		asking.Go(func() { meanwhile(p) })
+		asking.Go(func() { meanwhile(u) })
 		return func() { time.Sleep(200 * time.Millisecond) }, func() { release(); asking.Wait() }
 	}
 }
 
-// slow has a service wait for a table for a time, again and again.
-func slow(table string, during time.Duration, meanwhile func(person)) trouble {
-	return func(t *testing.T, p person) (again, end func()) {
+// slow repeatedly locks a table for a time and sends requests that wait for it.
+func slow(table string, during time.Duration, meanwhile func(user)) trouble {
+	return func(t *testing.T, u user) (again, end func()) {
 		t.Helper()
 		return func() {
 			release := lock(t, table)
 			time.AfterFunc(during, release)
-			meanwhile(p)
+			meanwhile(u)
 		}, func() {}
 	}
 }
 
-// lock holds a table until release is called.
+// lock locks a table until release is called.
 func lock(t *testing.T, table string) (release func()) {
 	t.Helper()
 	var holding sync.WaitGroup
@@ -129,41 +130,41 @@ func lock(t *testing.T, table string) (release func()) {
 	return func() { close(done); holding.Wait() }
 }
 
-func aTableIsMissing(t *testing.T, p person) (again, end func()) {
+func missingTable(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	asSuperuser(t, `ALTER TABLE ledger.wallets RENAME TO mislaid`, nil)
-	return func() { p.look(5) }, func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
+	return func() { u.readWallet(5) }, func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
 }
 
-// eventsWait makes them older than they are.
-func eventsWait(p person) {
-	p.earn(1)
-	asSuperuser(p.t, `UPDATE ledger.outbox SET created_at = created_at - interval '5 minutes'`, nil)
+// oldEvents creates an event and sets its time to five minutes ago.
+func oldEvents(u user) {
+	u.earn(1)
+	asSuperuser(u.t, `UPDATE ledger.outbox SET created_at = created_at - interval '5 minutes'`, nil)
 }
 
-// aReportIsOld queues a report to the ledger that is ten minutes old.
-func aReportIsOld(p person) {
-	asSuperuser(p.t, `
+// oldReport queues a report to the ledger and sets its time to ten minutes ago.
+func oldReport(u user) {
+	asSuperuser(u.t, `
 		INSERT INTO budget.reference_syncs (budget_id, owner_id, queued_at)
 		VALUES (gen_random_uuid(), gen_random_uuid(), now() - interval '10 minutes')`, nil)
 }
 
-func aConsumerWaits(t *testing.T, p person) (again, end func()) {
+func slowConsumer(t *testing.T, u user) (again, end func()) {
 	t.Helper()
-	return locked("budget.budgets", func(p person) {
-		p.earn(1)
+	return locked("budget.budgets", func(u user) {
+		u.earn(1)
 		asSuperuser(t, `
 			INSERT INTO ledger.outbox (id, user_id, subject, data)
 			SELECT gen_random_uuid(), user_id, subject, data
 			FROM (SELECT * FROM ledger.outbox ORDER BY seq DESC LIMIT 1) AS e, generate_series(1, 1500)`, nil)
-	})(t, p)
+	})(t, u)
 }
 
-// aTotalDiffers corrupts the balance of an empty wallet, and restores it.
-func aTotalDiffers(t *testing.T, p person) (again, end func()) {
+// differingTotal corrupts the balance of an empty wallet, and restores it.
+func differingTotal(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	store := func(amount string) {
-		asSuperuser(t, `UPDATE ledger.wallet_balances SET amount_minor = `+amount+` WHERE wallet_id = '`+p.wallet+`'`, nil)
+		asSuperuser(t, `UPDATE ledger.wallet_balances SET amount_minor = `+amount+` WHERE wallet_id = '`+u.wallet+`'`, nil)
 	}
 	store("5")
 	measured := newPrometheus(t)
@@ -176,14 +177,14 @@ func aTotalDiffers(t *testing.T, p person) (again, end func()) {
 	}, func() { store("0") }
 }
 
-// theEngineIsBroken puts another program in its place.
-func theEngineIsBroken(t *testing.T, p person) (again, end func()) {
+// brokenEngine replaces the OCR engine by a program that fails.
+func brokenEngine(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	install(t, "false")
-	return func() { p.upload(1) }, func() { install(t, "tesseract") }
+	return func() { u.upload(1) }, func() { install(t, "tesseract") }
 }
 
-// install makes a program the engine.
+// install makes a program the OCR engine of the stack.
 func install(t testing.TB, program string) {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -192,7 +193,8 @@ func install(t testing.TB, program string) {
 	require.NoError(t, os.Symlink(path, engine))
 }
 
-func TestEachAlertHasAPage(t *testing.T) {
+// TestAlertSections requires that each alert has a section in docs/operations.md.
+func TestAlertSections(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
@@ -203,7 +205,7 @@ func TestEachAlertHasAPage(t *testing.T) {
 	}
 }
 
-// metricsIn are the names of what an expression asks for.
+// metricsIn returns the names of the metrics in an expression.
 func metricsIn(t *testing.T, expr string) []string {
 	t.Helper()
 	parsed, err := language.ParseExpr(expr)

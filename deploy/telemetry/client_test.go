@@ -19,49 +19,49 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// person has a wallet and a category, and calls the API.
-type person struct {
+// user is a user with a wallet and a category.
+type user struct {
 	t                       *testing.T
 	token, wallet, category string
 }
 
-func newPerson(t *testing.T) person {
+func newUser(t *testing.T) user {
 	t.Helper()
-	p := person{t: t}
+	u := user{t: t}
 	who := map[string]any{"name": "Ada", "email": fmt.Sprintf("p%d@example.com", time.Now().UnixNano()), "password": "a long enough secret"}
-	p.create("/auth/register", who)
-	p.token = p.create("/auth/login", who)["accessToken"].(string)
-	p.wallet = p.create("/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
-	p.category = p.create("/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
-	return p
+	u.create("/auth/register", who)
+	u.token = u.create("/auth/login", who)["accessToken"].(string)
+	u.wallet = u.create("/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
+	u.category = u.create("/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
+	return u
 }
 
-// create tries again while the last trouble is not quite over.
-func (p person) create(path string, body any) map[string]any {
-	p.t.Helper()
+// create repeats a POST request until it succeeds, because the stack may still recover from the preceding trouble.
+func (u user) create(path string, body any) map[string]any {
+	u.t.Helper()
 	var answer map[string]any
-	require.Eventually(p.t, func() bool {
+	require.Eventually(u.t, func() bool {
 		answer = nil
-		return p.send(http.MethodPost, path, "application/json", p.encode(body), &answer)/100 == 2
+		return u.send(http.MethodPost, path, "application/json", u.encode(body), &answer)/100 == 2
 	}, 20*time.Second, 100*time.Millisecond, "%s: %v", path, &answer)
 	return answer
 }
 
-func (p person) encode(body any) []byte {
-	p.t.Helper()
+func (u user) encode(body any) []byte {
+	u.t.Helper()
 	text, err := json.Marshal(body)
-	require.NoError(p.t, err)
+	require.NoError(u.t, err)
 	return text
 }
 
-// send returns the answer's status, 0 without one.
-func (p person) send(method, path, mediaType string, body []byte, answer any) int {
+// send returns the status of the response, or 0 without a response.
+func (u user) send(method, path, mediaType string, body []byte, answer any) int {
 	req, err := http.NewRequest(method, stack.URL+"/api/v1"+path, bytes.NewReader(body))
 	if err != nil {
 		return 0
 	}
 	req.Header.Set("Content-Type", mediaType)
-	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Authorization", "Bearer "+u.token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0
@@ -73,38 +73,38 @@ func (p person) send(method, path, mediaType string, body []byte, answer any) in
 	return resp.StatusCode
 }
 
-// look asks for the wallet so many times at once.
-func (p person) look(times int) {
-	atOnce(times, func() { p.send(http.MethodGet, "/wallet/"+p.wallet, "", nil, nil) })
+// readWallet sends simultaneous requests for the wallet.
+func (u user) readWallet(times int) {
+	atOnce(times, func() { u.send(http.MethodGet, "/wallet/"+u.wallet, "", nil, nil) })
 }
 
-// earn books so many transactions at once.
-func (p person) earn(times int) {
-	body := p.encode(map[string]any{
-		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": p.wallet, "categoryId": p.category,
+// earn sends simultaneous requests that create a transaction.
+func (u user) earn(times int) {
+	body := u.encode(map[string]any{
+		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": u.wallet, "categoryId": u.category,
 	})
-	atOnce(times, func() { p.send(http.MethodPost, "/transaction", "application/json", body, nil) })
+	atOnce(times, func() { u.send(http.MethodPost, "/transaction", "application/json", body, nil) })
 }
 
-// upload sends so many pictures without a receipt at once.
-func (p person) upload(times int) {
-	p.t.Helper()
+// upload sends simultaneous uploads of an image without text.
+func (u user) upload(times int) {
+	u.t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("receipt", "receipt.png")
-	require.NoError(p.t, err)
-	picture := image.NewGray(image.Rect(0, 0, 600, 800))
+	require.NoError(u.t, err)
+	img := image.NewGray(image.Rect(0, 0, 600, 800))
 	for x := range 600 {
 		for y := range 800 {
-			picture.SetGray(x, y, color.Gray{Y: uint8(x*y + int(time.Now().Unix()))})
+			img.SetGray(x, y, color.Gray{Y: uint8(x*y + int(time.Now().Unix()))})
 		}
 	}
-	require.NoError(p.t, png.Encode(part, picture))
-	require.NoError(p.t, w.WriteField("walletId", p.wallet))
-	require.NoError(p.t, w.WriteField("categoryId", p.category))
-	require.NoError(p.t, w.Close())
+	require.NoError(u.t, png.Encode(part, img))
+	require.NoError(u.t, w.WriteField("walletId", u.wallet))
+	require.NoError(u.t, w.WriteField("categoryId", u.category))
+	require.NoError(u.t, w.Close())
 	atOnce(times, func() {
-		p.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), form.Bytes(), nil)
+		u.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), form.Bytes(), nil)
 	})
 }
 
@@ -116,7 +116,7 @@ func atOnce(times int, do func()) {
 	doing.Wait()
 }
 
-// answers is 1 when something listens.
+// answers returns 1 if a process listens at the address, and 0 otherwise.
 func answers(ctx context.Context, addr string) float64 {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -126,7 +126,7 @@ func answers(ctx context.Context, addr string) float64 {
 	return 1
 }
 
-// asSuperuser runs statements in one transaction, and does something before its end.
+// asSuperuser runs statements in a transaction, and calls meanwhile before the commit.
 func asSuperuser(t *testing.T, sql string, meanwhile func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), stack.Databases[""])

@@ -10,32 +10,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheDashboardAndTheAlertsAskForWhatThereIs asks after everything has happened once that is measured.
+// TestMetricsExist requires that each metric in the dashboard and in the alerts exists, after requests that produce all of them.
 //
-//nolint:paralleltest // It breaks the engine that others use.
-func TestTheDashboardAndTheAlertsAskForWhatThereIs(t *testing.T) {
-	p := newPerson(t)
-	p.earn(1)
-	p.upload(1)
+//nolint:paralleltest // It breaks the engine that other tests use.
+func TestMetricsExist(t *testing.T) {
+	u := newUser(t)
+	u.earn(1)
+	u.upload(1)
 	install(t, "false")
-	p.upload(1)
+	u.upload(1)
 	install(t, "tesseract")
 	prometheus := newPrometheus(t)
 	prometheus.scrape(10 * time.Minute)
 
-	asked := map[string]bool{}
+	names := map[string]bool{}
 	for _, expr := range expressions(t) {
 		for _, name := range metricsIn(t, expr) {
-			asked[name] = true
+			names[name] = true
 		}
 	}
-	require.NotEmpty(t, asked)
-	for name := range asked {
+	require.NotEmpty(t, names)
+	for name := range names {
 		require.NotEmpty(t, prometheus.query(name), name)
 	}
 }
 
-// expressions are all that the dashboard and the alerts ask.
+// expressions returns all expressions of the dashboard and of the alerts.
 func expressions(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("dashboard.json")

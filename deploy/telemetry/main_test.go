@@ -1,5 +1,8 @@
-// Package telemetry holds the alerts and the dashboard to the metrics that the services have: each alert is brought about
-// on a running stack, and ends when its cause does.
+// Package telemetry tests the alerts and the dashboard against the metrics of a running stack. make telemetry-check runs it.
+//
+// Each alert is triggered by a real cause, such as a stopped service, and must end with it. The rules are evaluated by Prometheus's
+// code with a clock that the test sets, so that hours pass in moments. The metrics of programs that the stack does not include,
+// such as CloudNativePG, are replaced by numbers.
 package telemetry
 
 import (
@@ -17,7 +20,7 @@ import (
 
 var (
 	stack *devstack.Stack
-	// engine is a link to the program that recognises receipts.
+	// engine is a link to the OCR program.
 	engine string
 )
 
@@ -49,7 +52,7 @@ func run(m *testing.M) (code int, err error) {
 	if err := os.Symlink(tesseract, engine); err != nil {
 		return 0, errors.Join(err, stop())
 	}
-	// One receipt at a time, and none that waits.
+	// One receipt at a time, without a queue.
 	stack, err = devstack.StartEphemeral(ctx, "", map[string]string{
 		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine,
 	})

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gauge is what is measured at a time.
+// gauge returns the value of a metric at a time.
 type gauge func(now time.Time) float64
 
-// others are what is measured by those that this stack does without, as their sources name it, when all is well: CloudNativePG
-// 1.27.1 with its default queries, the Barman Cloud plugin, the kubelet, and cert-manager 1.21.2.
+// others are the metrics of programs that this stack does not include, with values that fire no alert. The names are those in the
+// sources of CloudNativePG 1.27.1 with its default queries, the Barman Cloud plugin, the kubelet, and cert-manager 1.21.2.
 var others = map[string]gauge{
 	`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`:                            always(2),
 	`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-2"}`:                            always(0),
@@ -34,14 +34,14 @@ func since(age time.Duration) gauge {
 	return func(now time.Time) float64 { return float64(now.Add(-age).Unix()) }
 }
 
-// measured has one of the others measure something else.
+// measured replaces the value of one of the others.
 func measured(series string, wrong gauge) trouble {
-	return func(t *testing.T, _ person) (again, end func()) {
+	return func(t *testing.T, _ user) (again, end func()) {
 		t.Helper()
-		well := others[series]
-		require.NotNil(t, well)
+		normal := others[series]
+		require.NotNil(t, normal)
 		others[series] = wrong
-		return func() {}, func() { others[series] = well }
+		return func() {}, func() { others[series] = normal }
 	}
 }
 
@@ -52,8 +52,8 @@ func seriesOf(t *testing.T, text string) labels.Labels {
 	return series
 }
 
-// TestSilenceIsToldOf lists what fires when Prometheus knows nothing.
-func TestSilenceIsToldOf(t *testing.T) {
+// TestAlertsWithoutMetrics lists the alerts that fire if Prometheus has no metrics at all.
+func TestAlertsWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	prometheus := newPrometheus(t)
 	var fired []string

@@ -20,13 +20,13 @@ import (
 
 var language = parser.NewParser(parser.Options{})
 
-// prometheus is one whose clock the test sets: what takes hours there is done in moments.
+// prometheus is a Prometheus with a clock that the test sets, so that hours pass in moments.
 type prometheus struct {
 	t       *testing.T
 	storage *teststorage.TestStorage
 	engine  *promql.Engine
 	now     time.Time
-	// unknown is a service of which it knows no instance.
+	// unknown is a service without instances.
 	unknown string
 }
 
@@ -39,7 +39,7 @@ func newPrometheus(t *testing.T) *prometheus {
 	return p
 }
 
-// scrape measures now, and goes on as if nothing more had happened for a while.
+// scrape reads the metrics, and stores them for each minute of the duration as if they had not changed.
 func (p *prometheus) scrape(quiet time.Duration) {
 	p.t.Helper()
 	families, err := client.DefaultGatherer.Gather()
@@ -71,7 +71,7 @@ func (p *prometheus) scrape(quiet time.Duration) {
 	}
 }
 
-// query is what an expression gives at the last scrape.
+// query returns the value of an expression at the last scrape.
 func (p *prometheus) query(expr string) promql.Vector {
 	p.t.Helper()
 	q, err := p.engine.NewInstantQuery(p.t.Context(), p.storage, nil, expr, p.now.Add(-time.Minute))
@@ -82,7 +82,7 @@ func (p *prometheus) query(expr string) promql.Vector {
 	return result
 }
 
-// upness is what Prometheus would find when it asked each service for its metrics; all share a process here.
+// upness returns the values of the metric up for each service. The services run in one process, so Prometheus could not measure them.
 func upness(ctx context.Context) map[string]float64 {
 	up := map[string]float64{"gateway": answers(ctx, stack.URL[len("http://"):])}
 	for service, addr := range stack.GRPC {
@@ -91,7 +91,7 @@ func upness(ctx context.Context) map[string]float64 {
 	return up
 }
 
-// rules are the alerts, as Prometheus itself reads them.
+// rules returns the alerts, parsed by Prometheus's code.
 func rules(t *testing.T) []rulefmt.Rule {
 	t.Helper()
 	text, err := os.ReadFile("alerts.yaml")

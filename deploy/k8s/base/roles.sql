@@ -1,5 +1,5 @@
--- Roles and rights inside the database coffer, run by a superuser. Each service's role may use its own schema, which the
--- migrations make and grant; nobody else may so much as connect. May run again at any time.
+-- The roles of the services, and their rights in the database coffer. A superuser runs this script, which may run repeatedly. Each
+-- role may use the schema of its service, which the migrations create and grant. Other roles cannot connect.
 DO $$
 DECLARE service text;
 BEGIN

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the cluster if there is none, and brings roles and passwords up to date, on a socket that nobody else sees.
+# Creates the database cluster if it does not exist, and updates roles and passwords. Meanwhile PostgreSQL listens only on a socket in
+# this container.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
 	initdb --username=postgres --auth-local=trust --auth-host=scram-sha-256 --locale=C --encoding=UTF8

@@ -36,6 +36,9 @@ func PositiveProblem(number string, n int64, err error) string {
 	return ""
 }
 
+// MaxDecimals is the maximum number of decimals of a currency.
+const MaxDecimals = 4
+
 // maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum of about 9,000 such amounts in
 // any currency.
 const maxMajor = 999_999_999_999
@@ -57,6 +60,12 @@ func ParseCurrency(code string) (Currency, bool) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	decimals, ok := currencies[code]
 	return Currency{code: code, decimals: decimals}, ok
+}
+
+// CurrencyOf returns the currency with a code that was validated before, such as one from the database.
+func CurrencyOf(code string) Currency {
+	c, _ := ParseCurrency(code)
+	return c
 }
 
 // Parse converts a JSON number (RFC 8259, including exponents) to minor units of c, without rounding. It returns ErrSyntax,

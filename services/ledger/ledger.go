@@ -5,16 +5,16 @@
 // each change, and that a request with an idempotency key has one effect. A transaction, its effect on the balances and totals,
 // its event and its idempotency record are committed together. Users see and change only their own data.
 //
-// Start with transactions.go: a method parses the request, checks the references, runs a statement and returns the response. Each
-// resource has a file with its RPC methods and a file store_*.go with its SQL:
+// This package assembles the service. Each subpackage has one subject, and imports only those below it:
 //
-//   - transactions.go, changes.go (validation), batcher.go (group commit of single creates), bulk.go, list.go (filters, cursors)
-//   - wallets.go, categories.go (including merges), references.go (ownership of wallets and categories)
-//   - budget_references.go: the categories that budgets use, reported by the budget service
-//   - dashboard.go, figures.go, window.go: the summary. spending.go: the sums that the budget service asks for
-//   - receipts.go, upload.go, bill.go, split.go: receipts, which the ocr service recognizes, and their transactions
-//   - verify.go (the command ledger verify) and scrub.go compare balances and totals with the transactions
-//   - reads.go limits expensive reads per user. store_locks.go documents the order of locks
+//   - verify: the command ledger verify and the background check, which compare the sums with the transactions
+//   - transactions, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the RPC
+//     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
+//   - posting: applies transactions to balances and totals, and defines the order of locks
+//   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
+//
+// Start with transactions/transactions.go: a method parses the request, checks the references, runs a statement and returns the
+// response. The tests of posting concern all resources: the invariants, and every pair of concurrent writes.
 package ledger
 
 import (
@@ -23,13 +23,10 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
@@ -39,6 +36,13 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
+	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
 // Migrations holds the schema as numbered goose migrations. A file never changes once it is released.
@@ -59,24 +63,15 @@ type Config struct {
 	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
 }
 
-// server implements LedgerService. Its methods are in the file of each resource.
+// server implements LedgerService with the RPC methods of the subpackages.
 type server struct {
 	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeLedgerServiceServer
 
-	db      *pgxpool.Pool
-	batcher *batcher
-	// wake makes the relay publish new events soon.
-	wake func()
-	// bulks limits concurrent bulk creates to the number of cores, because more would only hold memory.
-	bulks rpc.Gate
-	// reads limits each user's expensive reads.
-	reads   *readGates
-	ocr     ocrv1.OCRServiceClient
-	cursors page.Cursors
-	log     *slog.Logger
-	now     func() time.Time
-	newID   func() uuid.UUID
+	*accounts.Accounts
+	*transactions.Transactions
+	*receipts.Receipts
+	*reports.Reports
 }
 
 var _ ledgerv1.LedgerServiceServer = (*server)(nil)
@@ -114,39 +109,36 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go verifier.Run(ctx)
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
-		return errors.Join(idem.Expire(ctx, db), expireReferences(ctx, db, time.Now()))
+		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, time.Now()))
 	})
 	go bus.Relay(ctx, db)
-	batcher := newBatcher(db, bus.Wake)
-	unmeasure, err := batcher.measure()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unmeasure() }()
-	scrubber := &scrubber{db: db, log: log}
-	unmeasureScrubber, err := scrubber.measure()
+	scrubber := &verify.Scrubber{DB: db, Log: log}
+	unmeasureScrubber, err := scrubber.Measure()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unmeasureScrubber() }()
-	go scrubber.run(ctx)
+	go scrubber.Run(ctx)
+
+	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
+	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
+	s := &server{
+		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors},
+		Transactions: transactions.New(book, cursors, gates),
+		Receipts:     &receipts.Receipts{Ledger: book, OCR: ocrv1.NewOCRServiceClient(ocrConn), Log: log},
+		Reports:      &reports.Reports{Ledger: book, Reads: gates},
+	}
+	unmeasure, err := s.Measure()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unmeasure() }()
 	// The writers outlive ctx, because the requests in flight are completed after it ends.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	batcher.run(writing)
+	s.Run(writing)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
-	ledgerv1.RegisterLedgerServiceServer(srv, &server{
-		db:      db,
-		batcher: batcher,
-		wake:    bus.Wake,
-		bulks:   rpc.NewGate(runtime.GOMAXPROCS(0), maxWaitingBulks, apierr.Unavailable),
-		reads:   newReadGates(maxReads, maxWaitingReads),
-		ocr:     ocrv1.NewOCRServiceClient(ocrConn),
-		cursors: page.NewCursors(config.ServiceKey),
-		log:     log,
-		now:     time.Now,
-		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
-	})
+	ledgerv1.RegisterLedgerServiceServer(srv, s)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }

@@ -54,33 +54,33 @@ type mutant struct {
 
 var mutants = []mutant{
 	{
-		name: "no outbox", file: "services/ledger/store_transactions.go",
+		name: "no outbox", file: "services/ledger/posting/store_postings.go",
 		old: "FROM item\n\t\t\tORDER BY position", new: "FROM item\n\t\t\tWHERE false",
 		breaks: "auth", finds: "no event was published for",
 	},
 	{
-		name: "no lock", file: "services/ledger/store_transactions.go",
+		name: "no lock", file: "services/ledger/transactions/store_transactions.go",
 		old: "WHERE t.id = $1 FOR UPDATE`", new: "WHERE t.id = $1`",
 		breaks: "auth", finds: "the balance of",
 	},
 	{
-		name: "no idempotency", file: "services/ledger/store_transactions.go",
+		name: "no idempotency", file: "services/ledger/posting/store_postings.go",
 		old: "WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)", new: "WHERE true",
 		breaks: "auth", finds: "was repeated with its key",
 	},
 	{
-		name: "no ownership", file: "services/ledger/transactions.go",
+		name: "no ownership", file: "services/ledger/transactions/transactions.go",
 		old: "case t.OwnerID != caller.ID(ctx):", new: "case false:",
 		breaks: "auth", finds: "accessed",
 	},
 	{
-		name: "no wait for the commit", file: "services/ledger/batcher.go",
+		name: "no wait for the commit", file: "services/ledger/transactions/batcher.go",
 		old:    "\tdefault:\n\t\tfail(group, err)",
 		new:    "\tdefault:\n\t\tfor _, p := range group {\n\t\t\tp.done <- outcome{written: true}\n\t\t}",
 		breaks: "postgres", finds: "was acknowledged and is lost",
 	},
 	{
-		name: "no totals in merges", file: "services/ledger/categories.go",
+		name: "no totals in merges", file: "services/ledger/accounts/categories.go",
 		old: "err := mergeTotals(ctx, tx, owner, from, target)", new: "var err error",
 		breaks: "auth", finds: "ledger verify",
 	},

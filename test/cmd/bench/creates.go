@@ -155,7 +155,7 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	}
 	// The maximum group is one create, and there are enough writers for all clients.
 	changed := map[string]string{"max(4, 2*runtime.GOMAXPROCS(0))\n": "32 * runtime.GOMAXPROCS(0)\n", "maxGroup = 128\n": "maxGroup = 1\n"}
-	if err := programs.BuildLedger(ctx, dir, unchanged, "services/ledger/batcher.go", changed); err != nil {
+	if err := programs.BuildLedger(ctx, dir, unchanged, "services/ledger/transactions/batcher.go", changed); err != nil {
 		return err
 	}
 	// The next stack starts the changed ledger.

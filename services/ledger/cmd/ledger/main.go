@@ -5,8 +5,9 @@ package main
 import (
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/services/ledger"
+	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
 func main() {
-	app.Main("ledger", ledger.Run, ledger.Migrations, app.Command{Name: "verify", Run: ledger.Verify})
+	app.Main("ledger", ledger.Run, ledger.Migrations, app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
 }

@@ -1,0 +1,22 @@
+// Package accounts serves wallets and categories, the two accounts between which each transaction moves an amount.
+//
+// A wallet has an opening balance, and a balance per currency that package posting updates. A category has a name that is unique
+// per user. Neither can be deleted while a transaction uses it. A category can be merged into another one instead.
+//
+// Budgets belong to another service, but they prevent the deletion of their categories too. So this package also stores which
+// budget uses which category: CheckReferences reserves categories before a budget is written, and SyncReferences records the
+// categories of the written budget (budget_references.go). A foreign key then decides, not a call to the other service.
+//
+// Accounts implements these RPCs of LedgerService. Call ExpireReferences regularly.
+package accounts
+
+import (
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// Accounts implements the RPCs of wallets, categories and the references of budgets.
+type Accounts struct {
+	*posting.Ledger
+	Cursors page.Cursors
+}

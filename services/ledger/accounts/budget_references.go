@@ -1,0 +1,183 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+const (
+	// maxSyncs is the maximum number of budgets in one SyncReferences request.
+	maxSyncs = 100
+	// reservationLife is how long a category stays reserved if the budget service never settles the reservation, because it
+	// stopped between reserving and writing the budget. The versions of deleted budgets are kept as long, so that an older
+	// SyncReferences request that arrives late changes nothing.
+	reservationLife = 24 * time.Hour
+	// deletedVersion is the version of a deleted budget. It is greater than any other version.
+	deletedVersion = math.MaxInt64
+)
+
+// budgetUse is the set of categories that a budget holds in one version. A deleted budget holds none and has deletedVersion.
+type budgetUse struct {
+	owner, budget uuid.UUID
+	version       int64
+	categories    []uuid.UUID
+	// settled holds the reservations whose attempt to write the budget has ended, successfully or not.
+	settled []uuid.UUID
+}
+
+// CheckReferences checks that a wallet and categories belong to a user, and returns one error that names all that do not. With a
+// budget id it also reserves the categories: a foreign key prevents their deletion until SyncReferences settles the reservation
+// or reservationLife has passed. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
+	var p apierr.Problems
+	owner := request.ParseServiceID(&p, "ownerId", req.GetOwnerId())
+	var wallets []uuid.UUID
+	if req.GetWalletId() != "" {
+		wallets = request.ParseIDs(&p, "walletId", []string{req.GetWalletId()}, request.ErrInvalidWalletID)
+	}
+	categories := request.ParseIDs(&p, "categoryIds", req.GetCategoryIds(), request.ErrInvalidCategoryID)
+	var budget, reservation uuid.UUID
+	if req.GetBudgetId() != "" {
+		budget = request.ParseServiceID(&p, "budgetId", req.GetBudgetId())
+		reservation = request.ParseServiceID(&p, "reservation", req.GetReservation())
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	owned, err := request.SelectOwned(ctx, s.DB, owner, wallets, categories)
+	if err != nil {
+		return nil, err
+	}
+	owned.CheckLists(&p, "walletId", wallets, "categoryIds", categories)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if reservation != uuid.Nil && len(categories) > 0 {
+		// A category that was deleted since the check violates the foreign key, and nothing is reserved.
+		err := reserveCategories(ctx, s.DB, owner, budget, reservation, categories, s.Now().Add(reservationLife))
+		if pg.IsViolation(err, categoryKey) {
+			return nil, request.ErrCategoryNotFound.With("categoryIds", "names an unknown category")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &ledgerv1.CheckReferencesResponse{}, nil
+}
+
+// SyncReferences records the categories of budgets and returns the ids that the budgets should hold, which differ after a merge. A
+// foreign key prevents the deletion of a recorded category. Requests are idempotent, and an older version changes nothing.
+// Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
+func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferencesRequest) (*ledgerv1.SyncReferencesResponse, error) {
+	uses, err := parseBudgetUses(req)
+	if err != nil || len(uses) == 0 {
+		return &ledgerv1.SyncReferencesResponse{}, err
+	}
+	resp := &ledgerv1.SyncReferencesResponse{Budgets: make([]*ledgerv1.CurrentCategories, len(uses))}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		held, latest, err := recordReferences(ctx, tx, uses, s.Now())
+		if err != nil {
+			return err
+		}
+		for i, u := range uses {
+			resp.Budgets[i] = &ledgerv1.CurrentCategories{}
+			if latest[u.budget] {
+				resp.Budgets[i].CategoryIds = u.current(held)
+			}
+		}
+		return nil
+	})
+	if pg.IsViolation(err, categoryKey) {
+		// A category was merged or deleted between two statements. The next request sees the result.
+		return nil, apierr.Unavailable
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// recordReferences records the uses whose version is not older than the recorded one. latest holds their budgets, and held the
+// existing category for each id that these budgets hold.
+//
+// Categories are locked before references, as in DeleteCategory, so that the two cannot deadlock.
+func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time.Time) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
+	if err := shareReferencedCategories(ctx, tx, uses); err != nil {
+		return nil, nil, err
+	}
+	latest, err = upsertReferencingBudgets(ctx, tx, uses, now.Add(reservationLife))
+	if err != nil {
+		return nil, nil, err
+	}
+	var current []budgetUse
+	for _, u := range uses {
+		if latest[u.budget] {
+			current = append(current, u)
+		}
+	}
+	if err := insertReferences(ctx, tx, current); err != nil {
+		return nil, nil, err
+	}
+	if err := deleteUnheldReferences(ctx, tx, current); err != nil {
+		return nil, nil, err
+	}
+	if err := deleteReservations(ctx, tx, uses); err != nil {
+		return nil, nil, err
+	}
+	held, err = selectHeldCategories(ctx, tx, current)
+	return held, latest, err
+}
+
+// current returns the current id of each category of a budget, in its order, and an empty string for a category that no longer
+// exists.
+func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
+	ids := make([]string, len(u.categories))
+	for i, id := range u.categories {
+		if category, ok := held[heldCategory{u.budget, id}]; ok {
+			ids[i] = category.String()
+		}
+	}
+	return ids
+}
+
+// parseBudgetUses validates the request. A budget without categories is a deleted one.
+func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
+	var p apierr.Problems
+	if len(req.GetBudgets()) > maxSyncs {
+		p.Field(&apierr.Field{Name: "budgets", Message: fmt.Sprintf("must be at most %d", maxSyncs)})
+		return nil, p.Err()
+	}
+	uses, seen := make([]budgetUse, len(req.GetBudgets())), map[uuid.UUID]bool{}
+	for i, b := range req.GetBudgets() {
+		at := fmt.Sprintf("budgets[%d].", i)
+		u := budgetUse{
+			owner:   request.ParseServiceID(&p, at+"ownerId", b.GetOwnerId()),
+			budget:  request.ParseServiceID(&p, at+"budgetId", b.GetBudgetId()),
+			version: b.GetVersion(),
+		}
+		for _, id := range b.GetCategoryIds() {
+			u.categories = append(u.categories, request.ParseServiceID(&p, at+"categoryIds", id))
+		}
+		for _, id := range b.GetSettledReservations() {
+			u.settled = append(u.settled, request.ParseServiceID(&p, at+"settledReservations", id))
+		}
+		if len(u.categories) == 0 {
+			u.version = deletedVersion
+		}
+		if seen[u.budget] {
+			p.Field(&apierr.Field{Name: at + "budgetId", Message: "must be unique"})
+		}
+		uses[i], seen[u.budget] = u, true
+	}
+	return uses, p.Err()
+}

@@ -1,0 +1,250 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// MaxCategories is the maximum number of categories per user. It limits the rows of a summary. Users who have more keep them, but
+// cannot create further ones.
+const MaxCategories = 1000
+
+// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category of this name, ignoring case,
+// CATEGORY_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
+func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
+	name, err := parseCategoryName(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	c := category{ID: s.NewID(), OwnerID: caller.ID(ctx), Name: name, Version: 1, CreatedAt: s.Now()}
+	c.UpdatedAt = c.CreatedAt
+	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		n, err := countCategories(ctx, tx, c.OwnerID)
+		if err != nil {
+			return err
+		}
+		if n >= MaxCategories {
+			return errCategoryLimitReached
+		}
+		if err := insertCategory(ctx, tx, c); err != nil {
+			return takenName(err)
+		}
+		return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// ListCategories returns a page of the caller's categories, newest first. Errors: INVALID_CURSOR.
+func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
+	owner, before := caller.ID(ctx), uuid.Max
+	scope := "categories " + owner.String()
+	limit, err := s.Cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
+	}
+	categories, err := selectCategories(ctx, s.DB, owner, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	categories, pagination, err := page.Cut(s.Cursors, scope, categories, limit, func(c category) any { return c.ID })
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListCategoriesResponse{Pagination: pagination}
+	for _, c := range categories {
+		resp.Categories = append(resp.Categories, c.proto())
+	}
+	return resp, nil
+}
+
+// GetCategory returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, also for another user's category.
+func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryRequest) (*ledgerv1.GetCategoryResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, request.ErrInvalidCategoryID
+	}
+	c, err := selectCategory(ctx, s.DB, caller.ID(ctx), id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, request.ErrCategoryNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
+}
+
+// UpdateCategory renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE,
+// VERSION_MISMATCH.
+func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, request.ErrInvalidCategoryID
+	}
+	if req.Name == nil {
+		return nil, apierr.EmptyUpdate
+	}
+	name, err := parseCategoryName(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateCategoryResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		locked, err := lockCategories(ctx, tx, caller.ID(ctx), id)
+		if err != nil {
+			return err
+		}
+		c, err := matchVersion(locked, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		c.Name, c.UpdatedAt = name, s.Now()
+		c.Version++
+		if err := updateCategory(ctx, tx, c); err != nil {
+			return takenName(err)
+		}
+		resp.Category, resp.Etag = c.proto(), etag.Format(c.Version)
+		return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryUpdated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// DeleteCategory deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into that
+// target first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes. Errors:
+// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE, VERSION_MISMATCH.
+func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
+	id, target, err := parseCategoryDelete(req)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		owner := caller.ID(ctx)
+		if err := posting.LockOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		locked, err := lockCategories(ctx, tx, owner, id, target)
+		if err != nil {
+			return err
+		}
+		if _, err := matchVersion(locked, id, req.GetIfMatch()); err != nil {
+			return err
+		}
+		// A merge publishes this event only, and none for each transaction.
+		event := &ledgerv1.CategoryDeleted{OwnerId: owner.String(), CategoryId: id.String()}
+		if req.ReassignTo != nil {
+			if _, ok := locked[target]; !ok {
+				return request.ErrCategoryNotFound.With("reassignTo", "is unknown")
+			}
+			if err := s.merge(ctx, tx, owner, id, target); err != nil {
+				return err
+			}
+			if err := mergeReferences(ctx, tx, owner, id, target); err != nil {
+				return err
+			}
+			event.ReassignedTo = new(target.String())
+		}
+		// An expired reservation must not prevent the deletion, even if the hourly cleanup has not removed it yet.
+		if err := deleteExpiredReservations(ctx, tx, owner, id, s.Now()); err != nil {
+			return err
+		}
+		if err := deleteCategory(ctx, tx, owner, id); err != nil {
+			if pg.IsViolation(err, categoryKey) {
+				return errCategoryInUse
+			}
+			return err
+		}
+		return s.Publish(ctx, tx, owner, event)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
+}
+
+// merge reassigns the transactions of a category to the target and adds its totals to those of the target. The caller holds the
+// owner's lock. It returns errCategoryOverflow if a total would be out of range.
+func (s *Accounts) merge(ctx context.Context, tx pgx.Tx, owner, from, target uuid.UUID) error {
+	if err := reassignTransactions(ctx, tx, owner, from, target, s.Now()); err != nil {
+		return err
+	}
+	err := mergeTotals(ctx, tx, owner, from, target)
+	if pg.IsViolation(err, "monthly_totals_amount_range") {
+		return errCategoryOverflow
+	}
+	return err
+}
+
+// matchVersion returns one of the locked categories if its version matches If-Match.
+func matchVersion(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (category, error) {
+	c, ok := locked[id]
+	switch {
+	case !ok:
+		return category{}, request.ErrCategoryNotFound
+	case !etag.Matches(ifMatch, c.Version):
+		return category{}, apierr.VersionMismatch
+	}
+	return c, nil
+}
+
+// takenName maps a violated unique name to errCategoryAlreadyExists and returns other errors unchanged.
+func takenName(err error) error {
+	if pg.IsViolation(err, "categories_owner_name_key") {
+		return errCategoryAlreadyExists.With("name", "is taken")
+	}
+	return err
+}
+
+// parseCategoryName returns the name of a category, or a validation error. Names have 1 to 100 characters.
+func parseCategoryName(s string) (string, error) {
+	var p apierr.Problems
+	name, problem := text.Name("name", s)
+	p.Field(problem)
+	return name, p.Err()
+}
+
+// parseCategoryDelete returns the category to delete and the target of its merge. The target is the category itself if the request
+// does not merge.
+func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.UUID, err error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return uuid.Nil, uuid.Nil, request.ErrInvalidCategoryID
+	}
+	if req.ReassignTo == nil {
+		return id, id, nil
+	}
+	target, ok = text.ID(req.GetReassignTo())
+	switch {
+	case !ok:
+		return uuid.Nil, uuid.Nil, request.ErrInvalidCategoryID.With("reassignTo", "must be a UUID")
+	case target == id:
+		return uuid.Nil, uuid.Nil, apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be another category"}})
+	}
+	return id, target, nil
+}
+
+// proto returns c as the API shows it.
+func (c category) proto() *ledgerv1.Category {
+	return &ledgerv1.Category{Id: c.ID.String(), Name: c.Name, CreatedAt: calendar.FormatTime(c.CreatedAt), UpdatedAt: calendar.FormatTime(c.UpdatedAt)}
+}

@@ -1,0 +1,16 @@
+package accounts
+
+import (
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// The public errors of the package.
+var (
+	errWalletInUse           = apierr.New(restv1.Reason_WALLET_IN_USE)
+	errWalletLimitReached    = apierr.New(restv1.Reason_WALLET_LIMIT_REACHED)
+	errCategoryLimitReached  = apierr.New(restv1.Reason_CATEGORY_LIMIT_REACHED)
+	errCategoryInUse         = apierr.New(restv1.Reason_CATEGORY_IN_USE)
+	errCategoryAlreadyExists = apierr.New(restv1.Reason_CATEGORY_ALREADY_EXISTS)
+	errCategoryOverflow      = apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be a category with smaller totals: a month has at most 100000000000000000 minor units per wallet and currency"}})
+)

@@ -1,0 +1,211 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// categoryKey is the foreign key that prevents the deletion of a category that a transaction or a budget uses. The constraints of both
+// tables have this name.
+const categoryKey = "transactions_category_fkey"
+
+// heldCategory identifies a category by the id that a budget holds, which may have been merged since.
+type heldCategory struct{ budget, id uuid.UUID }
+
+// flatUses holds budget uses as arrays for unnest: one element per budget, per category and per settled reservation.
+type flatUses struct {
+	owners, budgets                        []uuid.UUID
+	versions                               []int64
+	heldOwners, heldBudgets, held          []uuid.UUID
+	settledOwners, settledBudgets, settled []uuid.UUID
+}
+
+// flatten converts budget uses to arrays.
+func flatten(uses []budgetUse) flatUses {
+	var f flatUses
+	for _, u := range uses {
+		f.owners, f.budgets, f.versions = append(f.owners, u.owner), append(f.budgets, u.budget), append(f.versions, u.version)
+		for _, id := range u.categories {
+			f.heldOwners, f.heldBudgets, f.held = append(f.heldOwners, u.owner), append(f.heldBudgets, u.budget), append(f.held, id)
+		}
+		for _, id := range u.settled {
+			f.settledOwners, f.settledBudgets, f.settled = append(f.settledOwners, u.owner), append(f.settledBudgets, u.budget), append(f.settled, id)
+		}
+	}
+	return f
+}
+
+// reserveCategories reserves an owner's categories for a budget. A repetition with the same reservation changes nothing. It violates
+// categoryKey if a category was deleted concurrently.
+func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID, until time.Time) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
+		SELECT $1, $2, $3, id, id, $5
+		FROM unnest($4::uuid[]) AS c (id)
+		ORDER BY id
+		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, owner, budget, reservation, categories, until)
+	if err != nil {
+		return fmt.Errorf("reserving categories for budget %s: %w", budget, err)
+	}
+	return nil
+}
+
+// shareReferencedCategories prevents the deletion of the categories of budgets until the transaction ends: both of the categories
+// that the budgets hold and of the recorded ones.
+func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		SELECT c.id
+		FROM categories c
+		WHERE (c.owner_id, c.id) IN (
+			SELECT h.owner_id, coalesce(m.category_id, h.id)
+			FROM unnest($1::uuid[], $2::uuid[]) AS h (owner_id, id)
+			LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
+			UNION
+			SELECT r.owner_id, r.category_id
+			FROM unnest($3::uuid[], $4::uuid[]) AS b (owner_id, budget_id)
+			JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id
+		)
+		ORDER BY c.owner_id, c.id
+		FOR KEY SHARE`, f.heldOwners, f.held, f.owners, f.budgets)
+	if err != nil {
+		return fmt.Errorf("locking the categories of budgets: %w", err)
+	}
+	return nil
+}
+
+// upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose version is not older than the
+// recorded one. The version of a deleted budget expires.
+func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time) (map[uuid.UUID]bool, error) {
+	type row struct {
+		BudgetID uuid.UUID `db:"budget_id"`
+	}
+	f := flatten(uses)
+	rows, err := pg.All[row](ctx, q, `
+		INSERT INTO referencing_budgets AS k (owner_id, budget_id, version, expires_at)
+		SELECT owner_id, budget_id, version, CASE WHEN version = $4 THEN $5::timestamptz ELSE 'infinity' END
+		FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS b (owner_id, budget_id, version)
+		ORDER BY owner_id, budget_id
+		ON CONFLICT (owner_id, budget_id) DO UPDATE
+		SET version = EXCLUDED.version, expires_at = EXCLUDED.expires_at
+		WHERE k.version <= EXCLUDED.version
+		RETURNING budget_id`, f.owners, f.budgets, f.versions, int64(deletedVersion), expiry)
+	if err != nil {
+		return nil, fmt.Errorf("recording the versions of budgets: %w", err)
+	}
+	latest := map[uuid.UUID]bool{}
+	for _, r := range rows {
+		latest[r.BudgetID] = true
+	}
+	return latest, nil
+}
+
+// insertReferences records the existing categories that budgets hold: the category with that id, or the target of its merge.
+func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
+		SELECT DISTINCT ON (h.owner_id, h.budget_id, h.id)
+			h.owner_id, h.budget_id, $4::uuid, h.id, coalesce(c.id, m.category_id), 'infinity'::timestamptz
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS h (owner_id, budget_id, id)
+		LEFT JOIN categories c ON c.owner_id = h.owner_id AND c.id = h.id
+		LEFT JOIN merged_categories m ON m.owner_id = h.owner_id AND m.id = h.id
+		WHERE coalesce(c.id, m.category_id) IS NOT NULL
+		ORDER BY h.owner_id, h.budget_id, h.id
+		ON CONFLICT (owner_id, budget_id, reservation, held_id) DO NOTHING`, f.heldOwners, f.heldBudgets, f.held, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("recording the categories of budgets: %w", err)
+	}
+	return nil
+}
+
+// deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not delete reservations.
+func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		DELETE FROM budget_references r
+		USING unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
+		WHERE r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $5
+			AND (r.budget_id, r.held_id) NOT IN (SELECT budget_id, id FROM unnest($3::uuid[], $4::uuid[]) AS h (budget_id, id))`,
+		f.owners, f.budgets, f.heldBudgets, f.held, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("deleting categories that budgets no longer hold: %w", err)
+	}
+	return nil
+}
+
+// deleteReservations releases settled reservations.
+func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) error {
+	f := flatten(uses)
+	_, err := q.Exec(ctx, `
+		DELETE FROM budget_references r
+		USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s (owner_id, budget_id, reservation)
+		WHERE r.owner_id = s.owner_id AND r.budget_id = s.budget_id AND r.reservation = s.reservation AND r.reservation <> $4`,
+		f.settledOwners, f.settledBudgets, f.settled, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("releasing the reservations of budgets: %w", err)
+	}
+	return nil
+}
+
+// selectHeldCategories returns the existing category for each id that budgets hold.
+func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (map[heldCategory]uuid.UUID, error) {
+	type row struct {
+		BudgetID   uuid.UUID `db:"budget_id"`
+		HeldID     uuid.UUID `db:"held_id"`
+		CategoryID uuid.UUID `db:"category_id"`
+	}
+	f := flatten(uses)
+	rows, err := pg.All[row](ctx, q, `
+		SELECT r.budget_id, r.held_id, r.category_id
+		FROM unnest($1::uuid[], $2::uuid[]) AS b (owner_id, budget_id)
+		JOIN budget_references r ON r.owner_id = b.owner_id AND r.budget_id = b.budget_id AND r.reservation = $3`,
+		f.owners, f.budgets, uuid.Nil)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the categories of budgets: %w", err)
+	}
+	held := map[heldCategory]uuid.UUID{}
+	for _, r := range rows {
+		held[heldCategory{r.BudgetID, r.HeldID}] = r.CategoryID
+	}
+	return held, nil
+}
+
+// mergeReferences replaces a category of budgets with the target of its merge. It also records the merge, for budgets that hold the old
+// id and are not recorded yet.
+func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH moved AS (UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2),
+			followed AS (UPDATE merged_categories SET category_id = $3 WHERE owner_id = $1 AND category_id = $2)
+		INSERT INTO merged_categories (owner_id, id, category_id)
+		VALUES ($1, $2, $3)`, owner, from, to)
+	if err != nil {
+		return fmt.Errorf("recording the merge of category %s: %w", from, err)
+	}
+	return nil
+}
+
+// deleteExpiredReservations deletes the reservations of a category that were never settled.
+func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time) error {
+	_, err := q.Exec(ctx, `DELETE FROM budget_references WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
+	if err != nil {
+		return fmt.Errorf("deleting expired reservations of category %s: %w", category, err)
+	}
+	return nil
+}
+
+// ExpireReferences deletes expired reservations, which were never settled, and the expired versions of deleted budgets.
+func ExpireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)
+		DELETE FROM budget_references WHERE expires_at <= $1`, now)
+	if err != nil {
+		return fmt.Errorf("deleting expired reservations: %w", err)
+	}
+	return nil
+}

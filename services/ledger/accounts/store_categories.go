@@ -1,0 +1,155 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// category is a row of categories.
+type category struct {
+	ID      uuid.UUID
+	OwnerID uuid.UUID `db:"owner_id"`
+	// Name is unique per owner, ignoring case.
+	Name string
+	// Version starts at 1 and increases with each change. The ETag contains it.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+// categoryColumns are the columns of a category.
+const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
+
+// countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that
+// concurrent ones cannot exceed the limit.
+func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
+		return 0, fmt.Errorf("locking the categories of %s: %w", owner, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM categories WHERE owner_id = $1`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the categories of %s: %w", owner, err)
+	}
+	return r.Count, nil
+}
+
+// insertCategory inserts a category. It violates categories_owner_name_key if the owner has a category of that name, ignoring case.
+func insertCategory(ctx context.Context, q pg.Querier, c category) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6)`, c.OwnerID, c.ID, c.Name, c.Version, c.CreatedAt, c.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("inserting category %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// selectCategory returns a category, or pgx.ErrNoRows if the id is unknown or the category belongs to another owner.
+func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (category, error) {
+	c, err := pg.One[category](ctx, q, `SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return category{}, fmt.Errorf("selecting category %s: %w", id, err)
+	}
+	return c, nil
+}
+
+// selectCategories returns up to limit of an owner's categories with an id less than before, newest first.
+func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]category, error) {
+	categories, err := pg.All[category](ctx, q, `
+		SELECT `+categoryColumns+`
+		FROM categories
+		WHERE owner_id = $1 AND id < $2
+		ORDER BY id DESC
+		LIMIT $3`, owner, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting categories: %w", err)
+	}
+	return categories, nil
+}
+
+// lockCategories prevents changes, deletions and new uses of categories until the transaction ends, and returns the categories that
+// belong to the owner. It locks them by id, so that concurrent calls cannot deadlock.
+func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]category, error) {
+	rows, err := pg.All[category](ctx, q, `
+		SELECT `+categoryColumns+`
+		FROM categories
+		WHERE owner_id = $1 AND id = ANY($2)
+		ORDER BY id
+		FOR UPDATE`, owner, ids)
+	if err != nil {
+		return nil, fmt.Errorf("locking categories: %w", err)
+	}
+	locked := map[uuid.UUID]category{}
+	for _, c := range rows {
+		locked[c.ID] = c
+	}
+	return locked, nil
+}
+
+// updateCategory renames a category. It violates categories_owner_name_key like insertCategory.
+func updateCategory(ctx context.Context, q pg.Querier, c category) error {
+	_, err := q.Exec(ctx, `
+		UPDATE categories
+		SET name = $3, version = $4, updated_at = $5
+		WHERE owner_id = $1 AND id = $2`, c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating category %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// reassignTransactions changes the category of all transactions of a category. It waits for rows that an earlier release is
+// changing, because that release does not share the owner's lock. So mergeTotals must be a later statement, whose snapshot
+// includes them.
+func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET category_id = $3, version = version + 1, updated_at = $4
+		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
+	if err != nil {
+		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
+	}
+	return nil
+}
+
+// mergeTotals adds the monthly totals of one category to those of another, and deletes the former. It violates
+// monthly_totals_amount_range if a total would be out of range.
+func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH merged AS (
+			DELETE FROM monthly_totals
+			WHERE owner_id = $1 AND category_id = $2
+			RETURNING owner_id, month, wallet_id, currency, income_minor, expense_minor, transaction_count
+		)
+		INSERT INTO monthly_totals AS m
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+		SELECT owner_id, month, wallet_id, $3::uuid, currency, income_minor, expense_minor, transaction_count
+		FROM merged
+		ORDER BY month, wallet_id, currency
+		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+		SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, owner, from, to)
+	if err != nil {
+		return fmt.Errorf("merging the totals of category %s: %w", from, err)
+	}
+	return nil
+}
+
+// deleteCategory deletes a category and its totals, which are zero without transactions. It violates categoryKey if a
+// transaction or a budget uses the category.
+func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)
+		DELETE FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("deleting category %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// wallet is a row of wallets with its balances.
+type wallet struct {
+	ID       uuid.UUID
+	OwnerID  uuid.UUID `db:"owner_id"`
+	Name     string
+	Currency string
+	// InitialMinor is the opening balance in minor units of Currency.
+	InitialMinor int64 `db:"initial_minor"`
+	Archived     bool
+	// Version starts at 1 and increases with each change of name or archived, but not with the balance.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+	// Currencies holds the wallet's own currency first, and then those with a balance other than zero. Amounts holds their balances
+	// in minor units.
+	Currencies []string
+	Amounts    []int64
+}
+
+// countWallets returns the number of an owner's wallets. A lock serializes the owner's creations until tx ends, so that concurrent
+// ones cannot exceed the limit.
+func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
+	type row struct{ Count int64 }
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('wallets'), hashtext($1))`, owner.String()); err != nil {
+		return 0, fmt.Errorf("locking the wallets of %s: %w", owner, err)
+	}
+	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM wallets WHERE owner_id = $1`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the wallets of %s: %w", owner, err)
+	}
+	return r.Count, nil
+}
+
+// insertWallet inserts a wallet and its opening balance.
+func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
+	_, err := q.Exec(ctx, `
+		WITH opened AS (
+			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, archived, version, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		)
+		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
+		VALUES ($1, $2, $4, $5)`,
+		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+// walletsWith selects wallets w with their balances. It omits balances of zero except in the wallet's own currency.
+const walletsWith = `
+	SELECT w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
+		held.currencies, held.amounts
+	FROM wallets w
+	CROSS JOIN LATERAL (
+		SELECT array_agg(b.currency ORDER BY b.currency <> w.currency, b.currency) AS currencies,
+			array_agg(b.amount_minor ORDER BY b.currency <> w.currency, b.currency) AS amounts
+		FROM wallet_balances b
+		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id AND (b.currency = w.currency OR b.amount_minor <> 0)
+	) AS held`
+
+// selectWallet returns a wallet, or pgx.ErrNoRows if the id is unknown or the wallet belongs to another owner.
+func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (wallet, error) {
+	w, err := pg.One[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = $2`, owner, id)
+	if err != nil {
+		return wallet{}, fmt.Errorf("selecting wallet %s: %w", id, err)
+	}
+	return w, nil
+}
+
+// selectWallets returns up to limit of an owner's wallets with an id less than before, newest first. archived selects archived or
+// other wallets; nil selects all.
+func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, before uuid.UUID, limit int) ([]wallet, error) {
+	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
+		WHERE w.owner_id = $1 AND w.id < $2 AND ($3::boolean IS NULL OR w.archived = $3)
+		ORDER BY w.id DESC
+		LIMIT $4`, owner, before, archived, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting wallets: %w", err)
+	}
+	return wallets, nil
+}
+
+// lockWalletRow prevents changes and the deletion of a wallet until the transaction ends. Transactions in it can still be
+// created. It returns pgx.ErrNoRows if the owner has no such wallet.
+func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	type row struct{ ID uuid.UUID }
+	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
+	if err != nil {
+		return fmt.Errorf("locking wallet %s: %w", id, err)
+	}
+	return nil
+}
+
+// updateWallet writes the name, the archived mark and the version of a wallet.
+func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
+	_, err := q.Exec(ctx, `
+		UPDATE wallets
+		SET name = $3, archived = $4, version = $5, updated_at = $6
+		WHERE owner_id = $1 AND id = $2`, w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+// deleteWallet deletes a wallet, its balances and its totals, which are zero without transactions. It violates
+// transactions_wallet_fkey if a transaction uses the wallet.
+func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2)
+		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("deleting wallet %s: %w", id, err)
+	}
+	return nil
+}

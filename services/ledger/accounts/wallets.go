@@ -1,0 +1,235 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// MaxWallets is the maximum number of wallets per user. It limits the rows of a summary. Users who have more keep them, but cannot
+// create further ones.
+const MaxWallets = 500
+
+// CreateWallet creates a wallet with an opening balance, which is not a transaction: summaries and budgets do not count it. Errors:
+// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
+func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
+	w, err := parseWallet(req)
+	if err != nil {
+		return nil, err
+	}
+	w.ID, w.OwnerID, w.Version, w.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
+	w.UpdatedAt = w.CreatedAt
+	call := idem.Call{Scope: w.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		n, err := countWallets(ctx, tx, w.OwnerID)
+		if err != nil {
+			return err
+		}
+		if n >= MaxWallets {
+			return errWalletLimitReached
+		}
+		if err := insertWallet(ctx, tx, w); err != nil {
+			return err
+		}
+		return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// ListWallets returns a page of the caller's wallets, newest first. A cursor is valid for the same filter only.
+func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
+	owner, before := caller.ID(ctx), uuid.Max
+	scope := "wallets " + owner.String()
+	if req.Archived != nil {
+		scope += " archived " + strconv.FormatBool(req.GetArchived())
+	}
+	limit, err := s.Cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	if err != nil {
+		return nil, err
+	}
+	wallets, err := selectWallets(ctx, s.DB, owner, req.Archived, before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	wallets, pagination, err := page.Cut(s.Cursors, scope, wallets, limit, func(w wallet) any { return w.ID })
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListWalletsResponse{Pagination: pagination}
+	for _, w := range wallets {
+		resp.Wallets = append(resp.Wallets, w.proto())
+	}
+	return resp, nil
+}
+
+// GetWallet returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, also for another user's wallet.
+func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest) (*ledgerv1.GetWalletResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, request.ErrInvalidWalletID
+	}
+	w, err := selectWallet(ctx, s.DB, caller.ID(ctx), id)
+	if err != nil {
+		return nil, unknownWallet(err)
+	}
+	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
+}
+
+// UpdateWallet renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE, VERSION_MISMATCH.
+func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
+	id, name, err := parseWalletUpdate(req)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateWalletResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		if req.Name != nil {
+			w.Name = name
+		}
+		if req.Archived != nil {
+			w.Archived = req.GetArchived()
+		}
+		w.Version++
+		w.UpdatedAt = s.Now()
+		if err := updateWallet(ctx, tx, w); err != nil {
+			return err
+		}
+		resp.Wallet, resp.Etag = w.proto(), etag.Format(w.Version)
+		return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletUpdated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// DeleteWallet deletes a wallet that no transaction uses. The owner's lock prevents concurrent transactions in it. Errors:
+// WALLET_NOT_FOUND, WALLET_IN_USE, VERSION_MISMATCH.
+func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, request.ErrInvalidWalletID
+	}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		if err := posting.LockOwner(ctx, tx, caller.ID(ctx)); err != nil {
+			return err
+		}
+		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		if err := deleteWallet(ctx, tx, w.OwnerID, id); err != nil {
+			if pg.IsViolation(err, "transactions_wallet_fkey") {
+				return errWalletInUse
+			}
+			return err
+		}
+		return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletDeleted{OwnerId: w.OwnerID.String(), WalletId: id.String()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteWalletResponse{Id: id.String()}, nil
+}
+
+// lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes until tx ends.
+func (s *Accounts) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (wallet, error) {
+	owner := caller.ID(ctx)
+	if err := lockWalletRow(ctx, tx, owner, id); err != nil {
+		return wallet{}, unknownWallet(err)
+	}
+	w, err := selectWallet(ctx, tx, owner, id)
+	if err != nil {
+		return wallet{}, err
+	}
+	if !etag.Matches(ifMatch, w.Version) {
+		return wallet{}, apierr.VersionMismatch
+	}
+	return w, nil
+}
+
+// unknownWallet maps pgx.ErrNoRows to request.ErrWalletNotFound and returns other errors unchanged.
+func unknownWallet(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return request.ErrWalletNotFound
+	}
+	return err
+}
+
+// parseWallet validates the request and returns the wallet with its opening balance, still without id and owner.
+func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
+	var p apierr.Problems
+	name, problem := text.Name("name", req.GetName())
+	p.Field(problem)
+	currency := request.RequireCurrency(&p, "currency", req.GetCurrency())
+	w := wallet{Name: name, Currency: currency.Code()}
+	if req.Balance != nil {
+		var err error
+		if w.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
+			p.Field(&apierr.Field{Name: "balance", Message: err.Error()})
+		}
+	}
+	w.Currencies, w.Amounts = []string{w.Currency}, []int64{w.InitialMinor}
+	return w, p.Err()
+}
+
+// parseWalletUpdate validates the request. name is only meaningful if the request sets it.
+func parseWalletUpdate(req *ledgerv1.UpdateWalletRequest) (id uuid.UUID, name string, err error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return uuid.Nil, "", request.ErrInvalidWalletID
+	}
+	if req.Name == nil && req.Archived == nil {
+		return uuid.Nil, "", apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	if req.Name != nil {
+		var problem *apierr.Field
+		name, problem = text.Name("name", req.GetName())
+		p.Field(problem)
+	}
+	return id, name, p.Err()
+}
+
+// proto returns w as the API shows it. Amounts[0] is the balance in the wallet's own currency.
+func (w wallet) proto() *ledgerv1.Wallet {
+	m := &ledgerv1.Wallet{
+		Id:             w.ID.String(),
+		Name:           w.Name,
+		Currency:       w.Currency,
+		Balance:        money.CurrencyOf(w.Currency).Format(w.Amounts[0]),
+		InitialBalance: money.CurrencyOf(w.Currency).Format(w.InitialMinor),
+		Archived:       w.Archived,
+		CreatedAt:      calendar.FormatTime(w.CreatedAt),
+		UpdatedAt:      calendar.FormatTime(w.UpdatedAt),
+	}
+	for i, code := range w.Currencies {
+		m.Balances = append(m.Balances, &ledgerv1.Balance{Currency: code, Amount: money.CurrencyOf(code).Format(w.Amounts[i])})
+	}
+	return m
+}

@@ -1,0 +1,12 @@
+package posting
+
+import (
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// The public errors of the package.
+var (
+	errCurrencyLimitReached = apierr.New(restv1.Reason_WALLET_CURRENCY_LIMIT_REACHED)
+	errWalletOverflow       = apierr.Validation([]apierr.Field{{Name: "amount", Message: "must be smaller: a wallet holds at most 100000000000000000 minor units per currency and month"}})
+)

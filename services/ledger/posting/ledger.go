@@ -1,0 +1,69 @@
+package posting
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// Ledger holds the resources that all RPC methods share. Each server of RPC methods embeds it.
+type Ledger struct {
+	DB *pgxpool.Pool
+	// Wake makes the relay publish new events soon.
+	Wake  func()
+	Now   func() time.Time
+	NewID func() uuid.UUID
+}
+
+// Publish adds an event of a change to the outbox. q is the database transaction of that change, so that both are committed or
+// neither is.
+func (l *Ledger) Publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
+	l.Wake()
+	return outbox.Add(ctx, q, l.event(ctx, owner, data))
+}
+
+// Created returns the event of a created transaction.
+func (l *Ledger) Created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction) outbox.Event {
+	return l.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})
+}
+
+// event returns a new event for a user. It carries the trace of ctx to its consumers.
+func (l *Ledger) event(ctx context.Context, owner uuid.UUID, data proto.Message) outbox.Event {
+	return outbox.Event{ID: l.NewID(), UserID: owner, Data: data, Traceparent: outbox.Traceparent(ctx)}
+}
+
+// InsertTransactions inserts transactions of one owner with their events, whose content is messages, and without idempotency
+// records. It returns the ids of the inserted transactions: those whose wallet and category belong to the owner. For several
+// transactions q must be a database transaction, and the caller must roll it back on an error or a missing id.
+func (l *Ledger) InsertTransactions(ctx context.Context, q pg.Querier, ts []Transaction, messages []*ledgerv1.Transaction) (map[uuid.UUID]bool, error) {
+	events := make([]outbox.Event, len(ts))
+	for i, t := range ts {
+		events[i] = l.Created(ctx, t.OwnerID, messages[i])
+	}
+	rows, err := outbox.Encode(events...)
+	if err != nil {
+		return nil, err
+	}
+	l.Wake()
+	written, err := Insert(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
+	return written, ClientError(err)
+}
+
+// NotInserted returns the reason why Insert skipped a transaction: its wallet or category does not belong to the owner.
+func NotInserted(ctx context.Context, q pg.Querier, t Transaction) error {
+	if err := request.CheckOwned(ctx, q, apierr.Problems{}, t.OwnerID, t.References()); err != nil {
+		return err
+	}
+	// The wallet and the category were created after the insert, so a retry succeeds.
+	return apierr.Unavailable
+}

@@ -1,0 +1,230 @@
+package posting_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// writes are the requests that change balances or totals, or the wallets and categories that they belong to.
+var writes = []struct {
+	name  string
+	write func(holdings) error
+}{
+	{"create", func(h holdings) error { return h.add(h.Wallet, h.Category, "") }},
+	{"create with a key", func(h holdings) error { return h.add(h.otherWallet, h.otherCategory, "key") }},
+	{"create in the unused wallet and category", func(h holdings) error { return h.add(h.unusedWallet, h.unusedCategory, "") }},
+	{"batch", func(h holdings) error {
+		req := h.batch(h.expense(h.otherWallet, h.Category, "2026-04-01"), h.expense(h.Wallet, h.otherCategory, "2026-03-01"),
+			h.expense(h.Wallet, h.Category, "2026-03-01"), h.expense(h.unusedWallet, h.Category, "2026-03-01"))
+		req.IdempotencyKey = "key"
+		_, err := h.CreateTransactions(h.Ctx, req)
+		return err
+	}},
+	{"receipt", func(h holdings) error { _, err := h.scan("second"); return err }},
+	{"amount", func(h holdings) error {
+		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.Amount = new("9") })
+	}},
+	{"month", func(h holdings) error {
+		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.Date = new("2026-04-02") })
+	}},
+	{"category", func(h holdings) error {
+		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.CategoryId = new(h.otherCategory.String()) })
+	}},
+	{"category and wallet of the other", func(h holdings) error {
+		return h.update(h.fun, func(r *ledgerv1.UpdateTransactionRequest) {
+			r.CategoryId, r.WalletId = new(h.Category.String()), new(h.Wallet.String())
+		})
+	}},
+	{"wallet", func(h holdings) error {
+		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.WalletId = new(h.unusedWallet.String()) })
+	}},
+	{"delete", func(h holdings) error { return h.remove(h.food) }},
+	{"delete of a receipt's first", func(h holdings) error { return h.remove(h.scanned[0]) }},
+	{"delete of a receipt's last", func(h holdings) error { return h.remove(h.scanned[1]) }},
+	{"merge", func(h holdings) error { return h.merge(h.Category, h.otherCategory) }},
+	{"merge back", func(h holdings) error { return h.merge(h.otherCategory, h.Category) }},
+	{"merge into the unused category", func(h holdings) error { return h.merge(h.Category, h.unusedCategory) }},
+	{"category deleted", func(h holdings) error {
+		_, err := h.DeleteCategory(h.Ctx, &ledgerv1.DeleteCategoryRequest{Id: h.unusedCategory.String()})
+		return err
+	}},
+	{"wallet deleted", func(h holdings) error {
+		_, err := h.DeleteWallet(h.Ctx, &ledgerv1.DeleteWalletRequest{Id: h.unusedWallet.String()})
+		return err
+	}},
+	{"category renamed", func(h holdings) error {
+		_, err := h.UpdateCategory(h.Ctx, &ledgerv1.UpdateCategoryRequest{Id: h.Category.String(), Name: new("Groceries")})
+		return err
+	}},
+	{"wallet renamed", func(h holdings) error {
+		_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{Id: h.Wallet.String(), Name: new("Purse")})
+		return err
+	}},
+}
+
+// TestConcurrentWrites runs every ordered pair of writes: the first one is stopped at each point, the second one runs on
+// another replica until it waits or returns, and the first one goes on. Balances and totals must equal a recomputation. No
+// statement may be a deadlock's victim: a retry would hide it here, but not from a client that meets two in a row.
+func TestConcurrentWrites(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	installPauses(t, s.DB)
+	for i, first := range writes {
+		t.Run(first.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPausedServer(t, s, fmt.Sprint("first ", i))
+			for _, pause := range pauses {
+				if p.reaches(t, pause, first.write) {
+					p.runPairs(t, pause, first.write)
+				}
+			}
+		})
+	}
+}
+
+// runPairs runs the first write with each second one. Each pair has separate holdings.
+func (p pausedServer) runPairs(t *testing.T, pause string, first func(holdings) error) {
+	t.Helper()
+	owners := map[uuid.UUID]string{}
+	all := p.newHoldings(t, len(writes))
+	for i, second := range writes {
+		h, replica := all[i], all[i]
+		replica.service = p.replica
+		owners[h.ID] = fmt.Sprintf("%s, then %s", pause, second.name)
+		release := p.hold(t, pause, h.ID)
+		firstEnded := p.start(t, 1, func() error { return first(h) })
+		require.Empty(t, firstEnded, "%s: the first write did not stop", owners[h.ID])
+		secondEnded := p.start(t, 2, func() error { return second.write(replica) })
+		release()
+		for _, ended := range []<-chan error{firstEnded, secondEnded} {
+			err := <-ended
+			e := apierr.From(err)
+			assert.True(t, err == nil || e != nil && e.Reason != apierr.Unavailable.Reason, "%s: %v", owners[h.ID], err)
+		}
+		assert.Zero(t, p.deadlocks.Swap(0), "%s: deadlock", owners[h.ID])
+	}
+	for owner, differences := range p.Differences(t) {
+		if pair, ok := owners[owner]; ok {
+			assert.Fail(t, "balances and totals differ from a recomputation", "%s: %s", pair, differences)
+		}
+	}
+}
+
+// holdings is the data that each pair of writes starts with: wallets and categories with transactions, and an unused wallet
+// and category whose totals have returned to zero.
+type holdings struct {
+	person
+	otherWallet, otherCategory, unusedWallet, unusedCategory uuid.UUID
+	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the transactions of a receipt.
+	food, fun string
+	scanned   [2]string
+}
+
+// newHoldings inserts n holdings with few statements, because a test needs hundreds.
+func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
+	t.Helper()
+	all := make([]holdings, n)
+	var owners, wallets, categories, receipts []uuid.UUID
+	var ts []posting.Transaction
+	var events []outbox.Event
+	for i := range all {
+		owner, receipt := p.NewID(), p.NewID()
+		h := holdings{
+			person:      person{service: p.service, User: fixture.User{Ctx: fixture.ActAs(t.Context(), owner), ID: owner, Wallet: p.NewID(), Category: p.NewID()}},
+			otherWallet: p.NewID(), otherCategory: p.NewID(), unusedWallet: p.NewID(), unusedCategory: p.NewID(),
+		}
+		add := func(wallet, category uuid.UUID, month int, receipt *uuid.UUID) string {
+			tr := posting.Transaction{
+				ID: p.NewID(), OwnerID: owner, WalletID: wallet, CategoryID: category, ReceiptID: receipt, AmountMinor: -700,
+				Currency: "EUR", Date: fixture.Today.AddDate(0, month, 0), Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
+			}
+			ts, events = append(ts, tr), append(events, p.Service.Ledger.Created(t.Context(), owner, tr.Proto()))
+			return tr.ID.String()
+		}
+		h.food, h.fun = add(h.Wallet, h.Category, 0, nil), add(h.otherWallet, h.otherCategory, 0, nil)
+		h.scanned = [2]string{add(h.Wallet, h.Category, 0, &receipt), add(h.Wallet, h.Category, 0, &receipt)}
+		add(h.Wallet, h.Category, 1, nil)
+		add(h.Wallet, h.otherCategory, 1, nil)
+		owners, receipts = append(owners, owner, owner, owner), append(receipts, receipt, receipt, receipt)
+		wallets = append(wallets, h.unusedWallet, h.Wallet, h.otherWallet)
+		categories = append(categories, h.unusedCategory, h.Category, h.otherCategory)
+		all[i] = h
+	}
+	_, err := p.DB.Exec(t.Context(), `
+		WITH holding AS (
+			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) AS h (owner_id, wallet_id, category_id, receipt_id)
+		), wallet AS (
+			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, created_at, updated_at)
+			SELECT owner_id, wallet_id, wallet_id::text, 'EUR', 0, now(), now() FROM holding
+		), balance AS (
+			INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
+			SELECT owner_id, wallet_id, 'EUR', 0 FROM holding
+		), category AS (
+			INSERT INTO categories (owner_id, id, name, created_at, updated_at)
+			SELECT owner_id, category_id, category_id::text, now(), now() FROM holding
+		), total AS (
+			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+			SELECT owner_id, '2026-03-01', wallet_id, category_id, 'EUR', 0, 0, 0 FROM holding
+		)
+		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
+		SELECT DISTINCT owner_id, receipt_id, ''::bytea, ''::bytea, now() FROM holding`, owners, wallets, categories, receipts)
+	require.NoError(t, err)
+	rows, err := outbox.Encode(events...)
+	require.NoError(t, err)
+	written, err := posting.Insert(t.Context(), p.DB, 0, ts, rows, make([]idem.Record, len(ts)))
+	require.NoError(t, err)
+	require.Len(t, written, len(ts))
+	return all
+}
+
+func (h holdings) expense(wallet, category uuid.UUID, date string) *ledgerv1.CreateTransactionRequest {
+	return &ledgerv1.CreateTransactionRequest{
+		Amount: "7", Date: date, Currency: "EUR", WalletId: wallet.String(), CategoryId: category.String(), Type: new(posting.Expense),
+	}
+}
+
+func (h holdings) batch(items ...*ledgerv1.CreateTransactionRequest) *ledgerv1.CreateTransactionsRequest {
+	return &ledgerv1.CreateTransactionsRequest{Transactions: items}
+}
+
+func (h holdings) scan(file string) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+	return h.CreateTransactionsFromReceipt(h.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+		Receipt: []byte(file), WalletId: h.Wallet.String(), CategoryId: h.Category.String(),
+	})
+}
+
+func (h holdings) update(id string, change func(*ledgerv1.UpdateTransactionRequest)) error {
+	req := &ledgerv1.UpdateTransactionRequest{Id: id}
+	change(req)
+	_, err := h.UpdateTransaction(h.Ctx, req)
+	return err
+}
+
+func (h holdings) remove(id string) error {
+	_, err := h.DeleteTransaction(h.Ctx, &ledgerv1.DeleteTransactionRequest{Id: id})
+	return err
+}
+
+func (h holdings) merge(from, to uuid.UUID) error {
+	_, err := h.DeleteCategory(h.Ctx, &ledgerv1.DeleteCategoryRequest{Id: from.String(), ReassignTo: new(to.String())})
+	return err
+}
+
+// add creates a transaction. It shares its key with every other create of the same holdings if it has one.
+func (h holdings) add(wallet, category uuid.UUID, key string) error {
+	req := h.expense(wallet, category, "2026-03-20")
+	req.IdempotencyKey = key
+	_, err := h.CreateTransaction(h.Ctx, req)
+	return err
+}

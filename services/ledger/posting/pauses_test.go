@@ -1,0 +1,135 @@
+package posting_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+// pauses lists the points at which the tests can stop a write: before it writes its first row of a table, or after the
+// statement has written its rows and before PostgreSQL checks their foreign keys.
+var pauses = []string{"BEFORE monthly_totals", "BEFORE transactions", "AFTER transactions", "BEFORE categories", "BEFORE wallets", "BEFORE outbox"}
+
+// installPauses makes a write of an owner wait at a point for as long as hold keeps that point's lock for the owner.
+// Triggers fire in the order of their names, so "A_pause" precedes the "RI_" triggers that check foreign keys.
+func installPauses(t *testing.T, db *pgxpool.Pool) {
+	t.Helper()
+	_, err := db.Exec(t.Context(), `
+		CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
+		DECLARE
+			changed jsonb := to_jsonb(CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END);
+		BEGIN
+			PERFORM pg_advisory_xact_lock_shared(hashtext(TG_WHEN || ' ' || TG_TABLE_NAME),
+				hashtext(coalesce(changed->>'owner_id', changed->>'user_id')));
+			RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+		END $$`)
+	require.NoError(t, err)
+	for _, pause := range pauses {
+		var when, table string
+		_, err := fmt.Sscan(pause, &when, &table)
+		require.NoError(t, err)
+		_, err = db.Exec(t.Context(), fmt.Sprintf(`CREATE TRIGGER "A_pause_%[1]s" %[1]s INSERT OR UPDATE OR DELETE ON %[2]s
+			FOR EACH ROW EXECUTE FUNCTION pause()`, when, table))
+		require.NoError(t, err)
+	}
+}
+
+// pausedServer is a server whose writes the test can stop and watch, because its connections bear its name.
+type pausedServer struct {
+	*service
+	// replica uses the same database, and has a separate batcher.
+	replica *service
+	name    string
+	// deadlocks counts the statements that PostgreSQL canceled to end a deadlock.
+	deadlocks *atomic.Int64
+	// control is a connection that does not bear the name.
+	control *pgx.Conn
+}
+
+func newPausedServer(t *testing.T, s *service, name string) pausedServer {
+	t.Helper()
+	var deadlocks deadlockTracer
+	config := s.DB.Config()
+	config.MaxConns = 4
+	config.ConnConfig.Tracer = &deadlocks
+	config.ConnConfig.RuntimeParams["application_name"] = name + " " + config.ConnConfig.RuntimeParams["search_path"]
+	config.ConnConfig.RuntimeParams["deadlock_timeout"] = "20ms"
+	db, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	control, err := pgx.ConnectConfig(t.Context(), s.DB.Config().ConnConfig)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = control.Close(context.Background()) })
+	p := pausedServer{name: config.ConnConfig.RuntimeParams["application_name"], deadlocks: &deadlocks.Int64, control: control}
+	p.service, p.replica = serve(t.Context(), fixture.On(db)), serve(t.Context(), fixture.On(db))
+	return p
+}
+
+// deadlockTracer is a pgx.QueryTracer that counts deadlocks.
+type deadlockTracer struct{ atomic.Int64 }
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (*deadlockTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (d *deadlockTracer) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+	if pg.IsRetryable(data.Err) {
+		d.Add(1)
+	}
+}
+
+// hold stops writes of an owner at a point until release is called.
+func (p pausedServer) hold(t *testing.T, pause string, owner uuid.UUID) (release func()) {
+	t.Helper()
+	// The lock is the session's: within a transaction, pg_stat_activity would not change.
+	do := func(function string) {
+		_, err := p.control.Exec(t.Context(), `SELECT `+function+`(hashtext($1), hashtext($2))`, pause, owner.String())
+		require.NoError(t, err)
+	}
+	do("pg_advisory_lock")
+	return func() { do("pg_advisory_unlock") }
+}
+
+// start runs a write, and returns when it has ended or n of the server's connections wait for locks.
+func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan error {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- write() }()
+	for deadline := time.Now().Add(time.Minute); ; {
+		var waiting int
+		err := p.control.QueryRow(t.Context(), `
+			SELECT count(DISTINCT a.pid)
+			FROM pg_stat_activity a
+			JOIN pg_locks l ON l.pid = a.pid AND NOT l.granted
+			WHERE a.application_name = $1`, p.name).Scan(&waiting)
+		require.NoError(t, err)
+		if waiting >= n || len(ended) > 0 {
+			return ended
+		}
+		require.True(t, time.Now().Before(deadline), "the write neither ends nor waits")
+	}
+}
+
+// reaches reports whether a write stops at a point.
+func (p pausedServer) reaches(t *testing.T, pause string, write func(holdings) error) bool {
+	t.Helper()
+	h := p.newHoldings(t, 1)[0]
+	release := p.hold(t, pause, h.ID)
+	ended := p.start(t, 1, func() error { return write(h) })
+	reached := len(ended) == 0
+	release()
+	require.NoError(t, <-ended)
+	return reached
+}

@@ -1,0 +1,56 @@
+package posting_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// service serves all RPCs of the ledger, because these tests concern the writes of all resources.
+type service struct {
+	*fixture.Service
+	*accounts.Accounts
+	*transactions.Transactions
+	*receipts.Receipts
+	*reports.Reports
+	ocr *fixture.OCR
+}
+
+// setup returns a service on a fresh schema.
+func setup(t testing.TB) *service {
+	t.Helper()
+	return serve(t.Context(), fixture.New(t))
+}
+
+// serve returns a service in an environment. Its writers end with ctx.
+func serve(ctx context.Context, f *fixture.Service) *service {
+	ocr := &fixture.OCR{Receipt: fixture.Groceries()}
+	s := &service{
+		Service: f, ocr: ocr,
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Receipts:     &receipts.Receipts{Ledger: f.Ledger, OCR: ocr, Log: slog.New(slog.DiscardHandler)},
+		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
+	}
+	f.RPCs = s
+	s.Run(ctx)
+	return s
+}
+
+// person is a user of a service.
+type person struct {
+	*service
+	fixture.User
+}
+
+func newPerson(ctx context.Context, t require.TestingT, s *service) person {
+	return person{service: s, User: s.NewUser(ctx, t)}
+}

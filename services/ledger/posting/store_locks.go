@@ -1,0 +1,35 @@
+package posting
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// ownerLock is the SQL expression for the key of an owner's advisory lock. Each transaction that writes balances or totals
+// holds the lock of each of its owners before it locks or writes their rows: shared if it creates, changes or deletes
+// transactions, exclusive if it deletes or merges wallets or categories. So a merge never meets a half-written transaction,
+// and the two never deadlock, although they need the same rows in a different order. Idempotency keys are locked before it.
+const ownerLock = `hashtextextended('ledger owner ' || owner_id::text, 0)`
+
+// ShareOwner makes tx wait for merges and deletions of the owner's wallets and categories, and keeps new ones from
+// starting until tx ends. Other writes of the owner continue.
+func ShareOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock_shared(`+ownerLock+`) FROM (SELECT $1::uuid) AS o (owner_id)`, owner)
+	if err != nil {
+		return fmt.Errorf("sharing the lock of owner %s: %w", owner, err)
+	}
+	return nil
+}
+
+// LockOwner makes tx wait for all writes of the owner's balances and totals, and keeps new ones from starting until tx
+// ends. The statements after it see everything that was committed before.
+func LockOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+ownerLock+`) FROM (SELECT $1::uuid) AS o (owner_id)`, owner)
+	if err != nil {
+		return fmt.Errorf("locking owner %s: %w", owner, err)
+	}
+	return nil
+}

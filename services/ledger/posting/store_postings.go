@@ -1,0 +1,157 @@
+package posting
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// applyPostingsSQL contains CTEs that add the rows of a CTE named posting to balances and totals. They lock rows in the order of their
+// keys, so that statements that change the same rows wait for each other instead of deadlocking.
+const applyPostingsSQL = `balance AS (
+			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
+			SELECT owner_id, wallet_id, currency, sum(sign * amount_minor)::bigint
+			FROM posting
+			GROUP BY owner_id, wallet_id, currency
+			ORDER BY owner_id, wallet_id, currency
+			ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
+			SET amount_minor = b.amount_minor + EXCLUDED.amount_minor
+		), total AS (
+			INSERT INTO monthly_totals AS m
+				(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
+				sum(sign * greatest(amount_minor, 0))::bigint, sum(sign * greatest(-amount_minor, 0))::bigint, sum(sign)::bigint
+			FROM posting
+			GROUP BY owner_id, month, wallet_id, category_id, currency
+			ORDER BY owner_id, month, wallet_id, category_id, currency
+			ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+			SET income_minor = m.income_minor + EXCLUDED.income_minor, expense_minor = m.expense_minor + EXCLUDED.expense_minor,
+				transaction_count = m.transaction_count + EXCLUDED.transaction_count
+		)`
+
+// Insert inserts the transactions whose wallet and category belong to their owner, with balances, totals, events
+// and idempotency records, in one statement, and returns their ids. events and records are parallel to ts. A transaction
+// whose key was used before is not inserted; of several with the same key, only the first one is.
+//
+// The CTEs run in this order, because each reads the previous one:
+//
+//   - own: the rows whose wallet and category belong to their owner
+//   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique index decides between requests
+//   - accepted: the rows without a key, and those whose record was inserted
+//   - locked: shares the owners' locks
+//   - item: the accepted rows, after the locks
+//   - posting, balance, total, event: the effects of the items
+//
+// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
+// then shares those of the owners (see ownerLock), each in the order of their keys. Its snapshot is older than these locks:
+// a wallet or category that was deleted meanwhile violates a foreign key.
+func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
+	type row struct{ ID uuid.UUID }
+	written, err := pg.All[row](ctx, q, `
+		WITH own AS MATERIALIZED (
+			SELECT i.*
+			FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::bigint[], $8::bigint[],
+				$9::text[], $10::timestamptz[], $11::timestamptz[], $12::uuid[], $13::text[], $14::bytea[], $15::text[],
+				$16::bytea[], $17::bytea[], $18::bytea[]) WITH ORDINALITY
+				AS i (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
+					created_at, event_id, subject, data, traceparent, key_hash, request_mac, response, position),
+				(SELECT set_config('lock_timeout', $19, true)) AS lock_timeout
+			WHERE EXISTS (SELECT FROM wallets w WHERE w.owner_id = i.owner_id AND w.id = i.wallet_id)
+				AND EXISTS (SELECT FROM categories c WHERE c.owner_id = i.owner_id AND c.id = i.category_id)
+		), claim AS (
+			INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac, response)
+			SELECT DISTINCT ON (owner_id, key_hash) owner_id::text, key_hash, request_mac, response
+			FROM own
+			WHERE key_hash IS NOT NULL
+			ORDER BY owner_id, key_hash, position
+			ON CONFLICT (scope, key_hash) DO UPDATE
+			SET request_mac = EXCLUDED.request_mac, response = EXCLUDED.response, created_at = now()
+			WHERE k.created_at < now() - interval '24 hours'
+			RETURNING response
+		), accepted AS MATERIALIZED (
+			SELECT *
+			FROM own
+			WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)
+		), locked AS MATERIALIZED (
+			SELECT pg_advisory_xact_lock_shared(key)
+			FROM (SELECT DISTINCT `+ownerLock+` AS key FROM accepted ORDER BY key) AS o
+		), item AS MATERIALIZED (
+			SELECT accepted.*
+			FROM accepted, (SELECT count(*) FROM locked) AS l
+		), posting AS (
+			SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, 1 AS sign
+			FROM item
+		), `+applyPostingsSQL+`, event AS (
+			INSERT INTO outbox (id, user_id, subject, data, traceparent)
+			SELECT event_id, owner_id, subject, data, traceparent
+			FROM item
+			ORDER BY position
+		)
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description,
+			date, version, created_at, updated_at)
+		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date, 1,
+			created_at, created_at
+		FROM item
+		RETURNING id`, insertArgs(lockTimeout, ts, events, records)...)
+	if err != nil {
+		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
+	}
+	ids := make(map[uuid.UUID]bool, len(written))
+	for _, r := range written {
+		ids[r.ID] = true
+	}
+	return ids, nil
+}
+
+// insertArgs converts rows to arrays, one per column, in the order of the statement's parameters. The parameters are positional,
+// because pgx would parse the statement for each execution to find named ones.
+func insertArgs(lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) []any {
+	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
+	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
+	currencies, descriptions := make([]string, len(ts)), make([]string, len(ts))
+	amounts, scaled := make([]int64, len(ts)), make([]int64, len(ts))
+	dates, created := make([]time.Time, len(ts)), make([]time.Time, len(ts))
+	keys, macs, responses := make([][]byte, len(ts)), make([][]byte, len(ts)), make([][]byte, len(ts))
+	for i, t := range ts {
+		keys[i], macs[i], responses[i] = records[i].KeyHash, records[i].RequestMAC, records[i].Response
+		ids[i], owners[i] = t.ID, t.OwnerID
+		wallets[i], categories[i], receipts[i] = t.WalletID, t.CategoryID, t.ReceiptID
+		currencies[i], descriptions[i] = t.Currency, t.Description
+		amounts[i], scaled[i] = t.AmountMinor, t.AmountE4()
+		dates[i], created[i] = t.Date, t.CreatedAt
+	}
+	return []any{
+		ids, owners, wallets, categories, receipts, currencies, amounts, scaled, descriptions, dates, created,
+		events.IDs, events.Subjects, events.Data, events.Traceparents, keys, macs, responses,
+		fmt.Sprintf("%dms", lockTimeout.Milliseconds()),
+	}
+}
+
+// applyPostings adds postings to balances and totals with one statement. It violates wallet_balances_amount_range or
+// monthly_totals_amount_range if a sum would be out of range.
+func applyPostings(ctx context.Context, q pg.Querier, postings ...posting) error {
+	owners, wallets, categories := make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings))
+	currencies, dates := make([]string, len(postings)), make([]time.Time, len(postings))
+	amounts, signs := make([]int64, len(postings)), make([]int64, len(postings))
+	for i, p := range postings {
+		owners[i], wallets[i], categories[i] = p.OwnerID, p.WalletID, p.CategoryID
+		currencies[i], dates[i], amounts[i], signs[i] = p.Currency, p.Date, p.AmountMinor, p.sign
+	}
+	_, err := q.Exec(ctx, `
+		WITH posting AS (
+			SELECT *
+			FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bigint[], $7::bigint[])
+				AS p (owner_id, wallet_id, category_id, currency, date, amount_minor, sign)
+		), `+applyPostingsSQL+`
+		SELECT`, owners, wallets, categories, currencies, dates, amounts, signs)
+	if err != nil {
+		return fmt.Errorf("applying %d postings: %w", len(postings), err)
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package posting_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// TestConcurrentUpdates stops an update that is based on a version right before it writes, and starts another one of the same
+// version on another replica. Only one of them may succeed: the second must wait for the first before it reads the version.
+func TestConcurrentUpdates(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	installPauses(t, s.DB)
+	for name, test := range map[string]struct {
+		pause  string
+		update func(h holdings) error
+	}{
+		"category": {"BEFORE categories", func(h holdings) error {
+			_, err := h.UpdateCategory(h.Ctx, &ledgerv1.UpdateCategoryRequest{Id: h.Category.String(), Name: new("Groceries"), IfMatch: `"1"`})
+			return err
+		}},
+		"wallet": {"BEFORE wallets", func(h holdings) error {
+			_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{Id: h.Wallet.String(), Name: new("Purse"), IfMatch: `"1"`})
+			return err
+		}},
+		"transaction": {"BEFORE transactions", func(h holdings) error {
+			_, err := h.UpdateTransaction(h.Ctx, &ledgerv1.UpdateTransactionRequest{Id: h.food, Amount: new("9"), IfMatch: `"1"`})
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPausedServer(t, s, name)
+			h := p.newHoldings(t, 1)[0]
+			replica := h
+			replica.service = p.replica
+			release := p.hold(t, test.pause, h.ID)
+			first := p.start(t, 1, func() error { return test.update(h) })
+			second := p.start(t, 2, func() error { return test.update(replica) })
+			release()
+			require.NoError(t, <-first)
+			require.ErrorIs(t, <-second, apierr.VersionMismatch)
+		})
+	}
+}

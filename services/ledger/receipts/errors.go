@@ -1,0 +1,18 @@
+package receipts
+
+import (
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// The public errors of the package.
+var (
+	errReceiptFileRequired     = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED)
+	errReceiptCurrencyMismatch = apierr.New(restv1.Reason_RECEIPT_CURRENCY_MISMATCH)
+	errReceiptDuplicate        = apierr.New(restv1.Reason_RECEIPT_DUPLICATE)
+	errInvalidReceiptID        = apierr.New(restv1.Reason_INVALID_RECEIPT_ID)
+	errReceiptNotFound         = apierr.New(restv1.Reason_RECEIPT_NOT_FOUND)
+	errReceiptImageMissing     = apierr.New(restv1.Reason_RECEIPT_IMAGE_NOT_FOUND)
+	errOCRParse                = apierr.New(restv1.Reason_OCR_PARSE_FAILED)
+	errOCRResponse             = apierr.New(restv1.Reason_OCR_RESPONSE_FAILED)
+)

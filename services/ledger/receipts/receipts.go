@@ -1,0 +1,299 @@
+// Package receipts creates transactions from receipts.
+//
+// An upload is validated, sent to the ocr service, and split into transactions, which are stored together with the recognized
+// receipt and its images, or returned as a preview:
+//
+//   - upload.go: the request, its references and the detection of duplicate files
+//   - receipts.go: the RPC methods, from the upload to the response
+//   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. These always add up to
+//     the printed total. If the lines do not, there is one transaction for the total
+//
+// Receipts implements these RPCs of LedgerService. A receipt is deleted with its last transaction: package transactions calls
+// DeleteUnused.
+package receipts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	// maxLineDescription is the maximum length of a transaction's description, in characters.
+	maxLineDescription = 1000
+	// recognizedCode is the response's code if nothing was created.
+	recognizedCode = "RECEIPT_RECOGNIZED"
+	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt can still be stored, and a
+	// slow engine results in OCR_RESPONSE_FAILED instead of a timeout.
+	writeReserve = time.Second
+)
+
+// Receipts implements the RPCs of receipts.
+type Receipts struct {
+	*posting.Ledger
+	OCR ocrv1.OCRServiceClient
+	Log *slog.Logger
+}
+
+// CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
+// creates nothing. Recognition is expensive, so a request that must fail for another reason is rejected before it, and it does not
+// run inside a database transaction. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND,
+// INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH,
+// WALLET_CURRENCY_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
+func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
+	// A repetition of a request is answered before the expensive recognition.
+	if !req.GetDryRun() {
+		if replayed, err := idem.Replay(ctx, s.DB, call, resp); err != nil || replayed {
+			resp.Replayed = replayed
+			return resp, err
+		}
+	}
+	u, err := s.admit(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	recognized, err := s.recognize(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.readReceipt(recognized, u)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetDryRun() {
+		return s.preview(ctx, r)
+	}
+	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error { return s.storeReceipt(ctx, tx, r, resp) })
+	resp.Replayed = replayed
+	return resp, err
+}
+
+// recognize sends the file to the ocr service. It returns that service's errors about the file (OCR_PARSE_FAILED,
+// OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE) unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
+func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
+	within := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		limited, cancel := context.WithDeadline(ctx, deadline.Add(-writeReserve))
+		defer cancel()
+		within = limited
+	}
+	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String(), Pictures: u.keepImage})
+	if err == nil && resp.GetReceipt() != nil {
+		return resp, nil
+	}
+	// The client has disconnected, which is not a failure of the ocr service.
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, ctx.Err()
+	}
+	if e := apierr.From(err); e != nil && slices.Contains([]string{errOCRParse.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason}, e.Reason) {
+		return nil, e
+	}
+	s.Log.WarnContext(ctx, "failed to recognize a receipt", "error", err)
+	return nil, errOCRResponse
+}
+
+// reading is a recognized receipt with its images and the transactions to create from it, still without ids.
+type reading struct {
+	upload
+	receipt      *ocrv1.Receipt
+	images       [][]byte
+	transactions []posting.Transaction
+}
+
+// readReceipt splits a recognized receipt into transactions. If the receipt has no currency, it takes the wallet's, and if it
+// has no date, today's (UTC). Each assumption adds a warning.
+func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (reading, error) {
+	now, r := s.Now(), recognized.GetReceipt()
+	currency, printed := money.ParseCurrency(r.GetCurrency())
+	if !printed {
+		currency = u.currency
+		warn(r, "CURRENCY_ASSUMED", "The currency was not found; the wallet's is used")
+	}
+	r.Currency = currency.Code()
+	date, ok := calendar.ParseDate(r.GetDate())
+	if !ok {
+		date = calendar.DayOf(now)
+		warn(r, "DATE_ASSUMED", "The date was not found; the day of the upload is used")
+	}
+	r.Date = date.Format(calendar.DateLayout)
+
+	b, err := parseBill(r, currency)
+	switch {
+	case errors.Is(err, money.ErrDecimals):
+		return reading{}, currencyMismatch(r, currency, printed)
+	case err != nil:
+		return reading{}, err
+	}
+	shares, ok := b.split(u.mode)
+	if !ok {
+		return reading{}, splitError(b, u.mode)
+	}
+	// The split is one transaction for the total in this case.
+	if len(r.GetLines()) > 0 && !b.reconciles() {
+		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
+	}
+	r.ImagePages = int32(len(recognized.GetPictures()))
+	out := reading{upload: u, receipt: r, images: recognized.GetPictures()}
+	for _, p := range shares {
+		out.transactions = append(out.transactions, posting.Transaction{
+			OwnerID: u.owner, WalletID: u.wallet, CategoryID: u.category, AmountMinor: p.amount, Currency: currency.Code(),
+			Description: p.description, Date: date, CreatedAt: now, UpdatedAt: now,
+		})
+	}
+	return out, nil
+}
+
+// currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
+// receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.
+func currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
+	if printed {
+		return errReceiptCurrencyMismatch.With("receipt", fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
+	}
+	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf(
+		"must be a wallet in the receipt's currency: no currency is printed, the total is %s, and the wallet's currency %s permits %d decimals",
+		r.GetTotal(), currency.Code(), currency.Decimals()))
+}
+
+// splitError returns why a bill cannot be split in a mode. It is a validation error if another mode is possible, and otherwise
+// OCR_PARSE_FAILED.
+func splitError(b bill, mode string) error {
+	switch {
+	case mode == modeItems:
+		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be items: the receipt's lines do not add up to its total"}})
+	case mode == modeSingle && b.reconciles():
+		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be single: the receipt's total is zero"}})
+	}
+	return errOCRParse
+}
+
+// preview returns the response of a dry run: the transactions that would be created, without ids and timestamps.
+func (s *Receipts) preview(ctx context.Context, r reading) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+	earlier, err := earlierReceipt(ctx, s.DB, r.upload)
+	if err != nil {
+		return nil, err
+	}
+	warnDuplicate(r.receipt, earlier)
+	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{Code: recognizedCode, Receipt: r.receipt}
+	for _, t := range r.transactions {
+		m := t.Proto()
+		m.Id, m.CreatedAt, m.UpdatedAt = "", "", ""
+		resp.Transactions = append(resp.Transactions, m)
+	}
+	return resp, nil
+}
+
+// storeReceipt inserts the receipt, its images and its transactions, and fills the response. It may run twice because InTx retries
+// after a deadlock, so it does not change r.
+func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *ledgerv1.CreateTransactionsFromReceiptResponse) error {
+	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
+		return err
+	}
+	earlier, err := earlierReceipt(ctx, tx, r.upload)
+	if err != nil {
+		return err
+	}
+	id := s.NewID()
+	resp.Receipt = proto.CloneOf(r.receipt)
+	resp.Receipt.Id = id.String()
+	warnDuplicate(resp.Receipt, earlier)
+	content, err := proto.Marshal(resp.GetReceipt())
+	if err != nil {
+		return fmt.Errorf("encoding a receipt: %w", err)
+	}
+	if err := insertReceipt(ctx, tx, receipt{ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.Now()}); err != nil {
+		return err
+	}
+	if err := insertReceiptImages(ctx, tx, r.owner, id, r.images); err != nil {
+		return err
+	}
+	transactions := slices.Clone(r.transactions)
+	for i := range transactions {
+		transactions[i].ID, transactions[i].ReceiptID = s.NewID(), &id
+	}
+	resp.Transactions = posting.Protos(transactions)
+	written, err := s.InsertTransactions(ctx, tx, transactions, resp.GetTransactions())
+	if err != nil {
+		return err
+	}
+	// All have the same wallet and category, so either all were inserted or none.
+	if len(written) == 0 {
+		return posting.NotInserted(ctx, tx, transactions[0])
+	}
+	return nil
+}
+
+// GetReceipt returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
+// receipt.
+func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidReceiptID
+	}
+	row, err := selectReceipt(ctx, s.DB, caller.ID(ctx), id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, errReceiptNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.GetReceiptResponse{Receipt: &ocrv1.Receipt{}}
+	if err := proto.Unmarshal(row.Content, resp.GetReceipt()); err != nil {
+		return nil, fmt.Errorf("decoding receipt %s: %w", id, err)
+	}
+	return resp, nil
+}
+
+// GetReceiptImage returns the stored image of a page, by default the first one. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND,
+// also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND.
+func (s *Receipts) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidReceiptID
+	}
+	image, err := selectReceiptImage(ctx, s.DB, caller.ID(ctx), id, cmp.Or(req.GetPage(), 1))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, errReceiptNotFound
+	case err != nil:
+		return nil, err
+	case image == nil:
+		return nil, errReceiptImageMissing
+	}
+	return &ledgerv1.GetReceiptImageResponse{Image: image}, nil
+}
+
+// warn adds a warning unless the ocr service has added it already.
+func warn(r *ocrv1.Receipt, code, message string) {
+	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code }) {
+		r.Warnings = append(r.Warnings, &ocrv1.Warning{Code: code, Message: message})
+	}
+}
+
+// warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is one.
+func warnDuplicate(r *ocrv1.Receipt, earlier *uuid.UUID) {
+	if earlier != nil {
+		r.Warnings = append(r.Warnings, &ocrv1.Warning{
+			Code: "DUPLICATE_OF", Message: "The same file was uploaded before", ReceiptId: new(earlier.String()),
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package receipts
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/reports"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*Receipts
+	*accounts.Accounts
+	*reports.Reports
+}
+
+// setup returns a server on a fresh schema.
+func setup(t testing.TB) *server {
+	t.Helper()
+	f := fixture.New(t)
+	s := &server{
+		Service:  f,
+		Receipts: &Receipts{Ledger: f.Ledger, Log: slog.New(slog.DiscardHandler)},
+		Reports:  &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
+		Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+	}
+	f.RPCs = s
+	return s
+}
+
+// person is a user of a server.
+type person struct {
+	*server
+	fixture.User
+}
+
+func newPerson(ctx context.Context, t require.TestingT, s *server) person {
+	return person{server: s, User: s.NewUser(ctx, t)}
+}

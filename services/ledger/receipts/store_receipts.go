@@ -1,0 +1,118 @@
+package receipts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// receipt is a row of receipts.
+type receipt struct {
+	ID      uuid.UUID
+	OwnerID uuid.UUID `db:"owner_id"`
+	// FileHash is the SHA-256 of the uploaded file.
+	FileHash []byte `db:"file_sha256"`
+	// Content is the encoded coffer.ocr.v1.Receipt of the response.
+	Content   []byte
+	CreatedAt time.Time `db:"created_at"`
+}
+
+// lockReceiptFile serializes uploads of one file by one owner until tx ends, so that only one of them is not a duplicate.
+func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner, hash)
+	if err != nil {
+		return fmt.Errorf("locking a receipt's file: %w", err)
+	}
+	return nil
+}
+
+// selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows.
+func selectReceiptByFile(ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte) (uuid.UUID, error) {
+	type row struct{ ID uuid.UUID }
+	r, err := pg.One[row](ctx, q, `
+		SELECT id
+		FROM receipts
+		WHERE owner_id = $1 AND file_sha256 = $2
+		ORDER BY id DESC
+		LIMIT 1`, owner, hash)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("selecting a receipt by its file: %w", err)
+	}
+	return r.ID, nil
+}
+
+// insertReceipt inserts a receipt. Several receipts of one owner may have the same file.
+func insertReceipt(ctx context.Context, q pg.Querier, r receipt) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at)
+		VALUES ($1, $2, $3, $4, $5)`, r.ID, r.OwnerID, r.FileHash, r.Content, r.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("inserting a receipt: %w", err)
+	}
+	return nil
+}
+
+// selectReceipt returns a receipt, or pgx.ErrNoRows if the id is unknown or the receipt belongs to another owner.
+func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (receipt, error) {
+	r, err := pg.One[receipt](ctx, q, `
+		SELECT id, owner_id, file_sha256, content, created_at
+		FROM receipts
+		WHERE id = $1 AND owner_id = $2`, id, owner)
+	if err != nil {
+		return receipt{}, fmt.Errorf("selecting receipt %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// insertReceiptImages inserts the images of a receipt's pages. Pages are numbered from 1.
+func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, images [][]byte) error {
+	if len(images) == 0 {
+		return nil
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO receipt_images (owner_id, receipt_id, page, content)
+		SELECT $1, $2, p.page, p.content
+		FROM unnest($3::bytea[]) WITH ORDINALITY AS p (content, page)`, owner, receipt, images)
+	if err != nil {
+		return fmt.Errorf("inserting images of receipt %s: %w", receipt, err)
+	}
+	return nil
+}
+
+// selectReceiptImage returns the image of a page, nil if none was stored for the page, or pgx.ErrNoRows if the receipt is unknown or
+// belongs to another owner.
+func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32) ([]byte, error) {
+	type row struct{ Content []byte }
+	r, err := pg.One[row](ctx, q, `
+		SELECT i.content
+		FROM receipts r
+		LEFT JOIN receipt_images i ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
+		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
+	if err != nil {
+		return nil, fmt.Errorf("selecting an image of receipt %s: %w", receipt, err)
+	}
+	return r.Content, nil
+}
+
+// DeleteUnused deletes a receipt with its images after tx has deleted one of its transactions, if no other transaction uses it. The
+// lock serializes the deletions of a receipt's transactions. The second statement's snapshot is newer than the lock, so it sees the
+// deletions before it.
+func DeleteUnused(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
+	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`, owner, receipt)
+	if err != nil {
+		return fmt.Errorf("locking receipt %s: %w", receipt, err)
+	}
+	_, err = tx.Exec(ctx, `
+		DELETE FROM receipts r
+		WHERE r.owner_id = $1 AND r.id = $2
+			AND NOT EXISTS (SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`, owner, receipt)
+	if err != nil {
+		return fmt.Errorf("deleting receipt %s: %w", receipt, err)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package receipts
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// maxReceiptFile is the maximum size of a receipt file in bytes.
+const maxReceiptFile = 10 << 20
+
+// upload is a validated request to recognize a receipt.
+type upload struct {
+	owner, wallet, category uuid.UUID
+	// currency is the wallet's currency.
+	currency money.Currency
+	file     []byte
+	// hash is the SHA-256 of the file. It identifies duplicates.
+	hash            []byte
+	mode            string
+	rejectDuplicate bool
+	keepImage       bool
+}
+
+// parseUpload validates a request without a query. It returns the references that are well-formed; admit checks that they exist.
+func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, request.References) {
+	u := upload{
+		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
+		// A preview stores nothing.
+		keepImage: req.GetKeepImage() && !req.GetDryRun(),
+	}
+	if len(u.file) == 0 {
+		p.Add(errReceiptFileRequired.With("receipt", "is required"))
+	}
+	named := request.References{
+		Wallet:   request.RequireReference(p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
+		Category: request.RequireReference(p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
+	}
+	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
+		p.Field(&apierr.Field{Name: "mode", Message: "must be items or single"})
+	}
+	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
+		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
+	}
+	hash := sha256.Sum256(u.file)
+	u.hash = hash[:]
+	return u, named
+}
+
+// admit rejects an upload that must fail regardless of the receipt's content. It returns the upload with its wallet, the wallet's
+// currency and its category.
+func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
+	if len(req.GetReceipt()) > maxReceiptFile {
+		return upload{}, apierr.PayloadTooLarge
+	}
+	var p apierr.Problems
+	u, named := parseUpload(&p, req)
+	u.owner = caller.ID(ctx)
+	owned, err := request.SelectReferences(ctx, s.DB, u.owner, named)
+	if err != nil {
+		return upload{}, err
+	}
+	owned.Check(&p, named)
+	if err := p.Err(); err != nil {
+		return upload{}, err
+	}
+	u.wallet, u.category, u.currency = *named.Wallet, *named.Category, money.CurrencyOf(owned.Currency)
+	if u.rejectDuplicate {
+		_, err = earlierReceipt(ctx, s.DB, u)
+	}
+	return u, err
+}
+
+// earlierReceipt returns the id of the owner's newest receipt from the same file, or nil if there is none. It returns
+// errReceiptDuplicate instead if the request rejects duplicates.
+func earlierReceipt(ctx context.Context, q pg.Querier, u upload) (*uuid.UUID, error) {
+	id, err := selectReceiptByFile(ctx, q, u.owner, u.hash)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case u.rejectDuplicate:
+		return nil, errReceiptDuplicate
+	}
+	return &id, nil
+}

@@ -1,0 +1,123 @@
+// Package reports computes sums over a period: the dashboard's summary of a user, and the spending of budgets.
+//
+// The cost of a sum depends neither on the length of the period nor on the user's history: whole calendar months come from the
+// monthly totals, and only the days before and after them from transactions. The files:
+//
+//   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
+//   - spending.go, store_spending.go: SumSpending, which only the budget service calls
+//
+// Reports implements these RPCs of LedgerService.
+package reports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+const (
+	// maxYears is the maximum length of a window. It limits the months that a summary adds up.
+	maxYears    = 10
+	trendMonths = 12
+	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of four bytes, each list
+	// takes about 1 MB, so that a summary is far below the 11 MiB that a gRPC message may have.
+	maxSummaryRows = 2000
+	// maxLargestExpenses limits the largest expenses of all currencies together, because a description takes up to 4 kB. There
+	// are fewer currencies than that.
+	maxLargestExpenses = 200
+)
+
+// Reports implements the RPCs that compute sums over a period.
+type Reports struct {
+	*posting.Ledger
+	// Reads limits each user's summaries.
+	Reads *reads.Gates
+}
+
+// GetSummary returns the totals of a window, by default the current calendar month (UTC). Errors: INVALID_TRANSACTION_DATE
+// for an invalid from or to, VALIDATION_ERROR for a window that ends before it begins or is longer than ten years,
+// UNSUPPORTED_CURRENCY, RATE_LIMITED.
+func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
+	query, err := parseSummary(req, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	query.owner = caller.ID(ctx)
+	leave, err := s.Reads.Enter(ctx, query.owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	f, err := selectFigures(ctx, s.DB, query)
+	if pg.IsOutOfRange(err) {
+		return nil, errSummaryOverflow
+	}
+	if err != nil {
+		return nil, err
+	}
+	summary, ok := f.proto(query)
+	if !ok {
+		return nil, errSummaryOverflow
+	}
+	return &ledgerv1.GetSummaryResponse{Summary: summary}, nil
+}
+
+// summaryQuery is a parsed request for a summary.
+type summaryQuery struct {
+	owner  uuid.UUID
+	period calendar.Period
+	// currency restricts the summary to one currency. If it is empty, the summary contains all.
+	currency string
+}
+
+// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if
+// from is later, the month of from.
+func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuery, error) {
+	var p apierr.Problems
+	q := summaryQuery{period: calendar.Months(calendar.MonthOf(now), 1)}
+	if req.From != nil {
+		q.period.From = request.ParseBound(&p, "from", req.GetFrom(), false)
+	}
+	if req.To != nil {
+		q.period.End = request.ParseBound(&p, "to", req.GetTo(), true)
+	}
+	switch {
+	case req.From == nil && req.To != nil:
+		q.period.From = calendar.MonthOf(q.period.LastDay())
+	case req.To == nil && q.period.Empty():
+		q.period.End = calendar.MonthOf(q.period.From).AddDate(0, 1, 0)
+	}
+	if req.Currency != nil {
+		q.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()
+	}
+	if !p.Has(request.ErrInvalidDate) {
+		p.Field(problem(q.period))
+	}
+	return q, p.Err()
+}
+
+// problem returns why a summary cannot have a period, or nil.
+func problem(p calendar.Period) *apierr.Field {
+	switch {
+	case p.Empty():
+		return &apierr.Field{Name: "from", Message: "must not be after to"}
+	case p.End.After(p.From.AddDate(maxYears, 0, 0)):
+		return &apierr.Field{Name: "to", Message: "must be at most 10 years after from"}
+	}
+	return nil
+}
+
+// trend returns the twelve calendar months that end with the last month of a period.
+func trend(p calendar.Period) calendar.Period {
+	return calendar.Months(calendar.MonthOf(p.LastDay()).AddDate(0, 1-trendMonths, 0), trendMonths)
+}

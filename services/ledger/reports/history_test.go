@@ -1,0 +1,229 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+func requireSame[T proto.Message](t require.TestingT, want, got []T) {
+	require.Len(t, got, len(want), "want %v\ngot  %v", want, got)
+	for i := range want {
+		require.True(t, proto.Equal(want[i], got[i]), "%d: want %v\ngot  %v", i, want[i], got[i])
+	}
+}
+
+// historyWallet is a wallet of a history.
+type historyWallet struct {
+	ID             uuid.UUID
+	Name, Currency string
+	InitialMinor   int64
+}
+
+// history is the data of a user as plain lists.
+type history struct {
+	wallets      []historyWallet
+	categories   map[uuid.UUID]string
+	transactions []posting.Transaction
+}
+
+func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
+	h := history{categories: map[uuid.UUID]string{}}
+	currencies := []string{"EUR", "JPY", "BHD"}
+	for i := range rapid.IntRange(1, 3).Draw(r, "wallets") {
+		w := historyWallet{Name: string(rune('A' + i)), Currency: currencies[i], InitialMinor: rapid.Int64Range(-300, 300).Draw(r, "opening balance")}
+		resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+			Name: w.Name, Currency: w.Currency, Balance: new(money.CurrencyOf(w.Currency).Format(w.InitialMinor)),
+		})
+		require.NoError(r, err)
+		w.ID = uuid.MustParse(resp.GetWallet().GetId())
+		if rapid.Bool().Draw(r, "archived") {
+			_, err := s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: w.ID.String(), Archived: new(true)})
+			require.NoError(r, err)
+		}
+		h.wallets = append(h.wallets, w)
+	}
+	var categories []uuid.UUID
+	for i := range rapid.IntRange(1, 3).Draw(r, "categories") {
+		name := string(rune('a' + i))
+		id := s.MakeCategory(ctx, r, name)
+		categories = append(categories, id)
+		h.categories[id] = name
+	}
+	amount := rapid.Int64Range(-500, 500).Filter(func(n int64) bool { return n != 0 })
+	for range rapid.IntRange(0, 40).Draw(r, "transactions") {
+		h.transactions = append(h.transactions, posting.Transaction{
+			WalletID: rapid.SampledFrom(h.wallets).Draw(r, "wallet").ID, CategoryID: rapid.SampledFrom(categories).Draw(r, "category"),
+			AmountMinor: amount.Draw(r, "amount"), Currency: rapid.SampledFrom(currencies).Draw(r, "currency"), Date: fixture.AnyTime(r),
+		})
+	}
+	s.Record(ctx, r, h.transactions...)
+	return h
+}
+
+func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
+	if rapid.IntRange(0, 5).Draw(r, "default") == 0 {
+		return &ledgerv1.GetSummaryRequest{}
+	}
+	from, to := fixture.AnyTime(r), fixture.AnyTime(r)
+	if to.Before(from) {
+		from, to = to, from
+	}
+	layout := rapid.SampledFrom([]string{calendar.DateLayout, "2006-01-02T15:04:05.999Z07:00"}).Draw(r, "layout")
+	req := ask(from.Format(layout), to.Format(layout))
+	if rapid.Bool().Draw(r, "only one currency") {
+		req.Currency = new(rapid.SampledFrom([]string{"EUR", "jpy", "CHF"}).Draw(r, "only"))
+	}
+	return req
+}
+
+// summary computes each figure from all transactions.
+func (h history) summary(q summaryQuery) *ledgerv1.Summary {
+	out := &ledgerv1.Summary{From: q.period.From.Format(calendar.DateLayout), To: q.period.End.Add(-time.Microsecond).Format(calendar.DateLayout)}
+	all := func(posting.Transaction) bool { return true }
+	for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
+		if q.currency != "" && q.currency != code {
+			continue
+		}
+		c := money.CurrencyOf(code)
+		wallets := h.walletTotals(q.period, code)
+		out.ByWallet = append(out.ByWallet, wallets...)
+		held := len(wallets) > 0 || q.currency == code
+		total := func(w calendar.Period) []*ledgerv1.Totals {
+			income, expense, count := h.moved(w, code, all)
+			if !held && count == 0 {
+				return nil
+			}
+			var balance int64
+			for _, of := range h.wallets {
+				balance += h.balance(of, code, w.End)
+			}
+			return []*ledgerv1.Totals{{
+				Currency: code, Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
+				Balance: c.Format(balance), TransactionCount: count,
+			}}
+		}
+		out.Totals = append(out.Totals, total(q.period)...)
+		out.Previous = append(out.Previous, total(q.period.Previous())...)
+		out.ByCategory = append(out.ByCategory, h.categoryTotals(q.period, code)...)
+		var trend []*ledgerv1.MonthTotals
+		for i := range 12 {
+			month := at(q.period.LastDay().Format("2006-01")+"-01").AddDate(0, i-11, 0)
+			income, expense, count := h.moved(calendar.Months(month, 1), code, all)
+			held = held || count > 0
+			trend = append(trend, &ledgerv1.MonthTotals{
+				Month: month.Format("2006-01"), Currency: code,
+				Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense),
+			})
+		}
+		if held {
+			out.Trend = append(out.Trend, trend...)
+		}
+	}
+	slices.SortStableFunc(out.ByWallet, func(a, b *ledgerv1.WalletTotals) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	slices.SortStableFunc(out.Trend, func(a, b *ledgerv1.MonthTotals) int { return cmp.Compare(a.GetMonth(), b.GetMonth()) })
+	h.list(q, out)
+	return out
+}
+
+// balance is what a wallet held in a currency at a moment.
+func (h history) balance(w historyWallet, currency string, at time.Time) (sum int64) {
+	if w.Currency == currency {
+		sum = w.InitialMinor
+	}
+	for _, t := range h.transactions {
+		if t.WalletID == w.ID && t.Currency == currency && t.Date.Before(at) {
+			sum += t.AmountMinor
+		}
+	}
+	return sum
+}
+
+// walletTotals has a row for a wallet's own currency, and for others with a balance or movements.
+func (h history) walletTotals(w calendar.Period, currency string) (out []*ledgerv1.WalletTotals) {
+	c := money.CurrencyOf(currency)
+	for _, of := range h.wallets {
+		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.WalletID == of.ID })
+		balance := h.balance(of, currency, w.End)
+		if of.Currency != currency && balance == 0 && count == 0 {
+			continue
+		}
+		out = append(out, &ledgerv1.WalletTotals{
+			WalletId: of.ID.String(), Name: of.Name, Currency: currency,
+			Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense), Balance: c.Format(balance),
+		})
+	}
+	return out
+}
+
+func (h history) moved(w calendar.Period, currency string, which func(posting.Transaction) bool) (income, expense int64, count int32) {
+	for _, t := range h.transactions {
+		if !w.Contains(t.Date) || t.Currency != currency || !which(t) {
+			continue
+		}
+		count++
+		income += max(t.AmountMinor, 0)
+		expense += max(-t.AmountMinor, 0)
+	}
+	return income, expense, count
+}
+
+func (h history) categoryTotals(w calendar.Period, currency string) (out []*ledgerv1.CategoryTotals) {
+	c := money.CurrencyOf(currency)
+	_, all, _ := h.moved(w, currency, func(posting.Transaction) bool { return true })
+	spent, earned := map[string]int64{}, map[string]int64{}
+	for id, name := range h.categories {
+		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.CategoryID == id })
+		if count == 0 {
+			continue
+		}
+		spent[name], earned[name] = expense, income
+		out = append(out, &ledgerv1.CategoryTotals{
+			CategoryId: id.String(), Name: name, Currency: currency, Income: c.Format(income), Expense: c.Format(expense),
+			Percentage: math.Round(10_000*float64(expense)/float64(max(all, 1))) / 100,
+		})
+	}
+	slices.SortFunc(out, func(a, b *ledgerv1.CategoryTotals) int {
+		return cmp.Or(cmp.Compare(spent[b.GetName()], spent[a.GetName()]), cmp.Compare(earned[b.GetName()], earned[a.GetName()]), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return out
+}
+
+func (h history) list(q summaryQuery, out *ledgerv1.Summary) {
+	var all, expenses []posting.Transaction
+	for _, t := range h.transactions {
+		if q.period.Contains(t.Date) && (q.currency == "" || t.Currency == q.currency) {
+			all = append(all, t)
+			if t.AmountMinor < 0 {
+				expenses = append(expenses, t)
+			}
+		}
+	}
+	newest := func(a, b posting.Transaction) int {
+		return cmp.Or(b.Date.Compare(a.Date), cmp.Compare(b.ID.String(), a.ID.String()))
+	}
+	slices.SortFunc(all, newest)
+	slices.SortFunc(expenses, func(a, b posting.Transaction) int {
+		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.AmountMinor, b.AmountMinor), newest(a, b))
+	})
+	shown := map[string]int{}
+	expenses = slices.DeleteFunc(expenses, func(t posting.Transaction) bool {
+		shown[t.Currency]++
+		return shown[t.Currency] > 5
+	})
+	out.RecentTransactions = posting.Protos(all[:min(5, len(all))])
+	out.LargestExpenses = posting.Protos(expenses)
+}

@@ -1,0 +1,82 @@
+package reports
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// TestGetSummaryEqualsRecomputation compares summaries of random histories with a computation from all their transactions, in
+// windows that start and end anywhere in a month.
+func TestGetSummaryEqualsRecomputation(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	rapid.Check(t, func(r *rapid.T) {
+		ctx := fixture.ActAs(context.Background(), s.NewID())
+		h := s.anyHistory(r, ctx)
+		for range 5 {
+			req := anyQuestion(r)
+			q, err := parseSummary(req, fixture.Today)
+			require.NoError(r, err)
+			resp, err := s.GetSummary(ctx, req)
+			require.NoError(r, err)
+			want := h.summary(q)
+			got := resp.GetSummary()
+			requireSame(r, want.GetTotals(), got.GetTotals())
+			requireSame(r, want.GetPrevious(), got.GetPrevious())
+			requireSame(r, want.GetByCategory(), got.GetByCategory())
+			requireSame(r, want.GetByWallet(), got.GetByWallet())
+			requireSame(r, want.GetTrend(), got.GetTrend())
+			requireSame(r, want.GetLargestExpenses(), got.GetLargestExpenses())
+			requireSame(r, want.GetRecentTransactions(), got.GetRecentTransactions())
+			require.True(r, proto.Equal(want, got))
+		}
+	})
+}
+
+// TestSumSpendingEqualsRecomputation compares with a plain walk over random histories.
+func TestSumSpendingEqualsRecomputation(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	rapid.Check(t, func(r *rapid.T) {
+		id := s.NewID()
+		h := s.anyHistory(r, fixture.ActAs(context.Background(), id))
+		req := &ledgerv1.SumSpendingRequest{}
+		var want []*ledgerv1.Spending
+		for range rapid.IntRange(1, 4).Draw(r, "windows") {
+			from, to := fixture.AnyTime(r), fixture.AnyTime(r)
+			if to.Before(from) {
+				from, to = to, from
+			}
+			w := rapid.SampledFrom(h.wallets).Draw(r, "wallet")
+			question := &ledgerv1.SpendingWindow{OwnerId: id.String(), WalletId: w.ID.String(), From: from.Format(calendar.DateLayout), To: to.Format(calendar.DateLayout)}
+			answer := &ledgerv1.Spending{Found: true}
+			for c := range h.categories {
+				if rapid.Bool().Draw(r, "category asked for") {
+					question.CategoryIds = append(question.CategoryIds, c.String())
+				}
+			}
+			for _, currency := range []string{"BHD", "EUR", "JPY"} {
+				income, expense, count := h.moved(calendar.Days(at(question.GetFrom()), at(question.GetTo())), currency, func(t posting.Transaction) bool {
+					return t.WalletID == w.ID && slices.Contains(question.GetCategoryIds(), t.CategoryID.String())
+				})
+				if count > 0 {
+					answer.Amounts = append(answer.Amounts, &ledgerv1.SpentAmount{Currency: currency, SpentMinor: expense - income})
+				}
+			}
+			req.Windows, want = append(req.Windows, question), append(want, answer)
+		}
+		resp, err := s.SumSpending(context.Background(), req)
+		require.NoError(r, err)
+		require.True(r, proto.Equal(&ledgerv1.SumSpendingResponse{Spendings: want}, resp), "want %v\ngot %v", want, resp)
+	})
+}

@@ -1,0 +1,49 @@
+package reports
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*Reports
+	*accounts.Accounts
+	*transactions.Transactions
+}
+
+// setup returns a server on a fresh schema.
+func setup(t testing.TB) *server {
+	t.Helper()
+	return serve(t.Context(), fixture.New(t))
+}
+
+// serve returns a server in an environment. Its writers end with ctx.
+func serve(ctx context.Context, f *fixture.Service) *server {
+	s := &server{
+		Service:      f,
+		Reports:      &Reports{Ledger: f.Ledger, Reads: f.Reads},
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+	}
+	f.RPCs = s
+	s.Run(ctx)
+	return s
+}
+
+// person is a user of a server.
+type person struct {
+	*server
+	fixture.User
+}
+
+func newPerson(ctx context.Context, t require.TestingT, s *server) person {
+	return person{server: s, User: s.NewUser(ctx, t)}
+}

@@ -1,0 +1,221 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they agree with each other.
+func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figures, error) {
+	var f figures
+	batch := &pgx.Batch{}
+	queueMovements(batch, q, &f)
+	queuePrevious(batch, q, &f.previous)
+	queueTrend(batch, q, &f.trend)
+	queueBalances(batch, q, &f.balances)
+	queueLargest(batch, q, &f.largest)
+	queueRecent(batch, q, &f.recent)
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, db, snapshot, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+	if err != nil {
+		return figures{}, fmt.Errorf("selecting a summary: %w", err)
+	}
+	return f, nil
+}
+
+// hidden makes a subquery of each argument of a statement. With the values themselves, PostgreSQL may plan the statement for
+// each request, which takes longer than its execution: the windows without rows, such as the time after the current month, are
+// expected to cost less than average ones. The values in subqueries are unknown to the planner.
+var hidden = func() *strings.Replacer {
+	types := map[string]string{
+		"owner": "uuid", "currency": "text", "months_from": "date", "months_end": "date",
+		"touched_from": "date", "touched_end": "date", "later_months": "date",
+	}
+	var pairs []string
+	for name := range (summaryQuery{}).args(calendar.Period{}) {
+		pairs = append(pairs, "@"+name, "(SELECT @"+name+"::"+cmp.Or(types[name], "timestamptz")+")")
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+// movementsOf selects the movements of a window: the monthly totals of its whole months and the transactions of the days before
+// and after them, so that the cost depends neither on the window's length nor on the history.
+const movementsOf = `(
+		SELECT wallet_id, category_id, currency, income_minor, expense_minor, transaction_count
+		FROM monthly_totals
+		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
+		UNION ALL
+		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
+		FROM transactions
+		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end AND (@currency = '' OR currency = @currency)
+		UNION ALL
+		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
+		FROM transactions
+		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND (@currency = '' OR currency = @currency)
+	)`
+
+// args returns the arguments of the statements for a period.
+func (q summaryQuery) args(p calendar.Period) pgx.NamedArgs {
+	head, months, tail := p.Parts()
+	touched, later := p.TouchedMonths(), laterMonths(p)
+	return pgx.NamedArgs{
+		"owner": q.owner, "currency": q.currency, "from": p.From, "end": p.End,
+		"head_from": head.From, "head_end": head.End, "tail_from": tail.From, "tail_end": tail.End,
+		"months_from": months.From, "months_end": months.End, "touched_from": touched.From, "touched_end": touched.End,
+		"later_from": later, "later_months": later,
+	}
+}
+
+// laterMonths returns the first day of the first calendar month that begins at the end of a period or later.
+func laterMonths(p calendar.Period) time.Time {
+	month := calendar.MonthOf(p.End)
+	if month.Before(p.End) {
+		month = month.AddDate(0, 1, 0)
+	}
+	return month
+}
+
+var movementsStatement = hidden.Replace(`
+	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income, s.expense, s.count
+	FROM (
+		SELECT wallet_id, category_id, currency,
+			sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
+		FROM ` + movementsOf + ` AS m
+		GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
+	) AS s
+	LEFT JOIN categories c ON c.owner_id = @owner AND c.id = s.category_id
+	WHERE s.count > 0`)
+
+// queueMovements adds up the window by currency, by category and by wallet in one pass.
+func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
+	type row struct {
+		movement
+		WalletID   *uuid.UUID `db:"wallet_id"`
+		CategoryID *uuid.UUID `db:"category_id"`
+	}
+	batch.Queue(movementsStatement, q.args(q.period)).Query(func(rows pgx.Rows) error {
+		moved, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[row])
+		for _, r := range moved {
+			switch {
+			case r.CategoryID != nil:
+				r.ID = *r.CategoryID
+				f.categories = append(f.categories, r.movement)
+			case r.WalletID != nil:
+				r.ID = *r.WalletID
+				f.wallets = append(f.wallets, r.movement)
+			default:
+				f.totals = append(f.totals, r.movement)
+			}
+		}
+		return err
+	})
+}
+
+var previousStatement = hidden.Replace(`
+	SELECT currency,
+		sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
+	FROM ` + movementsOf + ` AS m
+	GROUP BY currency
+	HAVING sum(transaction_count) > 0`)
+
+func queuePrevious(batch *pgx.Batch, q summaryQuery, into *[]movement) {
+	batch.Queue(previousStatement, q.args(q.period.Previous())).Query(collect(into))
+}
+
+var trendStatement = hidden.Replace(`
+	SELECT month, currency,
+		sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
+	FROM monthly_totals
+	WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
+	GROUP BY month, currency
+	HAVING sum(transaction_count) > 0`)
+
+func queueTrend(batch *pgx.Batch, q summaryQuery, into *[]movement) {
+	batch.Queue(trendStatement, q.args(trend(q.period))).Query(collect(into))
+}
+
+var balancesStatement = hidden.Replace(`
+	SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own,
+		(b.amount_minor - coalesce(later.net, 0))::bigint AS balance,
+		(sum(b.amount_minor - coalesce(later.net, 0)) OVER (PARTITION BY b.currency))::bigint AS total
+	FROM wallets w
+	JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
+	LEFT JOIN (
+		SELECT wallet_id, currency, sum(net) AS net
+		FROM (
+			SELECT wallet_id, currency, income_minor - expense_minor AS net
+			FROM monthly_totals
+			WHERE owner_id = @owner AND month >= @later_months
+			UNION ALL
+			SELECT wallet_id, currency, amount_minor
+			FROM transactions
+			WHERE owner_id = @owner AND date >= @end AND date < @later_from
+		) AS m
+		GROUP BY wallet_id, currency
+	) AS later ON later.wallet_id = b.wallet_id AND later.currency = b.currency
+	WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`)
+
+// queueBalances reads the balances at the end of the window: the current balances minus the later movements. The movements are
+// the totals of whole months and the transactions in the rest of the window's last month, so that the default window, which
+// usually has nothing after it, costs two index lookups.
+func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
+	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
+}
+
+var largestStatement = hidden.Replace(`
+	SELECT ` + posting.TransactionColumns + `
+	FROM (
+		SELECT t.*, row_number() OVER (PARTITION BY t.currency ORDER BY t.amount_minor, t.date DESC, t.id DESC) AS place
+		FROM (
+			SELECT DISTINCT month::timestamp AS month, currency
+			FROM monthly_totals
+			WHERE owner_id = @owner AND month >= @touched_from AND month < @touched_end AND expense_minor > 0
+				AND (@currency = '' OR currency = @currency)
+		) AS m
+		CROSS JOIN LATERAL (
+			SELECT ` + posting.TransactionColumns + `
+			FROM transactions t
+			WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
+				AND t.date + interval '0' >= @from AND t.date + interval '0' < @end AND t.amount_minor < 0
+			ORDER BY t.amount_minor, t.date DESC, t.id DESC
+			LIMIT 5
+		) AS t
+	) AS t
+	WHERE t.place <= 5
+	ORDER BY t.currency, t.place`)
+
+// queueLargest selects the largest expenses of each currency among the largest of each of its months. The interval keeps the
+// planner, which does not know which users have long months, from the index by date.
+func queueLargest(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
+	batch.Queue(largestStatement, q.args(q.period)).Query(collect(into))
+}
+
+var recentStatement = hidden.Replace(`
+	SELECT ` + posting.TransactionColumns + `
+	FROM transactions t
+	WHERE t.owner_id = @owner AND t.date >= @from AND t.date < @end AND (@currency = '' OR t.currency = @currency)
+	ORDER BY t.date DESC, t.id DESC
+	LIMIT 5`)
+
+func queueRecent(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
+	batch.Queue(recentStatement, q.args(q.period)).Query(collect(into))
+}
+
+// collect returns a function that reads the rows of a queued statement into a slice.
+func collect[T any](into *[]T) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var err error
+		*into, err = pgx.CollectRows(rows, pgx.RowToStructByNameLax[T])
+		return err
+	}
+}

@@ -1,0 +1,117 @@
+// Package request validates the fields that several of the ledger's requests have: dates, currencies, amounts, and the ids of
+// wallets and categories.
+//
+// A parse function adds a problem to the request's problems instead of returning an error, so that one response names all of
+// them. References are the wallet and the category that a request names. SelectReferences and SelectOwned find those that belong
+// to the caller, and their Check adds a problem for each that does not.
+//
+// A wallet or category may be deleted after the check. So the check only decides the error, and a foreign key or a condition of
+// the writing statement decides whether anything is written.
+package request
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+)
+
+// InvalidDate is the detail of an invalid transaction date: the specification's message and the accepted values.
+const InvalidDate = "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"
+
+// ParseBound parses a bound of a window. For the last moment it returns the first moment after the window, so that a bare
+// date includes its whole day.
+func ParseBound(p *apierr.Problems, field, s string, last bool) time.Time {
+	t, bare, ok := calendar.ParseTime(s)
+	switch {
+	case !ok:
+		p.Add(ErrInvalidDate.With(field, InvalidDate))
+	case last && bare:
+		return t.AddDate(0, 0, 1)
+	case last:
+		return t.Add(time.Millisecond)
+	}
+	return t
+}
+
+// ParseCurrency parses an ISO 4217 code. For an unknown code it adds a problem and returns the zero currency.
+func ParseCurrency(p *apierr.Problems, field, s string) money.Currency {
+	currency, ok := money.ParseCurrency(s)
+	if !ok {
+		p.Add(ErrUnsupportedCurrency.With(field, "must be an active ISO 4217 code, such as EUR"))
+		return money.Currency{}
+	}
+	return currency
+}
+
+// RequireCurrency is ParseCurrency with a separate problem for an absent code.
+func RequireCurrency(p *apierr.Problems, field, s string) money.Currency {
+	if strings.TrimSpace(s) == "" {
+		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		return money.Currency{}
+	}
+	return ParseCurrency(p, field, s)
+}
+
+// ParseAmount parses an amount and returns it in minor units of the currency. If the currency is zero, because the request's is
+// invalid, it only validates the number.
+func ParseAmount(currency money.Currency, s string) (int64, error) {
+	if currency == (money.Currency{}) {
+		return money.ParseDecimal(s, money.MaxDecimals)
+	}
+	return currency.Parse(s)
+}
+
+// ParseID parses the id of a filter. For a malformed one it adds a problem and returns the zero id.
+func ParseID(p *apierr.Problems, field, s string, malformed *apierr.Error) uuid.UUID {
+	id, ok := text.ID(s)
+	if !ok {
+		p.Add(malformed.With(field, "must be a UUID"))
+	}
+	return id
+}
+
+// ParseReference parses the id of a wallet or category in a body. It returns nil and adds a problem if the id is malformed.
+func ParseReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
+	id, ok := text.ID(s)
+	if !ok {
+		p.Add(malformed.With(field, "must be a UUID"))
+		return nil
+	}
+	return &id
+}
+
+// RequireReference is ParseReference with a separate problem for an absent id.
+func RequireReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
+	if strings.TrimSpace(s) == "" {
+		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		return nil
+	}
+	return ParseReference(p, field, s, malformed)
+}
+
+// ParseIDs returns the distinct ids of a list, and adds the problem malformed for each id that is not a UUID.
+func ParseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
+	var ids []uuid.UUID
+	for _, s := range ss {
+		if id := ParseID(p, field, s, malformed); !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// ParseServiceID parses an id that only services send. A malformed one is a defect of that service, so it has no specific code.
+func ParseServiceID(p *apierr.Problems, field, s string) uuid.UUID {
+	id, ok := text.ID(s)
+	if !ok {
+		p.Field(&apierr.Field{Name: field, Message: "must be an id"})
+	}
+	return id
+}

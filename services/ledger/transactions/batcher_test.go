@@ -1,0 +1,316 @@
+package transactions
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// submit queues a transaction of the person and waits for its outcome.
+func (p person) submit(ctx context.Context, amountMinor int64, change ...func(*posting.Transaction)) (posting.Transaction, bool, error) {
+	t := posting.Transaction{
+		ID: p.NewID(), OwnerID: p.ID, AmountMinor: amountMinor, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: p.Category,
+		Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
+	}
+	for _, c := range change {
+		c(&t)
+	}
+	written, err := p.batcher.submit(ctx, t, p.Service.Ledger.Created(ctx, t.OwnerID, t.Proto()), idem.Record{})
+	return t, written, err
+}
+
+func TestBatcherSharesCommit(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	idle := newBatcher(s.DB, func() {})
+	var waiting sync.WaitGroup
+	for i := range 50 {
+		waiting.Go(func() {
+			tr := posting.Transaction{
+				ID: p.NewID(), OwnerID: p.ID, AmountMinor: int64(i + 1), Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet,
+				CategoryID: p.Category, Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
+			}
+			written, err := idle.submit(t.Context(), tr, p.Service.Ledger.Created(t.Context(), tr.OwnerID, tr.Proto()), idem.Record{})
+			require.NoError(t, err)
+			require.True(t, written)
+		})
+	}
+	require.Eventually(t, func() bool { return idle.length() == 50 }, 10*time.Second, time.Millisecond)
+	idle.run(t.Context())
+	waiting.Wait()
+	var commits int
+	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(DISTINCT xmin::text) FROM transactions`).Scan(&commits))
+	require.Equal(t, 1, commits)
+	s.RequireConsistent(t)
+}
+
+// Requests with expired, new, repeated and conflicting keys share groups with other requests.
+func TestBatcherIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	const repeats, keys = 4, 8
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO idempotency_keys (scope, key_hash, request_mac, created_at) VALUES ($1, $2, '', now() - interval '25 hours')`,
+		p.ID.String(), expiredHash(t, "key 0"))
+	require.NoError(t, err)
+	var ids [keys]sync.Map
+	var replayed atomic.Int64
+	var running sync.WaitGroup
+	for i := range keys * repeats {
+		running.Go(func() {
+			req := p.Spends("1")
+			req.IdempotencyKey = fmt.Sprintf("key %d", i%keys)
+			resp, err := p.CreateTransaction(p.Ctx, req)
+			require.NoError(t, err)
+			ids[i%keys].Store(resp.GetTransaction().GetId(), true)
+			if resp.GetReplayed() {
+				replayed.Add(1)
+			}
+		})
+		running.Go(func() { p.Create(t, p.Spends("1")) })
+		running.Go(func() {
+			req := other.Spends("1")
+			req.IdempotencyKey, req.WalletId = fmt.Sprintf("key %d", i%keys), p.Wallet.String()
+			_, err := other.CreateTransaction(other.Ctx, req)
+			fixture.RequireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
+		})
+	}
+	running.Wait()
+	for i := range ids {
+		answered := 0
+		ids[i].Range(func(any, any) bool { answered++; return true })
+		require.Equal(t, 1, answered, "the requests of a key have one answer")
+	}
+	require.EqualValues(t, keys*(repeats-1), replayed.Load())
+	require.Equal(t, fmt.Sprintf("-%d.00", keys+keys*repeats), p.Balances(t, p.Wallet)["EUR"])
+	conflicting := p.Spends("2")
+	conflicting.IdempotencyKey = "key 1"
+	_, err = p.CreateTransaction(p.Ctx, conflicting)
+	fixture.RequireReason(t, err, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT")
+	free := other.Spends("1")
+	free.IdempotencyKey = "key 1"
+	require.False(t, mustCreate(t, other, free).GetReplayed(), "a refused request leaves its key free")
+	s.RequireConsistent(t)
+}
+
+// expiredHash returns the stored form of a key.
+func expiredHash(t *testing.T, key string) []byte {
+	t.Helper()
+	record, err := idem.Call{Key: key, Request: &ledgerv1.CreateTransactionRequest{}}.Record(&ledgerv1.CreateTransactionResponse{})
+	require.NoError(t, err)
+	return record.KeyHash
+}
+
+func mustCreate(t *testing.T, p person, req *ledgerv1.CreateTransactionRequest) *ledgerv1.CreateTransactionResponse {
+	t.Helper()
+	resp, err := p.CreateTransaction(p.Ctx, req)
+	require.NoError(t, err)
+	return resp
+}
+
+func TestBatcherIsolatesBadTransaction(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	const most = 9_000_000_000_000_000_000
+	bad := map[string]func(*posting.Transaction){
+		"a wallet of another":   func(tr *posting.Transaction) { tr.WalletID = other.Wallet },
+		"a category of another": func(tr *posting.Transaction) { tr.CategoryID = other.Category },
+		"an unknown wallet":     func(tr *posting.Transaction) { tr.WalletID = uuid.New() },
+		"more than a balance":   func(tr *posting.Transaction) { tr.AmountMinor = most },
+	}
+	var running sync.WaitGroup
+	var created atomic.Int64
+	for range 20 {
+		for name, spoil := range bad {
+			running.Go(func() {
+				_, written, err := p.submit(t.Context(), 1, spoil)
+				require.False(t, written && err == nil, name)
+			})
+			running.Go(func() {
+				_, written, err := p.submit(t.Context(), 1)
+				require.NoError(t, err)
+				require.True(t, written)
+				created.Add(1)
+			})
+		}
+	}
+	running.Wait()
+	resp, err := p.GetWallet(p.Ctx, &ledgerv1.GetWalletRequest{Id: p.Wallet.String()})
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("0.%02d", created.Load()), resp.GetWallet().GetBalance())
+	s.RequireConsistent(t)
+}
+
+func TestBatcherDropsCanceledRequest(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	p.batcher = newBatcher(s.DB, func() {})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	tr, _, err := p.submit(gone, -5)
+	require.ErrorIs(t, err, context.Canceled)
+	p.batcher.run(t.Context())
+	_, written, err := p.submit(t.Context(), -7)
+	require.NoError(t, err)
+	require.True(t, written)
+	_, err = selectTransaction(t.Context(), s.DB, tr.ID)
+	require.Error(t, err)
+	s.RequireConsistent(t)
+}
+
+// TestCreateTransactionQueueLimit fills a queue that no writer empties. The contexts have ended, so that a request that is
+// queued returns, too.
+func TestCreateTransactionQueueLimit(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	p.batcher = newBatcher(s.DB, func() {})
+	ended, cancel := context.WithCancel(p.Ctx)
+	cancel()
+	for i := range 4096 {
+		_, err := p.CreateTransaction(ended, p.Spends("5"))
+		require.ErrorIs(t, err, context.Canceled, "request %d is queued", i+1)
+	}
+	_, err := p.CreateTransaction(ended, p.Spends("5"))
+	fixture.RequireReason(t, err, codes.Unavailable, "SERVICE_UNAVAILABLE")
+	require.Equal(t, 4096, p.batcher.length())
+}
+
+// Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others exist completely or not at all.
+func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	people := make([]person, 6)
+	for i := range people {
+		people[i] = newPerson(t.Context(), t, s)
+	}
+	killer := s.DB
+	named := killer.Config()
+	named.ConnConfig.RuntimeParams["application_name"] = t.Name()
+	victim, err := pgxpool.NewWithConfig(t.Context(), named)
+	require.NoError(t, err)
+	defer victim.Close()
+	for i := range people {
+		people[i].batcher = newBatcher(victim, func() {})
+		people[i].batcher.run(t.Context())
+	}
+	var acknowledged sync.Map
+	var tried, failed atomic.Int64
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	for _, p := range people {
+		running.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				tried.Add(1)
+				tr, written, err := p.submit(t.Context(), -1)
+				if err == nil && written {
+					acknowledged.Store(tr.ID, true)
+				} else {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	for range 15 {
+		time.Sleep(20 * time.Millisecond)
+		_, err := killer.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE application_name = $1 AND state = 'active'`, t.Name())
+		require.NoError(t, err)
+	}
+	close(done)
+	running.Wait()
+	require.Positive(t, failed.Load())
+	acknowledged.Range(func(id, _ any) bool {
+		_, err := selectTransaction(t.Context(), s.DB, id.(uuid.UUID))
+		require.NoError(t, err)
+		return true
+	})
+	s.RequireConsistent(t)
+}
+
+func TestBatcherLockTimeout(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	locked, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	tx, err := s.DB.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT id FROM categories WHERE id = $1 FOR UPDATE`, locked.Category)
+	require.NoError(t, err)
+	s.batcher = newBatcher(s.DB, func() {})
+	created := map[string]chan error{"locked": make(chan error, 1), "other": make(chan error, 1)}
+	for name, p := range map[string]person{"locked": locked, "other": other} {
+		go func() {
+			_, err := p.CreateTransaction(p.Ctx, p.Spends("1"))
+			created[name] <- err
+		}()
+	}
+	require.Eventually(t, func() bool { return s.batcher.length() == 2 }, 10*time.Second, time.Millisecond)
+	s.batcher.run(t.Context())
+	require.NoError(t, <-created["other"], "the lock is still held")
+	require.True(t, pg.IsLocked(<-created["locked"]))
+	require.NoError(t, tx.Rollback(t.Context()))
+	locked.Create(t, locked.Spends("1"))
+	s.RequireConsistent(t)
+}
+
+func BenchmarkSubmit(b *testing.B) {
+	for _, batched := range []bool{false, true} {
+		b.Run(fmt.Sprint("batched ", batched), func(b *testing.B) {
+			s := setup(b)
+			people := make([]person, 32)
+			for i := range people {
+				people[i] = newPerson(b.Context(), b, s)
+			}
+			var next atomic.Int64
+			b.SetParallelism(16)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				p := people[next.Add(1)%int64(len(people))]
+				for pb.Next() {
+					if batched {
+						_, written, err := p.submit(b.Context(), -1)
+						if err != nil || !written {
+							b.Error(err)
+						}
+						continue
+					}
+					tr := posting.Transaction{
+						ID: p.NewID(), OwnerID: p.ID, AmountMinor: -1, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: p.Category,
+						Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
+					}
+					rows, err := outbox.Encode(p.Service.Ledger.Created(b.Context(), tr.OwnerID, tr.Proto()))
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := posting.Insert(b.Context(), s.DB, 0, []posting.Transaction{tr}, rows, make([]idem.Record, 1)); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package transactions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+const (
+	// maxBulkItems is the maximum number of transactions in one request.
+	maxBulkItems = 500
+	// maxWaitingBulks limits the requests that wait for s.bulks, and with them the memory that their items use. Further requests
+	// are rejected with SERVICE_UNAVAILABLE.
+	maxWaitingBulks = 16
+	// maxBadItems limits the items whose problems an error lists, so that a response to 500 invalid items stays small.
+	maxBadItems = 10
+)
+
+// CreateTransactions inserts up to maxBulkItems transactions with one statement, all or none. The field names of an error have
+// the prefix transactions[i], with i from 0. It bypasses the batcher, because a bulk request is a group already. Errors: those of
+// CreateTransaction.
+func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTransactionsRequest) (*ledgerv1.CreateTransactionsResponse, error) {
+	items := req.GetTransactions()
+	if len(items) == 0 || len(items) > maxBulkItems {
+		return nil, apierr.Validation([]apierr.Field{{Name: "transactions", Message: fmt.Sprintf("must be 1 to %d transactions", maxBulkItems)}})
+	}
+	leave, err := s.bulks.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	owner, now := caller.ID(ctx), s.Now()
+	parsed := make([]bulkItem, len(items))
+	ts, valid := make([]posting.Transaction, len(items)), true
+	for i, item := range items {
+		parsed[i] = parseItem(item)
+		valid = valid && parsed[i].problems.Err() == nil
+		ts[i] = parsed[i].transaction
+		ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.NewID(), owner, 1, now, now
+	}
+	if !valid {
+		return nil, bulkProblems(ctx, s.DB, owner, parsed)
+	}
+	// The idempotency record covers the whole request.
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateTransactionsResponse{Transactions: posting.Protos(ts)}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		written, err := s.InsertTransactions(ctx, tx, ts, resp.GetTransactions())
+		if err != nil {
+			return err
+		}
+		if len(written) < len(ts) {
+			// If there is no problem now, the missing wallets and categories were created after the insert, and a retry succeeds.
+			return cmp.Or(bulkProblems(ctx, tx, owner, parsed), error(apierr.Unavailable))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// bulkItem is a parsed item of a bulk request. transaction is incomplete if there are problems.
+type bulkItem struct {
+	transaction posting.Transaction
+	named       request.References
+	problems    apierr.Problems
+}
+
+// parseItem parses and validates one item, without a query. It rejects an idempotency key of a single item, because the request
+// is written and replayed as a whole.
+func parseItem(req *ledgerv1.CreateTransactionRequest) bulkItem {
+	var item bulkItem
+	if req.GetIdempotencyKey() != "" {
+		item.problems.Field(&apierr.Field{Name: "idempotencyKey", Message: "must be sent in the header, for the whole batch"})
+	}
+	c := parseTransaction(&item.problems, req)
+	item.transaction, item.named = c.apply(&item.problems, posting.Transaction{}), c.references()
+	return item
+}
+
+// bulkProblems returns the problems of the first maxBadItems invalid items, including wallets and categories that do not belong to
+// the owner, or nil if there are none.
+func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bulkItem) error {
+	named := make([]request.References, len(items))
+	for i, item := range items {
+		named[i] = item.named
+	}
+	owned, err := request.SelectReferences(ctx, q, owner, named...)
+	if err != nil {
+		return err
+	}
+	var p apierr.Problems
+	bad := 0
+	for i, item := range items {
+		owned.Check(&item.problems, item.named)
+		if e := apierr.From(item.problems.Err()); e != nil && bad < maxBadItems {
+			p.Include(e.Under(fmt.Sprintf("transactions[%d]", i)))
+			bad++
+		}
+	}
+	return p.Err()
+}

@@ -1,0 +1,174 @@
+package transactions
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// changes holds the fields of a transaction that a request sets. Each is validated on its own; apply validates the combination. A
+// field is nil if the request does not set it, or if it is invalid and among the problems.
+type changes struct {
+	// amount is a positive decimal in the major unit. It stays text because its allowed decimals depend on the currency, which
+	// may be the old one.
+	amount      *string
+	description *string
+	date        *time.Time
+	currency    *money.Currency
+	wallet      *uuid.UUID
+	category    *uuid.UUID
+	// kind is expense or income.
+	kind *string
+}
+
+// parseTransaction returns the fields of a new transaction, and adds a problem for each missing or invalid one. All but the
+// description and the type are required.
+func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
+	var c changes
+	required := func(field, value string, set func(*apierr.Problems, string)) {
+		if value == "" {
+			p.Field(&apierr.Field{Name: field, Message: "is required"})
+			return
+		}
+		set(p, value)
+	}
+	required("amount", req.GetAmount(), c.setAmount)
+	c.setDescription(p, req.GetDescription())
+	required("date", req.GetDate(), c.setDate)
+	required("currency", req.GetCurrency(), c.setCurrency)
+	required("walletId", req.GetWalletId(), c.setWallet)
+	required("categoryId", req.GetCategoryId(), c.setCategory)
+	if req.Type != nil {
+		c.setKind(p, req.GetType())
+	}
+	return c
+}
+
+// parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest) (changes, error) {
+	var c changes
+	some := false
+	optional := func(value *string, set func(*apierr.Problems, string)) {
+		if value != nil {
+			some = true
+			set(p, *value)
+		}
+	}
+	optional(req.Amount, c.setAmount)
+	optional(req.Description, c.setDescription)
+	optional(req.Date, c.setDate)
+	optional(req.Currency, c.setCurrency)
+	optional(req.WalletId, c.setWallet)
+	optional(req.CategoryId, c.setCategory)
+	optional(req.Type, c.setKind)
+	if !some {
+		return changes{}, apierr.EmptyUpdate
+	}
+	return c, nil
+}
+
+// setAmount accepts a positive decimal with at most the decimals of the currency that has the most. apply checks the decimals of
+// the actual currency.
+func (c *changes) setAmount(p *apierr.Problems, s string) {
+	n, err := money.ParseDecimal(s, money.MaxDecimals)
+	if problem := money.PositiveProblem(s, n, err); problem != "" {
+		p.Field(&apierr.Field{Name: "amount", Message: problem})
+		return
+	}
+	c.amount = &s
+}
+
+// setDescription accepts up to 1000 characters, and an empty text.
+func (c *changes) setDescription(p *apierr.Problems, s string) {
+	description, problem := text.Description("description", s)
+	p.Field(problem)
+	c.description = &description
+}
+
+// setDate accepts the formats of calendar.ParseTime.
+func (c *changes) setDate(p *apierr.Problems, s string) {
+	date, _, ok := calendar.ParseTime(s)
+	if !ok {
+		p.Add(request.ErrInvalidDate.With("date", request.InvalidDate))
+		return
+	}
+	c.date = &date
+}
+
+// setCurrency accepts an ISO 4217 code in upper or lower case.
+func (c *changes) setCurrency(p *apierr.Problems, s string) {
+	if currency := request.ParseCurrency(p, "currency", s); currency != (money.Currency{}) {
+		c.currency = &currency
+	}
+}
+
+// setWallet accepts a UUID. request.CheckOwned checks that the wallet belongs to the caller.
+func (c *changes) setWallet(p *apierr.Problems, s string) {
+	c.wallet = request.ParseReference(p, "walletId", s, request.ErrInvalidWalletID)
+}
+
+// setCategory accepts a UUID. request.CheckOwned checks that the category belongs to the caller.
+func (c *changes) setCategory(p *apierr.Problems, s string) {
+	c.category = request.ParseReference(p, "categoryId", s, request.ErrInvalidCategoryID)
+}
+
+// setKind accepts expense and income. It keeps an invalid value, because the request fails anyway.
+func (c *changes) setKind(p *apierr.Problems, s string) {
+	if s != posting.Expense && s != posting.Income {
+		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))
+	}
+	c.kind = &s
+}
+
+// apply returns t with the changes, and adds a problem if the combination of fields is invalid. For a new transaction, t is zero.
+// The amount's sign follows the type: the type of the request, or otherwise the type of t, which is income for a new transaction.
+func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transaction {
+	old, negative := t.Currency, t.AmountMinor < 0
+	if c.description != nil {
+		t.Description = *c.description
+	}
+	if c.date != nil {
+		t.Date = *c.date
+	}
+	if c.wallet != nil {
+		t.WalletID = *c.wallet
+	}
+	if c.category != nil {
+		t.CategoryID = *c.category
+	}
+	if c.currency != nil {
+		t.Currency = c.currency.Code()
+	}
+	if c.amount == nil && t.AmountMinor != 0 && t.Currency != old {
+		// Amounts are not converted, and 12280 JPY must not become 12280 EUR.
+		p.Field(&apierr.Field{Name: "amount", Message: "is required with another currency"})
+	}
+	if c.amount != nil && t.Currency != "" {
+		minor, err := money.CurrencyOf(t.Currency).Parse(*c.amount)
+		if problem := money.PositiveProblem(*c.amount, minor, err); problem != "" {
+			p.Field(&apierr.Field{Name: "amount", Message: problem})
+		}
+		t.AmountMinor = minor
+	}
+	if c.kind != nil {
+		negative = *c.kind == posting.Expense
+	}
+	t.AmountMinor = max(t.AmountMinor, -t.AmountMinor)
+	if negative {
+		t.AmountMinor = -t.AmountMinor
+	}
+	return t
+}
+
+// references returns the wallet and the category that the changes name, or nil for a field that they do not change.
+func (c changes) references() request.References {
+	return request.References{Wallet: c.wallet, Category: c.category}
+}

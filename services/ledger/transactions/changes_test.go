@@ -1,0 +1,194 @@
+package transactions
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+func TestUpdateTransactionNamesAllProblems(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	id := p.Create(t, p.Spends("5.25")).GetId()
+	for name, c := range problemCases(s.NewID().String()) {
+		t.Run(name, func(t *testing.T) {
+			before, after := p.Spends("5.25"), p.Spends("5.25")
+			c.change(after)
+			changed := func(before, after string) *string {
+				if before == after {
+					return nil
+				}
+				return &after
+			}
+			req := &ledgerv1.UpdateTransactionRequest{
+				Id: id, Amount: changed(before.GetAmount(), after.GetAmount()), Description: changed(before.GetDescription(), after.GetDescription()),
+				Date: changed(before.GetDate(), after.GetDate()), Currency: changed(before.GetCurrency(), after.GetCurrency()),
+				WalletId: changed(before.GetWalletId(), after.GetWalletId()), CategoryId: changed(before.GetCategoryId(), after.GetCategoryId()),
+				Type: changed(before.GetType(), after.GetType()),
+			}
+			e := s.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := s.UpdateTransaction(p.Ctx, req)
+				return err
+			})
+			require.Equal(t, c.fields, fixture.FieldNames(e))
+		})
+	}
+}
+
+func TestUpdateTransactionFields(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		req  *ledgerv1.UpdateTransactionRequest
+		want map[string]string
+		did  func(*ledgerv1.Transaction)
+	}{
+		"an amount alone keeps the sign": {
+			&ledgerv1.UpdateTransactionRequest{Amount: new("7")},
+			map[string]string{"EUR": "-7.00"},
+			func(t *ledgerv1.Transaction) { t.Amount = "-7.00" },
+		},
+		"a type alone turns the sign": {
+			&ledgerv1.UpdateTransactionRequest{Type: new("income")},
+			map[string]string{"EUR": "5.00"},
+			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "5.00", "income" },
+		},
+		"the type that it has changes nothing": {
+			&ledgerv1.UpdateTransactionRequest{Type: new("expense")},
+			map[string]string{"EUR": "-5.00"},
+			func(*ledgerv1.Transaction) {},
+		},
+		"an amount follows the type that is given": {
+			&ledgerv1.UpdateTransactionRequest{Amount: new("7"), Type: new("income")},
+			map[string]string{"EUR": "7.00"},
+			func(t *ledgerv1.Transaction) { t.Amount, t.Type = "7.00", "income" },
+		},
+		"the currency that it has changes nothing": {
+			&ledgerv1.UpdateTransactionRequest{Currency: new("eur")},
+			map[string]string{"EUR": "-5.00"},
+			func(*ledgerv1.Transaction) {},
+		},
+		"a currency with an amount of its own": {
+			&ledgerv1.UpdateTransactionRequest{Currency: new("BHD"), Amount: new("0.125")},
+			map[string]string{"EUR": "0.00", "BHD": "-0.125"},
+			func(t *ledgerv1.Transaction) { t.Amount, t.Currency = "-0.125", "BHD" },
+		},
+		"a description is emptied": {
+			&ledgerv1.UpdateTransactionRequest{Description: new("  ")},
+			map[string]string{"EUR": "-5.00"},
+			func(t *ledgerv1.Transaction) { t.Description = "" },
+		},
+		"a date in another month": {
+			&ledgerv1.UpdateTransactionRequest{Date: new("2025-12-31")},
+			map[string]string{"EUR": "-5.00"},
+			func(t *ledgerv1.Transaction) { t.Date = "2025-12-31T00:00:00.000Z" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t.Context(), t, setup(t))
+			req := p.Spends("5")
+			req.Description = "Lunch"
+			before := p.Create(t, req)
+			c.req.Id = before.GetId()
+			resp, err := p.UpdateTransaction(p.Ctx, c.req)
+			require.NoError(t, err)
+			after := proto.CloneOf(before)
+			c.did(after)
+			require.True(t, proto.Equal(after, resp.GetTransaction()), resp)
+			require.Equal(t, `"2"`, resp.GetEtag())
+			got, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: before.GetId()})
+			require.NoError(t, err)
+			require.True(t, proto.Equal(after, got.GetTransaction()), got)
+			require.Equal(t, c.want, p.Balances(t, p.Wallet))
+			require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: before, After: after}, p.LastEvent(t)))
+			p.RequireConsistent(t)
+		})
+	}
+}
+
+func TestUpdateTransactionWalletAndCategory(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	bank, fun := p.MakeWallet(p.Ctx, t, "Bank", "USD"), p.MakeCategory(p.Ctx, t, "Fun")
+	before := p.Create(t, p.Spends("5"))
+	resp, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{
+		Id: before.GetId(), WalletId: new(bank.String()), CategoryId: new(fun.String()), IfMatch: `"1"`,
+	})
+	require.NoError(t, err)
+	require.Equal(t, bank.String(), resp.GetTransaction().GetWalletId())
+	require.Equal(t, fun.String(), resp.GetTransaction().GetCategoryId())
+	require.Equal(t, map[string]string{"EUR": "0.00"}, p.Balances(t, p.Wallet))
+	require.Equal(t, map[string]string{"USD": "0.00", "EUR": "-5.00"}, p.Balances(t, bank))
+	p.RequireConsistent(t)
+}
+
+func TestUpdateTransactionErrors(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	tr := p.Create(t, p.Spends("5.25"))
+	for name, c := range map[string]struct {
+		req    *ledgerv1.UpdateTransactionRequest
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"nothing":                    {&ledgerv1.UpdateTransactionRequest{}, codes.InvalidArgument, "EMPTY_UPDATE", nil},
+		"an amount of zero":          {&ledgerv1.UpdateTransactionRequest{Amount: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an empty amount":            {&ledgerv1.UpdateTransactionRequest{Amount: new("")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount too fine":         {&ledgerv1.UpdateTransactionRequest{Amount: new("1.125")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"another currency alone":     {&ledgerv1.UpdateTransactionRequest{Currency: new("USD")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a currency too coarse":      {&ledgerv1.UpdateTransactionRequest{Currency: new("JPY"), Amount: new("0.5")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an empty currency":          {&ledgerv1.UpdateTransactionRequest{Currency: new("")}, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
+		"an empty date":              {&ledgerv1.UpdateTransactionRequest{Date: new("")}, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a type that is none":        {&ledgerv1.UpdateTransactionRequest{Type: new("gift")}, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
+		"a malformed wallet":         {&ledgerv1.UpdateTransactionRequest{WalletId: new("")}, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"another user's wallet":      {&ledgerv1.UpdateTransactionRequest{WalletId: new(stranger.Wallet.String())}, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"a malformed category":       {&ledgerv1.UpdateTransactionRequest{CategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"another user's category":    {&ledgerv1.UpdateTransactionRequest{CategoryId: new(stranger.Category.String())}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"a description too long":     {&ledgerv1.UpdateTransactionRequest{Description: new(strings.Repeat("x", 1001))}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
+		"a version that is not met":  {&ledgerv1.UpdateTransactionRequest{Amount: new("1"), IfMatch: `"2"`}, codes.FailedPrecondition, "VERSION_MISMATCH", nil},
+		"more than one thing at all": {&ledgerv1.UpdateTransactionRequest{Amount: new("x"), Date: new("y")}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount", "date"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.req.Id = tr.GetId()
+			e := s.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := s.UpdateTransaction(p.Ctx, c.req)
+				return err
+			})
+			require.Equal(t, c.fields, fixture.FieldNames(e))
+		})
+	}
+}
+
+func TestUpdateTransactionConcurrentVersions(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	tr := p.Create(t, p.Spends("5"))
+	errs := make([]error, 8)
+	var asking sync.WaitGroup
+	for i := range errs {
+		asking.Go(func() {
+			_, errs[i] = p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: tr.GetId(), Amount: new("6"), IfMatch: `"1"`})
+		})
+	}
+	asking.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+			continue
+		}
+		fixture.RequireReason(t, err, codes.FailedPrecondition, "VERSION_MISMATCH")
+	}
+	require.Equal(t, 1, won)
+	p.RequireConsistent(t)
+}

@@ -1,0 +1,14 @@
+package transactions
+
+import (
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// The public errors of the package.
+var (
+	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
+	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
+	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
+	errInvalidTransactionType   = apierr.New(restv1.Reason_INVALID_TRANSACTION_TYPE)
+)

@@ -1,0 +1,246 @@
+package transactions
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// maxFilterIDs is the maximum number of wallets, and of categories, in a list's filters.
+const maxFilterIDs = 100
+
+// ListTransactions returns a page of the caller's transactions, by default newest first. A page of a search without three
+// ASCII letters or digits in a row may have fewer rows than the limit although more follow. Errors: WALLET_NOT_FOUND,
+// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, INVALID_CURSOR,
+// RATE_LIMITED.
+func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
+	l, err := parseList(req)
+	if err != nil {
+		return nil, err
+	}
+	l.owner = caller.ID(ctx)
+	scope, err := listScope(l.owner, req)
+	if err != nil {
+		return nil, err
+	}
+	var after position
+	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &after)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetCursor() != "" {
+		l.after = &after
+	}
+	l.limit = limit + 1
+	rows, end, err := s.readList(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without a row have to be checked.
+	wallets := missing(l.wallets, rows, func(t posting.Transaction) uuid.UUID { return t.WalletID })
+	categories := missing(l.categories, rows, func(t posting.Transaction) uuid.UUID { return t.CategoryID })
+	owned, err := request.SelectOwned(ctx, s.DB, l.owner, wallets, categories)
+	if err != nil {
+		return nil, err
+	}
+	var p apierr.Problems
+	owned.CheckLists(&p, "walletId", wallets, "categoryId", categories)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	rows, pagination, err := page.Cut(s.cursors, scope, rows, limit, l.position)
+	if err != nil {
+		return nil, err
+	}
+	if end != nil && !pagination.GetHasMore() {
+		pagination.HasMore = true
+		if pagination.NextCursor, err = s.cursors.Seal(scope, l.position(*end)); err != nil {
+			return nil, err
+		}
+	}
+	return &ledgerv1.ListTransactionsResponse{Transactions: posting.Protos(rows), Pagination: pagination}, nil
+}
+
+// readList returns up to l.limit rows. Most pages are full after reading the nearest rows in the list's order. Otherwise another
+// index finds all matching rows, and they are sorted. If no index supports the filters, a page examines a limited number of rows;
+// end is then the last examined row, or nil if the list ends there.
+func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []posting.Transaction, end *posting.Transaction, err error) {
+	rows, err = walkTransactions(ctx, s.DB, l)
+	if err != nil || len(rows) == l.limit || !l.filtered() {
+		return rows, nil, err
+	}
+	leave, err := s.reads.Enter(ctx, l.owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	if l.substring != "" && !hasTrigram(l.substring) {
+		return scanTransactions(ctx, s.DB, l)
+	}
+	rows, err = collectTransactions(ctx, s.DB, l)
+	return rows, nil, err
+}
+
+// hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a
+// row. Only ASCII counts, because a database with the character type C treats other letters as punctuation.
+func hasTrigram(s string) bool {
+	run := 0
+	for _, r := range s {
+		run++
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+			run = 0
+		}
+		if run == 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns the ids that no row has. It reuses the memory of ids.
+func missing(ids []uuid.UUID, rows []posting.Transaction, named func(posting.Transaction) uuid.UUID) []uuid.UUID {
+	return slices.DeleteFunc(ids, func(id uuid.UUID) bool {
+		return slices.ContainsFunc(rows, func(t posting.Transaction) bool { return named(t) == id })
+	})
+}
+
+// transactionList is a parsed ListTransactions request. Absent filters are zero.
+type transactionList struct {
+	owner               uuid.UUID
+	wallets, categories []uuid.UUID
+	kind, currency      string
+	// from is inclusive and end exclusive.
+	from, end *time.Time
+	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major unit, which fit all currencies.
+	minE4, maxE4 *int64
+	// substring is contained in the description, ignoring case.
+	substring string
+	sort      string
+	// after is the last row of the previous page, nil for the first page.
+	after *position
+	// limit is the page size plus one; the additional row shows whether another page follows.
+	limit int
+}
+
+// The values of parameter sort.
+const (
+	newestFirst   = "-date"
+	oldestFirst   = "date"
+	largestAmount = "-amount"
+	leastAmount   = "amount"
+)
+
+// position is the content of a cursor: the last row of a page. The list's order uses either Date or AmountE4, and ID for rows with
+// equal values.
+type position struct {
+	Date     time.Time
+	AmountE4 int64
+	ID       uuid.UUID
+}
+
+// byAmount reports whether the list is sorted by amount, and otherwise by date.
+func (l transactionList) byAmount() bool { return l.sort == leastAmount || l.sort == largestAmount }
+
+// descending reports whether the list begins with the newest date or the largest amount.
+func (l transactionList) descending() bool { return l.sort == newestFirst || l.sort == largestAmount }
+
+// position returns the position of a row, for page.Cut.
+func (l transactionList) position(t posting.Transaction) any {
+	return position{Date: t.Date, AmountE4: t.AmountE4(), ID: t.ID}
+}
+
+// listScope returns the scope of a list's cursors. It contains the owner, the filters and the order, so that a cursor is valid for
+// the same list only. The limit may change from page to page.
+func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, error) {
+	question := proto.CloneOf(req)
+	question.Limit, question.Cursor = nil, ""
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(question)
+	if err != nil {
+		return "", fmt.Errorf("encoding a list's filters: %w", err)
+	}
+	return "transactions " + owner.String() + " " + base64.StdEncoding.EncodeToString(b), nil
+}
+
+// parseList validates the filters and the order of a request, and adds all problems to one error. The caller sets owner, after
+// and limit.
+func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
+	var p apierr.Problems
+	l := transactionList{
+		wallets:    parseFilterIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
+		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
+		kind:       req.GetType(), sort: newestFirst,
+	}
+	if req.Type != nil && l.kind != posting.Expense && l.kind != posting.Income {
+		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))
+	}
+	if req.Currency != nil {
+		l.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()
+	}
+	if req.From != nil {
+		l.from = new(request.ParseBound(&p, "from", req.GetFrom(), false))
+	}
+	if req.To != nil {
+		l.end = new(request.ParseBound(&p, "to", req.GetTo(), true))
+	}
+	l.minE4 = parseAmountBound(&p, "minAmount", req.MinAmount)
+	l.maxE4 = parseAmountBound(&p, "maxAmount", req.MaxAmount)
+	part, problem := text.Description("q", req.GetQ())
+	l.substring = part
+	p.Field(problem)
+	if req.Sort != nil {
+		l.sort = req.GetSort()
+	}
+	if !slices.Contains([]string{newestFirst, oldestFirst, largestAmount, leastAmount}, l.sort) {
+		p.Field(&apierr.Field{Name: "sort", Message: "must be -date, date, -amount or amount"})
+	}
+	l.checkBounds(&p)
+	return l, p.Err()
+}
+
+// checkBounds adds a problem for a window or a range of amounts that ends before it begins.
+func (l transactionList) checkBounds(p *apierr.Problems) {
+	if l.from != nil && l.end != nil && !p.Has(request.ErrInvalidDate) && !l.from.Before(*l.end) {
+		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+	}
+	if l.minE4 != nil && l.maxE4 != nil && *l.minE4 > *l.maxE4 {
+		p.Field(&apierr.Field{Name: "minAmount", Message: "must not be greater than maxAmount"})
+	}
+}
+
+// parseFilterIDs parses at most maxFilterIDs ids.
+func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
+	if len(ss) > maxFilterIDs {
+		p.Field(&apierr.Field{Name: field, Message: "must be at most 100 ids"})
+		return nil
+	}
+	return request.ParseIDs(p, field, ss, malformed)
+}
+
+// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit all currencies. It returns
+// nil if there is none.
+func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
+	if s == nil {
+		return nil
+	}
+	n, err := money.ParseDecimal(*s, money.MaxDecimals)
+	if err != nil {
+		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+		return nil
+	}
+	return &n
+}

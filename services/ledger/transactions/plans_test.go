@@ -1,0 +1,134 @@
+package transactions
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+func TestListTransactionsPlans(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := person{server: s, User: s.Rich(t)}
+	pool, plans := fixture.Explained(t, s.DB)
+	p.server = serve(t.Context(), fixture.On(pool))
+	second, err := p.ListWallets(p.Ctx, &ledgerv1.ListWalletsRequest{})
+	require.NoError(t, err)
+	both := []string{second.GetWallets()[0].GetId(), second.GetWallets()[1].GetId()}
+	wallet, category := []string{p.Wallet.String()}, []string{p.Category.String()}
+	other := slices.DeleteFunc(slices.Clone(both), func(id string) bool { return id == wallet[0] })
+	// Those nearbyRows and, when they are too few, all that match: a twentieth of the owner's.
+	const examined = nearbyRows + 5000 + 100
+	type list = ledgerv1.ListTransactionsRequest
+	for name, req := range map[string]*list{
+		"everything":             {},
+		"one wallet":             {WalletId: wallet},
+		"both wallets":           {WalletId: both},
+		"one category":           {CategoryId: category},
+		"wallet and category":    {WalletId: wallet, CategoryId: category},
+		"expenses":               {Type: new(posting.Expense)},
+		"income":                 {Type: new(posting.Income)},
+		"a usual currency":       {Currency: new("EUR")},
+		"a seldom one":           {Currency: new("JPY")},
+		"one that nobody has":    {Currency: new("CHF")},
+		"a month":                {From: new("2026-01-01"), To: new("2026-01-31")},
+		"a quarter and a wallet": {From: new("2024-01-01"), To: new("2024-03-31"), WalletId: wallet},
+		"amounts":                {MinAmount: new("-150"), MaxAmount: new("-100")},
+		"the largest":            {MinAmount: new("199.9")},
+		"amounts of a category":  {MinAmount: new("-150"), CategoryId: category},
+		"a usual word":           {Q: new("groceries")},
+		"a seldom one of text":   {Q: new("café 1234")},
+		"a word that is not":     {Q: new("Zürich")},
+		"a word and a wallet":    {Q: new("café"), WalletId: wallet},
+		"a word of others":       {Q: new("rent"), WalletId: other},
+		"a category of others":   {CategoryId: category, WalletId: other},
+	} {
+		for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
+			t.Run(name+" by "+sort, func(t *testing.T) {
+				req.Sort = &sort
+				resp, err := p.ListTransactions(p.Ctx, req)
+				require.NoError(t, err)
+				plans.RequireCheap(t, examined, 5000)
+				if !resp.GetPagination().GetHasMore() {
+					return
+				}
+				req.Cursor = resp.GetPagination().GetNextCursor()
+				_, err = p.ListTransactions(p.Ctx, req)
+				require.NoError(t, err)
+				plans.RequireCheap(t, examined, 5000)
+				req.Cursor = ""
+			})
+		}
+	}
+	for _, short := range []string{"zz", "DM", "本", "a b", "-"} {
+		t.Run("a search for "+short, func(t *testing.T) {
+			_, err := p.ListTransactions(p.Ctx, &list{Q: &short})
+			require.NoError(t, err)
+			plans.RequireCheap(t, nearbyRows+scannedRows, 15_000)
+		})
+	}
+	t.Run("a short search finds all rows page by page", p.findShort)
+	plans.Reset(t)
+	t.Run("what is prepared", func(t *testing.T) {
+		// From the sixth time on, Postgres may plan a prepared statement without looking at its arguments.
+		for range 6 {
+			for _, req := range []*list{{}, {WalletId: wallet, Sort: new(largestAmount)}} {
+				_, err := p.ListTransactions(p.Ctx, req)
+				require.NoError(t, err)
+				plans.RequireCheap(t, 5000, 5000)
+			}
+		}
+	})
+	t.Run("a page is planned for all owners at once", func(t *testing.T) {
+		conn, err := p.DB.Acquire(p.Ctx)
+		require.NoError(t, err)
+		defer conn.Release()
+		after := &position{Date: fixture.Today, ID: p.ID}
+		for _, l := range []transactionList{
+			{sort: newestFirst},
+			{sort: newestFirst, after: after},
+			{sort: leastAmount, after: after},
+			{sort: oldestFirst, currency: "EUR"},
+			{sort: largestAmount, kind: posting.Expense, substring: "groceries"},
+			{sort: newestFirst, wallets: []uuid.UUID{p.Wallet}, categories: []uuid.UUID{p.Category}},
+		} {
+			l.owner, l.limit = p.ID, 51
+			for range 10 {
+				_, err := walkTransactions(p.Ctx, conn, l)
+				require.NoError(t, err)
+			}
+		}
+		type row struct{ Anew int64 }
+		r, err := pg.One[row](p.Ctx, conn, `SELECT coalesce(max(custom_plans), 0) AS anew FROM pg_prepared_statements WHERE statement LIKE '%LIMIT 51'`)
+		require.NoError(t, err)
+		// Postgres tries it five times before it compares.
+		require.EqualValues(t, 5, r.Anew)
+	})
+}
+
+// findShort searches for a word of two letters that only rows far from each other have.
+func (p person) findShort(t *testing.T) {
+	_, err := p.DB.Exec(t.Context(), `
+		UPDATE transactions SET description = 'DM'
+		WHERE owner_id = $1 AND description ~ ' (5|25000|25001|60000|99990)$'`, p.ID)
+	require.NoError(t, err)
+	req, found, pages := &ledgerv1.ListTransactionsRequest{Q: new("dm"), Limit: new(int32(2))}, 0, 0
+	for {
+		resp, err := p.ListTransactions(p.Ctx, req)
+		require.NoError(t, err)
+		found, pages = found+len(resp.GetTransactions()), pages+1
+		if !resp.GetPagination().GetHasMore() {
+			break
+		}
+		req.Cursor = resp.GetPagination().GetNextCursor()
+	}
+	require.Equal(t, 5, found)
+	require.LessOrEqual(t, pages, 100_000/scannedRows+5)
+}

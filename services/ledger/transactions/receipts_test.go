@@ -1,0 +1,51 @@
+package transactions
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+func TestDeleteTransactionDeletesUnusedReceipt(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.OCR = &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("page one")}}
+	p := newPerson(t.Context(), t, s)
+	upload := func(keepImage bool) *ledgerv1.CreateTransactionsFromReceiptResponse {
+		resp, err := p.CreateTransactionsFromReceipt(p.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+			Receipt: []byte("a photograph"), WalletId: p.Wallet.String(), CategoryId: p.Category.String(), KeepImage: keepImage,
+		})
+		require.NoError(t, err)
+		return resp
+	}
+	resp := upload(true)
+	transactions := resp.GetTransactions()
+	receipts, images := 0, 0
+	count := func() {
+		require.NoError(t, p.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM receipts), (SELECT count(*) FROM receipt_images)`).Scan(&receipts, &images))
+	}
+	_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: transactions[0].GetId()})
+	require.NoError(t, err)
+	count()
+	require.Equal(t, []int{1, 1}, []int{receipts, images})
+
+	var racing sync.WaitGroup
+	for _, tr := range transactions[1:] {
+		racing.Go(func() {
+			if _, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId()}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	racing.Wait()
+	count()
+	require.Equal(t, []int{0, 0}, []int{receipts, images})
+	_, err = p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: resp.GetReceipt().GetId()})
+	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
+	require.Empty(t, upload(false).GetReceipt().GetWarnings(), "a deleted receipt has no duplicate")
+}

@@ -1,0 +1,56 @@
+package transactions
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reports"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*Transactions
+	*accounts.Accounts
+	*receipts.Receipts
+	*reports.Reports
+}
+
+// setup returns a server on a fresh schema.
+func setup(t testing.TB) *server {
+	t.Helper()
+	return serve(t.Context(), fixture.New(t))
+}
+
+// serve returns a server in an environment. Its writers end with ctx.
+func serve(ctx context.Context, f *fixture.Service) *server {
+	s := &server{
+		Service:      f,
+		Transactions: New(f.Ledger, f.Cursors, f.Reads),
+		Receipts:     &receipts.Receipts{Ledger: f.Ledger, Log: slog.New(slog.DiscardHandler)},
+		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+	}
+	f.RPCs = s
+	s.bulks = rpc.NewGate(1, 0, apierr.Unavailable)
+	s.Run(ctx)
+	return s
+}
+
+// person is a user of a server.
+type person struct {
+	*server
+	fixture.User
+}
+
+func newPerson(ctx context.Context, t require.TestingT, s *server) person {
+	return person{server: s, User: s.NewUser(ctx, t)}
+}

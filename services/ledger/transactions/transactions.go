@@ -1,0 +1,223 @@
+// Package transactions serves transactions: creation, alone or in bulk, changes, deletion and lists.
+//
+// Each write also updates the wallet's balance and the monthly total, with package posting, and adds an event to the outbox, in the
+// same database transaction. The files:
+//
+//   - transactions.go: the RPC methods of single transactions. changes.go validates the fields of a request
+//   - batcher.go: group commit, which inserts simultaneous single creates with one statement
+//   - bulk.go: CreateTransactions
+//   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page fast however long the history is
+//
+// Transactions implements these RPCs of LedgerService. New returns it, and Run starts the goroutines that insert transactions.
+package transactions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
+	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// Transactions implements the RPCs of transactions.
+type Transactions struct {
+	*posting.Ledger
+	cursors page.Cursors
+	batcher *batcher
+	// bulks limits concurrent bulk creates to the number of cores, because more would only hold memory.
+	bulks rpc.Gate
+	// reads limits each user's expensive lists.
+	reads *reads.Gates
+}
+
+// New returns the server of the RPCs. CreateTransaction waits until Run has been called.
+func New(l *posting.Ledger, cursors page.Cursors, gates *reads.Gates) *Transactions {
+	return &Transactions{
+		Ledger: l, cursors: cursors, batcher: newBatcher(l.DB, l.Wake), reads: gates,
+		bulks: rpc.NewGate(runtime.GOMAXPROCS(0), maxWaitingBulks, apierr.Unavailable),
+	}
+}
+
+// Run starts the writers that insert transactions, and returns. They end with ctx.
+func (s *Transactions) Run(ctx context.Context) { s.batcher.run(ctx) }
+
+// Measure publishes the metrics of the queue until stop is called.
+func (s *Transactions) Measure() (stop func() error, err error) { return s.batcher.measure() }
+
+// CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total with it. The batcher inserts
+// simultaneous creates with one statement and one commit. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
+// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED.
+func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
+	var p apierr.Problems
+	owner, c := caller.ID(ctx), parseTransaction(&p, req)
+	t := c.apply(&p, posting.Transaction{})
+	if p.Err() != nil {
+		// A response names unknown wallets and categories beside the other problems, so that one correction suffices.
+		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
+	}
+	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.NewID(), owner, 1, s.Now()
+	t.UpdatedAt = t.CreatedAt
+	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}
+	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	record, err := call.Record(resp)
+	if err != nil {
+		return nil, err
+	}
+	written, err := s.batcher.submit(ctx, t, s.Created(ctx, t.OwnerID, resp.GetTransaction()), record)
+	if err != nil {
+		return nil, posting.ClientError(err)
+	}
+	if written {
+		return resp, nil
+	}
+	// The transaction was not inserted: either the key was used before, or a reference is not the owner's.
+	if resp.Replayed, err = idem.Replay(ctx, s.DB, call, resp); err != nil {
+		return nil, err
+	}
+	if !resp.GetReplayed() {
+		return nil, posting.NotInserted(ctx, s.DB, t)
+	}
+	return resp, nil
+}
+
+// GetTransaction returns one of the caller's transactions. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND,
+// TRANSACTION_OWNER_MISMATCH for another user's transaction.
+func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTransactionRequest) (*ledgerv1.GetTransactionResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransactionID
+	}
+	t, err := ownTransaction(ctx, s.DB, id, selectTransaction)
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
+}
+
+// UpdateTransaction changes the fields that the request sets, and corrects balances and totals accordingly. Errors: those of
+// GetTransaction and CreateTransaction, EMPTY_UPDATE, VERSION_MISMATCH.
+func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTransactionRequest) (*ledgerv1.UpdateTransactionResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransactionID
+	}
+	var p apierr.Problems
+	c, err := parseTransactionUpdate(&p, req)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateTransactionResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		t, err := s.changeTransaction(ctx, tx, id, req.GetIfMatch(), c, p)
+		if err != nil {
+			return err
+		}
+		resp.Transaction, resp.Etag = t.Proto(), etag.Format(t.Version)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// changeTransaction writes the next version of a transaction with its postings and its event. The problems p of the request take
+// precedence over the errors of the transaction: not found, another user's, or another version.
+func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (posting.Transaction, error) {
+	before, err := lockForChange(ctx, tx, id, ifMatch)
+	if err != nil {
+		return posting.Transaction{}, cmp.Or(p.Err(), err)
+	}
+	after := c.apply(&p, before)
+	if err := request.CheckOwned(ctx, tx, p, after.OwnerID, c.references()); err != nil {
+		return posting.Transaction{}, err
+	}
+	after.Version++
+	after.UpdatedAt = s.Now()
+	if err := updateTransaction(ctx, tx, after); err != nil {
+		return posting.Transaction{}, posting.ClientError(err)
+	}
+	if err := posting.Replace(ctx, tx, before, after); err != nil {
+		return posting.Transaction{}, err
+	}
+	event := &ledgerv1.TransactionUpdated{OwnerId: after.OwnerID.String(), Before: before.Proto(), After: after.Proto()}
+	return after, s.Publish(ctx, tx, after.OwnerID, event)
+}
+
+// DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes the transaction's receipt if
+// this was the receipt's last transaction. Errors: those of GetTransaction, VERSION_MISMATCH.
+func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransactionID
+	}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		t, err := lockForChange(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		if err := deleteTransaction(ctx, tx, t); err != nil {
+			return err
+		}
+		if t.ReceiptID != nil {
+			if err := receipts.DeleteUnused(ctx, tx, t.OwnerID, *t.ReceiptID); err != nil {
+				return err
+			}
+		}
+		if err := posting.Remove(ctx, tx, t); err != nil {
+			return err
+		}
+		return s.Publish(ctx, tx, t.OwnerID, &ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.Proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
+}
+
+// lockForChange locks the caller's transaction and returns it if its version matches If-Match. It shares the owner's lock first,
+// like each database transaction that writes totals (see ownerLock).
+func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (posting.Transaction, error) {
+	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
+		return posting.Transaction{}, err
+	}
+	t, err := ownTransaction(ctx, tx, id, lockTransaction)
+	if err != nil {
+		return posting.Transaction{}, err
+	}
+	if !etag.Matches(ifMatch, t.Version) {
+		return posting.Transaction{}, apierr.VersionMismatch
+	}
+	return t, nil
+}
+
+// ownTransaction returns the transaction that read returns, which is selectTransaction or lockTransaction, if it belongs to the
+// caller. It distinguishes a missing transaction from another user's.
+func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (posting.Transaction, error)) (posting.Transaction, error) {
+	t, err := read(ctx, q, id)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return posting.Transaction{}, errTransactionNotFound
+	case err != nil:
+		return posting.Transaction{}, err
+	case t.OwnerID != caller.ID(ctx):
+		return posting.Transaction{}, errTransactionOwnerMismatch
+	}
+	return t, nil
+}

@@ -1,0 +1,283 @@
+package transactions
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+func TestCreateTransaction(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	req := p.Spends("12.3")
+	req.Description, req.Currency, req.Date = " Lunch ", "eur", "2026-03-14T23:30:00.1239+02:00"
+	resp, err := p.CreateTransaction(p.Ctx, req)
+	require.NoError(t, err)
+	want := &ledgerv1.Transaction{
+		Id: resp.GetTransaction().GetId(), Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T21:30:00.123Z", Currency: "EUR",
+		WalletId: p.Wallet.String(), CategoryId: p.Category.String(), Type: "expense",
+		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+	}
+	require.True(t, proto.Equal(want, resp.GetTransaction()), resp)
+	require.Equal(t, `"1"`, resp.GetEtag())
+	got, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: strings.ToUpper(want.GetId())})
+	require.NoError(t, err)
+	require.True(t, proto.Equal(want, got.GetTransaction()), got)
+	require.True(t, proto.Equal(&ledgerv1.TransactionCreated{OwnerId: p.ID.String(), Transaction: want}, p.LastEvent(t)))
+	p.RequireConsistent(t)
+}
+
+func TestCreateTransactionSignFollowsType(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	for kind, want := range map[*string]string{nil: "5.00", new("income"): "5.00", new("expense"): "-5.00"} {
+		req := p.Spends("5")
+		req.Type = kind
+		require.Equal(t, want, p.Create(t, req).GetAmount())
+	}
+	require.Equal(t, map[string]string{"EUR": "5.00"}, p.Balances(t, p.Wallet))
+}
+
+func TestCreateTransactionOtherCurrency(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	for amount, currency := range map[string]string{"1.25": "EUR", "700": "JPY", "0.125": "BHD"} {
+		req := p.Spends(amount)
+		req.Currency = currency
+		p.Create(t, req)
+	}
+	require.Equal(t, map[string]string{"EUR": "-1.25", "JPY": "-700", "BHD": "-0.125"}, p.Balances(t, p.Wallet))
+	p.RequireConsistent(t)
+}
+
+func TestCreateTransactionErrors(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	for name, c := range map[string]struct {
+		change func(*ledgerv1.CreateTransactionRequest)
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"nothing at all": {
+			func(r *ledgerv1.CreateTransactionRequest) { proto.Reset(r) },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount", "date", "currency", "walletId", "categoryId"},
+		},
+		"no amount":                  {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount of zero":          {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "0.00" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a negative amount":          {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "-1" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount that is none":     {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "NaN" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount too fine":         {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "0.001" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"an amount too large":        {func(r *ledgerv1.CreateTransactionRequest) { r.Amount = "1e12" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
+		"a description too long":     {func(r *ledgerv1.CreateTransactionRequest) { r.Description = strings.Repeat("x", 1001) }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"description"}},
+		"a date that is none":        {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-02-29" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date too early":           {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "1899-12-31" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date too late":            {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2200-12-31T23:59:59-01:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date with a space":        {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14 12:00:00" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a date of bad form":         {func(r *ledgerv1.CreateTransactionRequest) { r.Date = "2026-03-14T7:00:00Z" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
+		"a currency that is none":    {func(r *ledgerv1.CreateTransactionRequest) { r.Currency = "EURO" }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"currency"}},
+		"a type that is none":        {func(r *ledgerv1.CreateTransactionRequest) { r.Type = new("Expense") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
+		"an empty type":              {func(r *ledgerv1.CreateTransactionRequest) { r.Type = new("") }, codes.InvalidArgument, "INVALID_TRANSACTION_TYPE", []string{"type"}},
+		"a malformed wallet":         {func(r *ledgerv1.CreateTransactionRequest) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"an unknown wallet":          {func(r *ledgerv1.CreateTransactionRequest) { r.WalletId = s.NewID().String() }, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"another user's wallet":      {func(r *ledgerv1.CreateTransactionRequest) { r.WalletId = stranger.Wallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", []string{"walletId"}},
+		"a malformed category":       {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = "x" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"an unknown category":        {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = s.NewID().String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"another user's category":    {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = stranger.Category.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"the same with a key":        {func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId, r.IdempotencyKey = s.NewID().String(), "k" }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"several codes, first given": {func(r *ledgerv1.CreateTransactionRequest) { r.Date, r.Currency = "x", "y" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date", "currency"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := p.Spends("5")
+			c.change(req)
+			e := s.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := s.CreateTransaction(p.Ctx, req)
+				return err
+			})
+			require.Equal(t, c.fields, fixture.FieldNames(e))
+		})
+	}
+}
+
+// problemCases are the combinations of problems that a create, an item of a batch and an update report together.
+func problemCases(unknown string) map[string]struct {
+	change func(*ledgerv1.CreateTransactionRequest)
+	code   codes.Code
+	reason string
+	fields []string
+} {
+	type request = *ledgerv1.CreateTransactionRequest
+	return map[string]struct {
+		change func(request)
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"unknown wallet and category": {
+			func(r request) { r.WalletId, r.CategoryId = unknown, unknown },
+			codes.NotFound, "WALLET_NOT_FOUND",
+			[]string{"walletId", "categoryId"},
+		},
+		"unknown wallet beside a bad amount": {
+			func(r request) { r.WalletId, r.Amount = unknown, "0" },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount", "walletId"},
+		},
+		"unknown category beside a malformed wallet": {
+			func(r request) { r.WalletId, r.CategoryId = "x", unknown },
+			codes.InvalidArgument, "WALLET_NOT_FOUND",
+			[]string{"walletId", "categoryId"},
+		},
+		"nil UUIDs beside a bad date": {
+			func(r request) { r.Date, r.WalletId, r.CategoryId = "x", uuid.Nil.String(), uuid.Nil.String() },
+			codes.InvalidArgument, "INVALID_TRANSACTION_DATE",
+			[]string{"date", "walletId", "categoryId"},
+		},
+		"everything": {
+			func(r request) {
+				r.Amount, r.Date, r.Currency, r.WalletId, r.CategoryId, r.Type = "x", "x", "x", unknown, unknown, new("x")
+				r.Description = strings.Repeat("x", 1001)
+			},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount", "description", "date", "currency", "type", "walletId", "categoryId"},
+		},
+		"bad amount beside another currency": {
+			func(r request) { r.Amount, r.Currency = "0", "JPY" },
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"amount"},
+		},
+	}
+}
+
+func TestCreateTransactionNamesAllProblems(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	for name, c := range problemCases(s.NewID().String()) {
+		t.Run(name, func(t *testing.T) {
+			req := p.Spends("5")
+			c.change(req)
+			e := s.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := s.CreateTransaction(p.Ctx, req)
+				return err
+			})
+			require.Equal(t, c.fields, fixture.FieldNames(e))
+		})
+	}
+}
+
+func TestCreateTransactionInvalidDateMessage(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	req := p.Spends("5")
+	req.Date = "x"
+	_, err := p.CreateTransaction(p.Ctx, req)
+	require.Equal(t, "Invalid transaction date", apierr.From(err).Message)
+	req.Amount = "0"
+	_, err = p.CreateTransaction(p.Ctx, req)
+	require.Equal(t, apierr.Field{Name: "date", Message: "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"}, apierr.From(err).Fields[1])
+}
+
+func TestCreateTransactionBalanceOutOfRange(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	_, err := p.DB.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = -100000000000000000`)
+	require.NoError(t, err)
+	e := p.RequireRejected(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := p.CreateTransaction(p.Ctx, p.Spends("0.01"))
+		return err
+	})
+	require.Equal(t, []string{"amount"}, fixture.FieldNames(e))
+}
+
+func TestCreateTransactionReplaysKey(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	req := p.Spends("5")
+	req.IdempotencyKey = "k"
+	answers := make([]*ledgerv1.CreateTransactionResponse, 8)
+	var asking sync.WaitGroup
+	for i := range answers {
+		asking.Go(func() {
+			var err error
+			answers[i], err = p.CreateTransaction(p.Ctx, req)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
+	first := 0
+	for _, a := range answers {
+		require.True(t, proto.Equal(answers[0].GetTransaction(), a.GetTransaction()))
+		if !a.GetReplayed() {
+			first++
+		}
+	}
+	require.Equal(t, 1, first)
+	require.Equal(t, map[string]string{"EUR": "-5.00"}, p.Balances(t, p.Wallet))
+	p.RequireConsistent(t)
+}
+
+func TestTransactionIDErrors(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	theirs := stranger.Create(t, stranger.Spends("5")).GetId()
+	for id, want := range map[string]*apierr.Error{
+		"":                       errInvalidTransactionID,
+		"1":                      errInvalidTransactionID,
+		strings.Repeat("0", 36):  errInvalidTransactionID,
+		"{" + theirs[1:35] + "}": errInvalidTransactionID,
+		uuid.Nil.String():        errTransactionNotFound,
+		s.NewID().String():       errTransactionNotFound,
+		theirs:                   errTransactionOwnerMismatch,
+	} {
+		for name, do := range map[string]func() error{
+			"get": func() error {
+				_, err := s.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+				return err
+			},
+			"update": func() error {
+				_, err := s.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: id, Amount: new("1")})
+				return err
+			},
+			"delete": func() error {
+				_, err := s.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: id})
+				return err
+			},
+		} {
+			t.Run(name+" "+id, func(t *testing.T) { s.RequireRejected(t, want.Code, want.Reason, do) })
+		}
+	}
+}
+
+func TestDeleteTransactionCorrectsBalance(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t.Context(), t, setup(t))
+	p.Create(t, p.Spends("1"))
+	tr := p.Create(t, p.Spends("5"))
+	del := func(ifMatch string) func() error {
+		return func() error {
+			_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: tr.GetId(), IfMatch: ifMatch})
+			return err
+		}
+	}
+	p.RequireRejected(t, codes.FailedPrecondition, "VERSION_MISMATCH", del(`"2"`))
+	require.NoError(t, del(`"1"`)())
+	require.True(t, proto.Equal(&ledgerv1.TransactionDeleted{OwnerId: p.ID.String(), Transaction: tr}, p.LastEvent(t)))
+	require.Equal(t, map[string]string{"EUR": "-1.00"}, p.Balances(t, p.Wallet))
+	p.RequireConsistent(t)
+	p.RequireRejected(t, codes.NotFound, "TRANSACTION_NOT_FOUND", del(""))
+}

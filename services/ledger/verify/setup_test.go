@@ -1,0 +1,43 @@
+package verify
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*accounts.Accounts
+	*transactions.Transactions
+}
+
+// setup returns a server on a fresh schema.
+func setup(t testing.TB) *server {
+	t.Helper()
+	f := fixture.New(t)
+	s := &server{
+		Service:      f,
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+	}
+	f.RPCs = s
+	s.Run(t.Context())
+	return s
+}
+
+// person is a user of a server.
+type person struct {
+	*server
+	fixture.User
+}
+
+func newPerson(ctx context.Context, t require.TestingT, s *server) person {
+	return person{server: s, User: s.NewUser(ctx, t)}
+}

@@ -1,0 +1,134 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// Difference is a stored balance, or a monthly total if Month is set, that differs from the recomputed one. Amounts are in minor units.
+// For a balance, Income holds the amount, and Expense and Count are zero.
+type Difference struct {
+	WalletID        uuid.UUID  `db:"wallet_id"`
+	CategoryID      *uuid.UUID `db:"category_id"`
+	Month           *time.Time
+	Currency        string
+	StoredIncome    int64 `db:"stored_income"`
+	StoredExpense   int64 `db:"stored_expense"`
+	StoredCount     int64 `db:"stored_count"`
+	ComputedIncome  int64 `db:"computed_income"`
+	ComputedExpense int64 `db:"computed_expense"`
+	ComputedCount   int64 `db:"computed_count"`
+}
+
+// computedSums contains CTEs with the balances and the monthly totals of the owner $1, recomputed from opening balances and
+// transactions.
+const computedSums = `computed_balances AS MATERIALIZED (
+			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
+			FROM (
+				SELECT owner_id, id AS wallet_id, currency, initial_minor AS amount_minor FROM wallets WHERE owner_id = $1
+				UNION ALL
+				SELECT owner_id, wallet_id, currency, amount_minor FROM transactions WHERE owner_id = $1
+			) AS m
+			GROUP BY owner_id, wallet_id, currency
+		), computed_totals AS MATERIALIZED (
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
+				sum(greatest(amount_minor, 0))::bigint AS income_minor, sum(greatest(-amount_minor, 0))::bigint AS expense_minor,
+				count(*) AS transaction_count
+			FROM transactions
+			WHERE owner_id = $1
+			GROUP BY owner_id, month, wallet_id, category_id, currency
+		)`
+
+// selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It compares on one snapshot, so that
+// concurrent writes cause no differences. A total without transactions may be zero or absent.
+func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Difference, error) {
+	differences, err := pg.All[Difference](ctx, q, `
+		WITH `+computedSums+`
+		SELECT wallet_id, NULL::uuid AS category_id, NULL::date AS month, currency,
+			coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense, 0::bigint AS stored_count,
+			coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense, 0::bigint AS computed_count
+		FROM (SELECT * FROM wallet_balances WHERE owner_id = $1) AS b
+		FULL JOIN computed_balances c USING (owner_id, wallet_id, currency)
+		WHERE b.amount_minor IS DISTINCT FROM coalesce(c.amount_minor, 0)
+		UNION ALL
+		SELECT wallet_id, category_id, month, currency,
+			coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0), coalesce(m.transaction_count, 0),
+			coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0)
+		FROM (SELECT * FROM monthly_totals WHERE owner_id = $1) AS m
+		FULL JOIN computed_totals c USING (owner_id, month, wallet_id, category_id, currency)
+		WHERE (m.income_minor, m.expense_minor, m.transaction_count)
+			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0))`, owner)
+	if err != nil {
+		return nil, fmt.Errorf("recomputing the balances and totals of owner %s: %w", owner, err)
+	}
+	return differences, nil
+}
+
+// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock.
+func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH `+computedSums+`, surplus AS (
+			DELETE FROM wallet_balances b
+			WHERE owner_id = $1 AND NOT EXISTS (
+				SELECT FROM computed_balances c WHERE c.wallet_id = b.wallet_id AND c.currency = b.currency)
+		)
+		INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
+		SELECT owner_id, wallet_id, currency, amount_minor
+		FROM computed_balances
+		ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
+		SET amount_minor = EXCLUDED.amount_minor
+		WHERE b.amount_minor <> EXCLUDED.amount_minor`, owner)
+	if err != nil {
+		return fmt.Errorf("repairing the balances of owner %s: %w", owner, err)
+	}
+	return nil
+}
+
+// repairTotals replaces the monthly totals of an owner with recomputed ones. The caller holds the owner's lock.
+func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH `+computedSums+`, surplus AS (
+			DELETE FROM monthly_totals m
+			WHERE owner_id = $1 AND NOT EXISTS (
+				SELECT FROM computed_totals c
+				WHERE (c.month, c.wallet_id, c.category_id, c.currency) = (m.month, m.wallet_id, m.category_id, m.currency))
+		)
+		INSERT INTO monthly_totals AS m
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
+		SELECT owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count
+		FROM computed_totals
+		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+		SET income_minor = EXCLUDED.income_minor, expense_minor = EXCLUDED.expense_minor,
+			transaction_count = EXCLUDED.transaction_count
+		WHERE (m.income_minor, m.expense_minor, m.transaction_count)
+			<> (EXCLUDED.income_minor, EXCLUDED.expense_minor, EXCLUDED.transaction_count)`, owner)
+	if err != nil {
+		return fmt.Errorf("repairing the totals of owner %s: %w", owner, err)
+	}
+	return nil
+}
+
+// selectOwnerAfter returns the owner with the next greater id that has wallets or totals, or pgx.ErrNoRows after the last one.
+func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
+	type row struct {
+		ID uuid.UUID `db:"owner_id"`
+	}
+	r, err := pg.One[row](ctx, q, `
+		SELECT owner_id
+		FROM (
+			(SELECT owner_id FROM wallets WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
+			UNION ALL
+			(SELECT owner_id FROM monthly_totals WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
+		) AS o
+		ORDER BY owner_id
+		LIMIT 1`, owner)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("selecting the owner after %s: %w", owner, err)
+	}
+	return r.ID, nil
+}

@@ -1,0 +1,125 @@
+// Package verify compares the stored balances and monthly totals with sums that it recomputes from the transactions.
+//
+// Command is `ledger verify`: it reports all differences, and repairs them if asked to. Scrubber verifies all owners continuously in
+// the background, at low cost, and publishes the number of owners that differ as a metric. Only a defect or a change of the
+// tables by hand can cause a difference.
+package verify
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// Command returns the command `ledger verify`. It recomputes the balances and monthly totals of each owner from the transactions
+// and prints the differences. With -repair it also replaces them, each owner in one transaction that holds the owner's
+// lock, so that the service may run at the same time. It returns an error if differences remain, or if the schema lacks a migration.
+// Memory use is proportional to the number of sums of one owner.
+func Command(migrations fs.FS) func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
+	return func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
+		flags := flag.NewFlagSet("verify", flag.ContinueOnError)
+		flags.SetOutput(out)
+		repair := flags.Bool("repair", false, "replace balances and totals that differ with recomputed ones")
+		if err := flags.Parse(args); err != nil {
+			return err
+		}
+		if flags.NArg() > 0 {
+			return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+		}
+		db, err := pg.Open(ctx, databaseURL)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		if err := pg.CheckMigrated(ctx, db, migrations); err != nil {
+			return err
+		}
+		return verifyAll(ctx, db, *repair, out)
+	}
+}
+
+// verifyAll checks all owners by id, and repairs those that differ if repair is set. It prints a line per difference and a summary
+// to out.
+func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer) error {
+	checked, differing := 0, 0
+	for owner := uuid.Nil; ; checked++ {
+		var err error
+		owner, err = selectOwnerAfter(ctx, db, owner)
+		if errors.Is(err, pgx.ErrNoRows) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		differences, err := selectDifferences(ctx, db, owner)
+		if err != nil {
+			return err
+		}
+		if len(differences) == 0 {
+			continue
+		}
+		differing++
+		if repair {
+			if differences, err = RepairOwner(ctx, db, owner); err != nil {
+				return err
+			}
+		}
+		for _, d := range differences {
+			if _, err := fmt.Fprintf(out, "owner %s: %s\n", owner, d); err != nil {
+				return err
+			}
+		}
+	}
+	action := "differ"
+	if repair {
+		action = "repaired"
+	}
+	if _, err := fmt.Fprintf(out, "%d owners checked, %d %s\n", checked, differing, action); err != nil {
+		return err
+	}
+	if differing > 0 && !repair {
+		return fmt.Errorf("balances or totals of %d owners differ from their transactions; verify -repair replaces them", differing)
+	}
+	return nil
+}
+
+// RepairOwner replaces an owner's balances and totals with recomputed ones, and returns the differences that it removed. It compares
+// again, because writes may have ended since the first comparison.
+func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differences []Difference, err error) {
+	err = pg.InTx(ctx, db, func(tx pgx.Tx) error {
+		if err := posting.LockOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		if differences, err = selectDifferences(ctx, tx, owner); err != nil {
+			return err
+		}
+		if err := repairBalances(ctx, tx, owner); err != nil {
+			return err
+		}
+		return repairTotals(ctx, tx, owner)
+	})
+	return differences, err
+}
+
+// String describes the difference in major units, for operators.
+func (d Difference) String() string {
+	c := money.CurrencyOf(d.Currency)
+	if d.Month == nil {
+		return fmt.Sprintf("balance of wallet %s is %s %s, its transactions add up to %s", d.WalletID,
+			c.Format(d.StoredIncome), d.Currency, c.Format(d.ComputedIncome))
+	}
+	return fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s of %d transactions, they add up to +%s -%s of %d",
+		d.Month.Format("2006-01"), d.WalletID, *d.CategoryID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
+		d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
+}

@@ -1,0 +1,126 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// corruptions change a person's stored rows directly, without the service.
+var corruptions = map[string]string{
+	"balance differs":           `UPDATE wallet_balances SET amount_minor = amount_minor + 100 WHERE owner_id = $1`,
+	"balance is missing":        `DELETE FROM wallet_balances WHERE owner_id = $1`,
+	"balance is surplus":        `INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor) SELECT owner_id, id, 'JPY', 5 FROM wallets WHERE owner_id = $1`,
+	"total's income differs":    `UPDATE monthly_totals SET income_minor = income_minor + 1 WHERE owner_id = $1`,
+	"total's expense differs":   `UPDATE monthly_totals SET expense_minor = expense_minor + 1 WHERE owner_id = $1`,
+	"total's count differs":     `UPDATE monthly_totals SET transaction_count = -1 WHERE owner_id = $1`,
+	"total is missing":          `DELETE FROM monthly_totals WHERE owner_id = $1`,
+	"total is of another month": `UPDATE monthly_totals SET month = '2026-02-01' WHERE owner_id = $1`,
+	"total without a wallet":    `INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count) VALUES ($1, '2026-03-01', $1, $1, 'EUR', 1, 0, 1)`,
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	for name, corruption := range corruptions {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			sound, damaged := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+			for _, p := range []person{sound, damaged} {
+				p.Create(t, p.Spends("12.50"))
+			}
+			before := s.Stored(t)
+			verify := func(repair bool) (string, error) {
+				var out bytes.Buffer
+				err := verifyAll(t.Context(), s.DB, repair, &out)
+				return out.String(), err
+			}
+			out, err := verify(false)
+			require.NoError(t, err)
+			require.Equal(t, "2 owners checked, 0 differ\n", out)
+
+			_, err = s.DB.Exec(t.Context(), corruption, damaged.ID)
+			require.NoError(t, err)
+			corrupt := s.Stored(t)
+			out, err = verify(false)
+			require.ErrorContains(t, err, "of 1 owners differ")
+			require.Contains(t, out, "owner "+damaged.ID.String()+": ")
+			require.NotContains(t, out, sound.ID.String())
+			require.Equal(t, corrupt, s.Stored(t), "nothing is repaired without -repair")
+
+			repaired, err := verify(true)
+			require.NoError(t, err)
+			require.Contains(t, repaired, "2 owners checked, 1 repaired\n")
+			require.Equal(t, before, s.Stored(t))
+		})
+	}
+}
+
+func TestVerifyOutput(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	p.Create(t, p.Spends("12.50"))
+	for _, sql := range []string{corruptions["balance differs"], corruptions["total's count differs"]} {
+		_, err := s.DB.Exec(t.Context(), sql, p.ID)
+		require.NoError(t, err)
+	}
+	var out bytes.Buffer
+	require.Error(t, verifyAll(t.Context(), s.DB, false, &out))
+	require.Equal(t, fmt.Sprintf(`owner %[1]s: balance of wallet %[2]s is -11.50 EUR, its transactions add up to -12.50
+owner %[1]s: total of 2026-03 in wallet %[2]s and category %[3]s is +0.00 -12.50 EUR of -1 transactions, they add up to +0.00 -12.50 of 1
+1 owners checked, 1 differ
+`, p.ID, p.Wallet, p.Category), out.String())
+}
+
+func TestVerifyArguments(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-unknown"}, {"all"}} {
+		require.Error(t, Command(os.DirFS(".."))(t.Context(), "postgres://nobody@127.0.0.1:1/none", args, &bytes.Buffer{}))
+	}
+}
+
+func TestScrubber(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	people := []person{newPerson(t.Context(), t, s), newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)}
+	var logged bytes.Buffer
+	scrub := &Scrubber{DB: s.DB, Log: slog.New(slog.NewTextHandler(&logged, nil))}
+	pass := func() {
+		// Without time left, a step checks a single owner.
+		for range len(people) + 1 {
+			require.NoError(t, scrub.step(t.Context(), 0))
+		}
+		require.Equal(t, uuid.Nil, scrub.last)
+	}
+	pass()
+	require.Zero(t, scrub.differing.Load())
+
+	_, err := s.DB.Exec(t.Context(), `UPDATE wallet_balances SET amount_minor = 1 WHERE owner_id <> $1`, people[0].ID)
+	require.NoError(t, err)
+	require.NoError(t, scrub.step(t.Context(), time.Minute))
+	require.EqualValues(t, 2, scrub.differing.Load())
+	require.Contains(t, logged.String(), people[2].ID.String())
+	require.NotContains(t, logged.String(), people[0].ID.String())
+
+	require.NoError(t, verifyAll(t.Context(), s.DB, true, &bytes.Buffer{}))
+	pass()
+	require.Zero(t, scrub.differing.Load())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, scrub.step(ended, time.Minute), context.Canceled)
+}
+
+func TestVerifyWithoutOwners(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, verifyAll(t.Context(), setup(t).DB, false, &out))
+	require.Equal(t, "0 owners checked, 0 differ\n", out.String())
+}

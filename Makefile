@@ -134,7 +134,7 @@ fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
 	$(BIN)/buf format -w proto
 
 .PHONY: generate
-generate: $(BIN)/oapi-codegen protos ## Generate Go, the gateway, the OpenAPI document and the Go client from the protos
+generate: $(BIN)/oapi-codegen protos ## Generate Go, the OpenAPI document and the Go client from the protos
 	@GOWORK=off GOBIN=$(BIN) tools/progress.sh "the generators" go -C tools/generate install tool
 	$(BIN)/generate-protos $(BIN)
 	cd clients/go && $(BIN)/oapi-codegen -config oapi-codegen.yaml ../../gateway/openapi.json

@@ -42,11 +42,11 @@ type endpoint struct {
 }
 
 // endpoints returns the endpoints of the gateway: probes, version, OpenAPI document and Swagger UI.
-func (f *restServer) endpoints(conns connections) []endpoint {
+func (s *restServer) endpoints(conns connections) []endpoint {
 	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
 	docs := func(w http.ResponseWriter, r *http.Request) {
 		if file := strings.TrimPrefix(r.URL.Path, docsPath+"/"); file != "" && !isAsset(file) {
-			f.fail(r.Context(), w, errRouteNotFound)
+			s.fail(r.Context(), w, errRouteNotFound)
 			return
 		}
 		w.Header().Set("Content-Security-Policy", docsPolicy)
@@ -58,7 +58,7 @@ func (f *restServer) endpoints(conns connections) []endpoint {
 		{livePath, func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 		}},
-		{readyPath, f.readiness(conns)},
+		{readyPath, s.readiness(conns)},
 		{"/version", func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"version": app.Version()})
 		}},
@@ -81,7 +81,7 @@ func isAsset(name string) bool {
 
 // readiness handles the readiness probe by checking the health of every service. The gateway is ready without budget, because the
 // other operations still work, but not without auth or the ledger.
-func (f *restServer) readiness(conns connections) http.HandlerFunc {
+func (s *restServer) readiness(conns connections) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), probeTime)
@@ -103,7 +103,7 @@ func (f *restServer) readiness(conns connections) http.HandlerFunc {
 		}
 		probes.Wait()
 		status, httpStatus := "ok", http.StatusOK
-		if states["auth"] != "ok" || states["ledger"] != "ok" || f.verifier.Ready() != nil {
+		if states["auth"] != "ok" || states["ledger"] != "ok" || s.verifier.Ready() != nil {
 			status, httpStatus = "unavailable", http.StatusServiceUnavailable
 		}
 		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states})

@@ -6,16 +6,15 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/restjson"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
 const (
-	eventsPath  = "/api/v1/events"
 	eventStream = "text/event-stream"
 	// eventWriteTime limits the time to write one event to a slow client.
 	eventWriteTime = 30 * time.Second
@@ -23,50 +22,38 @@ const (
 	eventRetry = time.Second
 )
 
-// events handles GET /api/v1/events with server-sent events, the only response that is not a single message. The client's
-// connection survives a restart of the service: the gateway resumes the stream after the last position.
-func (f *restServer) events(ending <-chan struct{}, mux *runtime.ServeMux, client budgetv1.NotificationServiceClient) runtime.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request, _ map[string]string) {
-		x := stateOf(r.Context())
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		go func() {
-			select {
-			case <-ending:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		req := &budgetv1.StreamEventsRequest{}
-		if err := decode(x.request, x.route, req.ProtoReflect()); err != nil {
-			f.fail(ctx, w, err)
-			return
+// streamEvents answers GET /api/v1/events with server-sent events, the only response that is not a single message. The client's
+// connection survives a restart of the service: the gateway resumes the stream after the last position. w is the response without
+// compression, which would delay events to fill its buffer. An error is returned only if nothing has been sent.
+func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, request proto.Message) error {
+	ctx, cancel := context.WithCancel(h.outgoing(r))
+	defer cancel()
+	go func() {
+		select {
+		case <-h.stopping:
+			cancel()
+		case <-ctx.Done():
 		}
-		outgoing, err := runtime.AnnotateContext(ctx, mux, r, budgetv1.NotificationService_StreamEvents_FullMethodName)
-		if err != nil {
-			f.fail(ctx, w, err)
-			return
+	}()
+	client := budgetv1.NewNotificationServiceClient(h.conn)
+	req := request.(*budgetv1.StreamEventsRequest)
+	out := &eventWriter{ResponseWriter: w, headerOnly: r.Method == http.MethodHead}
+	for {
+		err := out.copy(ctx, client, req)
+		switch {
+		case !out.begun:
+			return err
+		case ctx.Err() != nil || status.Code(err) != codes.Unavailable:
+			return nil
 		}
-		// Write past the compression, which would delay events to fill its buffer.
-		out := &eventWriter{ResponseWriter: x.answer, only: x.outer.Method == http.MethodHead}
-		for {
-			err := out.copy(outgoing, client, req)
-			switch {
-			case !out.begun:
-				f.fail(ctx, w, err)
-				return
-			case ctx.Err() != nil || status.Code(err) != codes.Unavailable:
-				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(eventRetry):
-			}
-			// The service that ends streams of invalid tokens is unavailable, so the gateway checks the token.
-			if _, err := f.authenticate(ctx, x.request); err != nil {
-				return
-			}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(eventRetry):
+		}
+		// The service that ends streams of invalid tokens is unavailable, so the gateway checks the token.
+		if _, err := h.authenticate(r); err != nil {
+			return nil
 		}
 	}
 }
@@ -76,8 +63,8 @@ type eventWriter struct {
 	http.ResponseWriter
 	// begun is set once the header of the event stream is sent, after which no error response is possible.
 	begun bool
-	// only is set for HEAD: the header is sent without events.
-	only bool
+	// headerOnly is set for HEAD: the header is sent without events.
+	headerOnly bool
 }
 
 // copy forwards a stream until it ends, and stores in req the position at which the next one must resume.
@@ -96,13 +83,14 @@ func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServ
 		if err := e.send(resp); err != nil {
 			return err
 		}
-		if e.only {
+		if e.headerOnly {
 			return nil
 		}
 		req.LastEventId = resp.GetPosition()
 	}
 }
 
+// send writes one event, or a comment that keeps the connection open. Before the first, it sends the header.
 func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 	control := http.NewResponseController(e.ResponseWriter)
 	if err := control.SetWriteDeadline(time.Now().Add(eventWriteTime)); err != nil {

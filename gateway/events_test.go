@@ -19,6 +19,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+const eventsPath = "/api/v1/events"
+
 type eventsServer = grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]
 
 // StreamEvents is scripted like the calls, by a function.

@@ -1,12 +1,19 @@
 // Package gateway serves Coffer's REST API by calling its gRPC services.
 //
-// Routes and calls are grpc-gateway's, generated from the protos. The rules of the specification beyond that are here, each in one
-// file: loadshed.go rejects requests under overload, middleware.go identifies, logs and admits them, decode.go fills the request
-// message, answer.go adds the envelope and encodes the response, and fail.go converts errors to HTTP. The gateway contains no code
-// for a single resource: it reads everything from the options in the protos. It verifies tokens, but the services verify them
-// again and check all permissions.
+// A request passes these steps, each in a file of its name. serve in handler.go calls the steps from admit on in this order:
 //
-// Run starts the gateway. Start reading with newHandler in handler.go, which lists the steps of a request in their order.
+//  1. loadshed.go rejects requests to an overloaded service.
+//  2. accesslog.go assigns the request id and logs the request at its end. middleware.go sets security headers, answers CORS
+//     preflights, recovers from panics and rejects unclean paths.
+//  3. route.go describes the RPC behind each path, which the mux of grpc-gateway matches. endpoints.go has the gateway's own paths.
+//  4. admit.go verifies the token and counts the request with ratelimit.go.
+//  5. internal/decode makes the request message from path, headers, query and body.
+//  6. call.go calls the service. events.go streams events instead.
+//  7. encode.go makes status, headers and body from the reply.
+//  8. errors.go converts the error of any step to a response.
+//
+// The gateway contains no code for a single resource, except for events: it reads everything from the options in the protos. It
+// verifies tokens, but the services verify them again and check all permissions.
 package gateway
 
 import (
@@ -18,16 +25,10 @@ import (
 	"net/http"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/connlimit"
 	"github.com/coffer-budget/coffer/internal/mtls"
-	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
-	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // readReserve is added to the deadline of a request for the time to read it.
@@ -152,43 +153,4 @@ func serve(ctx context.Context, lis net.Listener, server *http.Server) error {
 		return errors.Join(fmt.Errorf("finishing requests in flight: %w", err), server.Close())
 	}
 	return nil
-}
-
-// connections to the services. Those for users' requests carry no service key. The one to auth carries the gateway's key,
-// so that auth trusts the client's address.
-type connections struct {
-	auth, ledger, budget grpc.ClientConnInterface
-	// trust carries the service key, for the gateway's own calls to auth.
-	trust grpc.ClientConnInterface
-	close func()
-}
-
-// dial opens the connections. It does not wait for the services.
-func dial(config Config) (connections, error) {
-	var opened []*rpc.Conn
-	var failures error
-	open := func(addr string, file protoreflect.FileDescriptor, key string) *rpc.Conn {
-		conn, err := rpc.Dial(addr, file.Services().Get(0), key, config.TLS)
-		if err != nil {
-			failures = errors.Join(failures, err)
-			return nil
-		}
-		opened = append(opened, conn)
-		return conn
-	}
-	c := connections{
-		auth:   open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, rpc.GatewayKey(config.ServiceKey)),
-		ledger: open(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto, ""),
-		budget: open(config.BudgetAddr, budgetv1.File_coffer_budget_v1_budget_proto, ""),
-		trust:  open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, config.ServiceKey),
-		close: func() {
-			for _, conn := range opened {
-				_ = conn.Close()
-			}
-		},
-	}
-	if failures != nil {
-		c.close()
-	}
-	return c, failures
 }

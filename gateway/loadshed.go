@@ -58,6 +58,15 @@ func newLoadShedder(ctx context.Context, routes []*route) (*loadShedder, error) 
 // serviceName returns "ledger" for coffer.ledger.v1.
 func serviceName(pkg protoreflect.FullName) string { return string(pkg.Parent().Name()) }
 
+// enter reports whether a request may begin, and counts a rejected one. After true, the caller must call Leave at its end.
+func (l *limiter) enter(ctx context.Context) bool {
+	if l.Enter() {
+		return true
+	}
+	l.countShed(ctx)
+	return false
+}
+
 // countShed counts a rejected request.
 func (l *limiter) countShed(ctx context.Context) { l.shed.Add(ctx, 1, l.service) }
 
@@ -70,14 +79,14 @@ func firstSegment(path string) string {
 
 // shed is the middleware that rejects requests to a service at its concurrency limit with 503. It is the outermost one: under
 // overload most requests are rejected, and each must cost as little as possible.
-func (f *restServer) shed(next http.Handler) http.Handler {
-	reject := secure(f.crossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (s *restServer) shed(next http.Handler) http.Handler {
+	reject := secure(s.crossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rpc.NewRequestID(r.Header.Get(requestIDHeader))
 		w.Header().Set(requestIDHeader, id)
-		f.fail(rpc.WithRequestID(r.Context(), id), w, apierr.Unavailable)
+		s.fail(rpc.WithRequestID(r.Context(), id), w, apierr.Unavailable)
 	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if l := f.shedder.paths[firstSegment(r.URL.Path)]; l != nil && l.Full() {
+		if l := s.shedder.paths[firstSegment(r.URL.Path)]; l != nil && l.Full() {
 			l.countShed(r.Context())
 			reject.ServeHTTP(w, r)
 			return

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"mime/multipart"
 	"net/http"
-	"net/textproto"
-	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -130,32 +127,6 @@ func TestDecodeMultipartNamesBadTextFields(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"walletId": problemTwice, "categoryId": problemNUL, "mode": "is too long", "dryRun": "must be true or false",
 	}, r.details())
-}
-
-func FuzzMultipart(f *testing.F) {
-	good, contentType := encodeForm(file("receipt", "r.jpg", "content"), text("walletId", "w"))
-	f.Add(good, contentType)
-	f.Add([]byte("--x\r\n\r\n--x--"), "multipart/form-data; boundary=x")
-	routes, err := rpcRoutes()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		r := (&http.Request{Method: http.MethodPost, Header: http.Header(textproto.MIMEHeader{"Content-Type": {contentType}}), ContentLength: int64(len(body)), Body: http.NoBody, URL: &url.URL{}}).WithContext(t.Context())
-		r.Body = readCloser{bytes.NewReader(body), http.NoBody}
-		m := &ledgerv1.CreateTransactionsFromReceiptRequest{}
-		for _, route := range routes {
-			if !route.multipart {
-				continue
-			}
-			err := decodeMultipart(r, route.request, m.ProtoReflect(), &problems{})
-			if err == nil {
-				require.NotEmpty(t, m.GetReceipt())
-				continue
-			}
-			require.NotNil(t, apierr.From(err))
-		}
-	})
 }
 
 func TestDecodeMultipartAcceptsQueryParameters(t *testing.T) {

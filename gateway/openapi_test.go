@@ -40,13 +40,39 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 	require.Len(t, routes, described)
 	for _, r := range routes {
 		path := r.template
-		for _, field := range r.request.path {
+		for _, field := range pathFields(r) {
 			path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", "{"+field.JSONName()+"}")
 		}
 		item := doc.Paths.Value(path)
 		require.NotNil(t, item, path)
 		require.NotNil(t, item.GetOperation(r.verb), r.verb+path)
 	}
+}
+
+// pathFields returns the fields of a route that are in its path.
+func pathFields(r *route) []protoreflect.FieldDescriptor {
+	var found []protoreflect.FieldDescriptor
+	for i := range r.method.Input().Fields().Len() {
+		if field := r.method.Input().Fields().Get(i); strings.Contains(r.template, "{"+string(field.Name())+"}") {
+			found = append(found, field)
+		}
+	}
+	return found
+}
+
+// queryParameters returns the names of a route's query parameters in the document.
+func queryParameters(doc *openapi3.T, r *route) []string {
+	path := r.template
+	for _, field := range pathFields(r) {
+		path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", "{"+field.JSONName()+"}")
+	}
+	var names []string
+	for _, p := range doc.Paths.Value(path).GetOperation(r.verb).Parameters {
+		if p.Value.In == openapi3.ParameterInQuery {
+			names = append(names, p.Value.Name)
+		}
+	}
+	return names
 }
 
 // TestDocumentMatchesRoutes answers every route with a message whose every field is set, with an empty one and with
@@ -67,7 +93,7 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 			for _, answer := range []any{filled(t, r.method.Output(), 0), sparse(t, r.method.Output()), apierr.New(restv1.Reason_VALIDATION_ERROR).With("a", "b")} {
 				a := newAPI(t, map[string]any{string(r.method.Name()): answer})
 				path := r.template
-				for _, field := range r.request.path {
+				for _, field := range pathFields(r) {
 					path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", anID)
 				}
 				reply := a.send(r.verb, path, "")

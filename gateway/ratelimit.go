@@ -69,12 +69,12 @@ func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	return errRateLimited.After(time.Duration((float64(weight) - left) / l.perSecond * float64(time.Second)))
 }
 
-// limit counts a request against its user, or against its address if it has no user.
-func (f *restServer) limit(x *requestState, r *http.Request) error {
-	if x.user != (caller.Identity{}) {
-		return f.limits.take("user "+x.user.UserID.String(), x.route.weight, x.header)
+// bucket returns the key of the bucket for a request: its user, or its address if it has no user.
+func (s *restServer) bucket(r *http.Request, user caller.Identity) string {
+	if user != (caller.Identity{}) {
+		return "user " + user.UserID.String()
 	}
-	return f.limits.take("address "+network(clientAddress(r, f.config.TrustProxyHops)), x.route.weight, x.header)
+	return "address " + network(clientAddress(r, s.config.TrustProxyHops))
 }
 
 // network returns the key by which requests of an address are counted. Text that is not an address counts as it is.

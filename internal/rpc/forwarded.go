@@ -16,7 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// metadataForwardedFor is set by grpc-gateway.
+// metadataForwardedFor has the address of the client. The gateway sets it.
 const metadataForwardedFor = "x-forwarded-for"
 
 // GatewayKey returns the key that the gateway gives to Dial for users' requests. It proves that the request was forwarded by

@@ -16,16 +16,11 @@ tool (
 	github.com/coffer-budget/coffer/tools/generate/generate-protos
 	github.com/coffer-budget/coffer/tools/generate/protoc-gen-coffer-errors
 	github.com/coffer-budget/coffer/tools/generate/protoc-gen-coffer-openapi
-	github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-grpc-gateway
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc
 	google.golang.org/protobuf/cmd/protoc-gen-go
 )
 
 require (
-	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sync v0.23.0 // indirect
-	golang.org/x/text v0.42.0 // indirect
-	google.golang.org/grpc v1.85.0 // indirect
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc v1.6.2 // indirect
 )

@@ -29,8 +29,6 @@ import (
 var plugins = []struct{ name, folder, parameter string }{
 	{"protoc-gen-go", "proto/gen", "paths=source_relative"},
 	{"protoc-gen-go-grpc", "proto/gen", "paths=source_relative"},
-	// A package inside of the gateway, so that no service links grpc-gateway.
-	{"protoc-gen-grpc-gateway", "gateway/gen", "paths=source_relative,standalone=true"},
 	{"protoc-gen-coffer-openapi", "gateway", ""},
 	{"protoc-gen-coffer-errors", "docs", ""},
 }

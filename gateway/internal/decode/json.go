@@ -1,4 +1,4 @@
-package gateway
+package decode
 
 import (
 	"bytes"
@@ -21,9 +21,6 @@ const (
 	// interruptEvery is the number of values between two checks of the request's context.
 	interruptEvery = 256
 )
-
-// invalidText stands for a value that the service must reject. It is not a valid date, number, id, code or enumeration value.
-const invalidText = "\uFFFD"
 
 // decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number and keeps its digits, a
 // string takes only a string. null means absent, unless an option says otherwise. Unknown names are skipped. An empty

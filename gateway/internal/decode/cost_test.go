@@ -1,12 +1,9 @@
-package gateway
+package decode
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
@@ -121,24 +117,22 @@ func plainScan(t *testing.T) cost {
 
 //nolint:paralleltest // It measures the process's memory and CPU time.
 func TestDecodeCostIsLinearInBody(t *testing.T) {
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
 	scan := plainScan(t)
 	bodies, covered := map[string]map[string]string{}, map[string]bool{}
-	for _, route := range routes {
-		if !route.body || route.multipart {
+	for _, o := range operations(t) {
+		if !o.hasBody || o.multipart {
 			continue
 		}
-		for _, name := range uncovered(route.request.body, covered) {
+		for _, name := range uncovered(o.body, covered) {
 			if bodies[name] == nil {
 				bodies[name] = hostileBodies(name)
 			}
 			for kind, body := range bodies[name] {
-				t.Run(string(route.method.Name())+"/"+name+"/"+kind, func(t *testing.T) {
+				t.Run(o.name+"/"+name+"/"+kind, func(t *testing.T) {
 					require.LessOrEqual(t, len(body), jsonLimit)
 					require.Greater(t, len(body), jsonLimit*9/10)
 					var err error
-					requireCheap(t, scan, len(body), func() { err = decodeRequest(t.Context(), route, []byte(body), "") })
+					requireCheap(t, scan, len(body), func() { _, err = o.decode(t.Context(), []byte(body), "") })
 					requireSmall(t, err)
 				})
 			}
@@ -168,16 +162,6 @@ func uncovered(all fields, covered map[string]bool) []string {
 	return []string{"unknown"}
 }
 
-// decodeRequest decodes a request to a route as the gateway does after it has matched the path.
-func decodeRequest(ctx context.Context, route *route, body []byte, query string, headers ...string) error {
-	r := httptest.NewRequestWithContext(ctx, route.verb, "http://coffer/", bytes.NewReader(body))
-	r.URL.RawQuery = query
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	return decode(r, route, dynamicpb.NewMessage(route.method.Input()))
-}
-
 // requireSmall fails when the error response for err would be large.
 func requireSmall(t *testing.T, err error) {
 	t.Helper()
@@ -195,12 +179,10 @@ func requireSmall(t *testing.T, err error) {
 
 //nolint:paralleltest // It measures the process's memory and CPU time.
 func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
 	scan := plainScan(t)
 	const size = 64 << 10
 	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
-	for _, route := range routes {
+	for _, o := range operations(t) {
 		queries := map[string]string{
 			"unknown": fill("a=1&"), "empty": fill("a&"), "separators": fill("&"), "escapes": "a=" + fill("%61"), "long name": fill("a") + "=1",
 		}
@@ -209,28 +191,26 @@ func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
 			fmt.Fprintf(&distinct, "p%d=1&", i)
 		}
 		queries["distinct"] = distinct.String()
-		for name := range route.request.query {
+		for name := range o.query {
 			queries["repeated "+name] = fill(name + "=1&")
 			queries["long "+name] = name + "=" + fill("9")
 		}
 		for kind, query := range queries {
-			t.Run(string(route.method.Name())+"/"+kind, func(t *testing.T) {
+			t.Run(o.name+"/"+kind, func(t *testing.T) {
 				var err error
-				requireCheap(t, scan, len(query), func() { err = decodeRequest(t.Context(), route, nil, query) })
+				requireCheap(t, scan, len(query), func() { _, err = o.decode(t.Context(), nil, query) })
 				requireSmall(t, err)
 			})
 		}
-		for _, h := range route.request.headers {
-			requireCheap(t, scan, size, func() { _ = decodeRequest(t.Context(), route, nil, "", h.Name, fill("\xff, ")) })
+		for _, h := range o.headers {
+			requireCheap(t, scan, size, func() { _, _ = o.decode(t.Context(), nil, "", h.Name, fill("\xff, ")) })
 		}
 	}
 }
 
 //nolint:paralleltest // It measures the process's memory and CPU time.
 func TestDecodeMultipartCostIsLinear(t *testing.T) {
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
-	receipt := routes[slices.IndexFunc(routes, func(r *route) bool { return r.multipart })]
+	receipt := operationOf(t, "CreateTransactionsFromReceipt")
 	scan := plainScan(t)
 	fill := func(head, unit, tail string) string {
 		return head + strings.Repeat(unit, (fileLimit-len(head)-len(tail))/len(unit)) + tail
@@ -258,7 +238,7 @@ func TestDecodeMultipartCostIsLinear(t *testing.T) {
 			var err error
 			// A form is ten times as long as the body of the scan.
 			requireCheap(t, cost{cpu: scan.cpu * fileLimit / jsonLimit}, len(c.body), func() {
-				err = decodeRequest(t.Context(), receipt, []byte(c.body), "", "Content-Type", "multipart/form-data; boundary="+c.boundary)
+				_, err = receipt.decode(t.Context(), []byte(c.body), "", "Content-Type", "multipart/form-data; boundary="+c.boundary)
 			})
 			requireSmall(t, err)
 		})

@@ -1,9 +1,9 @@
-package gateway
+package decode
 
 import (
+	"context"
 	"errors"
 	"io"
-	"mime"
 	"mime/multipart"
 	"net/http"
 
@@ -21,56 +21,63 @@ const (
 	maxBoundary = 70
 )
 
-// decodeMultipart fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly
-// one non-empty file is required for each. Unknown parts are ignored.
-func decodeMultipart(r *http.Request, plan *requestPlan, m protoreflect.Message, bad *problems) error {
-	if r.ContentLength == 0 {
-		return errReceiptFileRequired
-	}
-	// limitBody has accepted the media type.
-	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	parts, err := r.MultipartReader()
-	if err != nil || len(params["boundary"]) > maxBoundary {
-		return errInvalidMultipart
-	}
-	form := &form{fields: plan.body, message: m, seen: map[string]int{}, bad: bad}
+// form is the state of decoding a form.
+type form struct {
+	fields  fields
+	message protoreflect.Message
+	// seen counts the values of each field, in the query and in the form.
+	seen map[string]int
+	bad  *problems
+}
+
+// decodeForm fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly one non-empty file is
+// required for each. Unknown parts are ignored.
+func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
+	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
 	query := r.URL.Query()
-	for name := range plan.query {
+	for name := range p.query {
 		form.seen[name] = len(query[name])
 	}
+	if content != nil {
+		if err := form.readParts(r.Context(), content); err != nil {
+			return err
+		}
+	}
+	for name, field := range p.body {
+		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field.FieldDescriptor).Bytes()) == 0) {
+			bad.file = errReceiptFileRequired.With(name, "must be exactly one non-empty file")
+		}
+	}
+	return nil
+}
+
+// readParts reads the parts of a form. It stops with the error of ctx when ctx ends.
+func (f *form) readParts(ctx context.Context, content *body) error {
+	if content.boundary == "" || len(content.boundary) > maxBoundary {
+		return errInvalidMultipart
+	}
+	parts := multipart.NewReader(content, content.boundary)
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		// A form that ends before its last boundary returns a wrapped io.EOF, which is an error.
 		if err == io.EOF {
-			break
+			return nil
 		}
 		switch {
 		case err != nil:
 			return malformed(err)
 		case n == maxParts:
 			return errTooManyParts
-		case r.Context().Err() != nil:
-			return r.Context().Err()
+		case ctx.Err() != nil:
+			return ctx.Err()
 		}
-		if err := form.read(part); err != nil {
+		if err := f.read(part); err != nil {
 			return err
 		}
 	}
-	for name, field := range plan.body {
-		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field.FieldDescriptor).Bytes()) == 0) {
-			return errReceiptFileRequired.With(name, "must be exactly one non-empty file")
-		}
-	}
-	return nil
 }
 
-type form struct {
-	fields  fields
-	message protoreflect.Message
-	seen    map[string]int
-	bad     *problems
-}
-
+// read sets the field of a part.
 func (f *form) read(part *multipart.Part) error {
 	name := part.FormName()
 	field := f.fields[name]

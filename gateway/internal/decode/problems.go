@@ -1,4 +1,4 @@
-package gateway
+package decode
 
 import (
 	"cmp"
@@ -28,11 +28,19 @@ const (
 	problemNUL     = "must not contain NUL"
 )
 
-// maxFieldLength limits the name of a field in an error response, in bytes.
-const maxFieldLength = 100
+const (
+	// maxProblems limits the problems in an error response. A body of a megabyte can have very many.
+	maxProblems = 50
+	// maxFieldLength limits the name of a field in an error response, in bytes.
+	maxFieldLength = 100
+)
 
 // problems collects the problems of a request's fields: at most maxProblems, each with a name of limited length.
-type problems struct{ fields []apierr.Field }
+type problems struct {
+	fields []apierr.Field
+	// file is set if the form has no file. This problem has an error code of its own.
+	file *apierr.Error
+}
 
 func (p *problems) full() bool { return len(p.fields) >= maxProblems }
 
@@ -44,6 +52,18 @@ func (p *problems) add(field, message string) {
 
 func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// err returns one error for all problems, or nil if there are none.
+func (p *problems) err() error {
+	var all apierr.Problems
+	if fields := apierr.Validation(p.fields); fields != nil {
+		all.Include(fields)
+	}
+	if p.file != nil && !p.full() {
+		all.Add(p.file)
+	}
+	return all.Err()
 }
 
 // parseNumber parses an integer or a double in the syntax of JSON.
@@ -76,6 +96,7 @@ func parseNumber(field *field, text string) (v protoreflect.Value, problem strin
 	return v, "cannot be given here"
 }
 
+// textProblem returns the problem of a text that protobuf or PostgreSQL cannot store, or "".
 func textProblem(text string) string {
 	switch {
 	case !utf8.ValidString(text):

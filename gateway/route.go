@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/coffer-budget/coffer/gateway/internal/decode"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -23,11 +23,6 @@ const (
 	usualDeadline = 10 * time.Second
 	// Recognition takes seconds, and the upload may use a slow mobile connection.
 	multipartDeadline = time.Minute
-
-	jsonLimit = 1 << 20
-	fileLimit = 10 << 20
-	// multipartSlack is the size of boundaries, part headers and text fields around the file, in bytes.
-	multipartSlack = 64 << 10
 )
 
 // route is the REST operation of an RPC, as described by the method's options in the proto.
@@ -38,17 +33,17 @@ type route struct {
 	success  []*restv1.Success
 	access   restv1.Access
 	// weight is the number of requests that the rate limiter counts for one.
-	weight int
-	// body is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
-	body      bool
+	weight    int
 	multipart bool
-	request   *requestPlan
+	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
+	fullMethod string
+	request    *decode.Plan
 	// file is the field of the reply that is sent as the body. If nil, the body is JSON.
 	file protoreflect.FieldDescriptor
 }
 
-// within returns ctx with the deadline of the route. A stream has none; it ends when its token expires.
-func (r *route) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// withDeadline returns ctx with the deadline of the route. A stream has none; it ends when its token expires.
+func (r *route) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case r.method.IsStreamingServer():
 		return context.WithCancel(ctx)
@@ -56,13 +51,6 @@ func (r *route) within(ctx context.Context) (context.Context, context.CancelFunc
 		return context.WithTimeout(ctx, multipartDeadline)
 	}
 	return context.WithTimeout(ctx, usualDeadline)
-}
-
-func (r *route) bodyLimit() int64 {
-	if r.multipart {
-		return fileLimit + multipartSlack
-	}
-	return jsonLimit
 }
 
 // rpcRoutes returns the routes of all services, read from their descriptors.
@@ -89,6 +77,7 @@ func rpcRoutes() ([]*route, error) {
 	return routes, nil
 }
 
+// newRoute reads the options of a method. It returns an error if they do not describe a complete REST operation.
 func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 	options := method.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
@@ -98,7 +87,6 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 		access:    proto.GetExtension(options, restv1.E_Access).(restv1.Access),
 		weight:    max(1, int(proto.GetExtension(options, restv1.E_Weight).(int32))),
 		multipart: proto.GetExtension(options, restv1.E_Multipart).(bool),
-		body:      rule.GetBody() == "*",
 	}
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
@@ -115,11 +103,14 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 	if len(r.success) == 0 {
 		return nil, fmt.Errorf("%s has a route and no success option", method.FullName())
 	}
-	r.request = newRequestPlan(method.Input(), r)
+	r.fullMethod = fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
 	r.file = fileField(method.Output())
-	return r, nil
+	var err error
+	r.request, err = decode.NewPlan(method, r.template)
+	return r, err
 }
 
+// fileField returns the field that is sent as a file, or nil if responses are JSON.
 func fileField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	for i := range d.Fields().Len() {
 		if field := d.Fields().Get(i); proto.GetExtension(field.Options(), restv1.E_File).(string) != "" {
@@ -129,45 +120,30 @@ func fileField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	return nil
 }
 
-// table finds routes by the pattern that the mux matched, and methods by path.
-type table struct {
-	byPattern map[string]*route
-	entries   []entry
-}
+// pathTable lists the methods and templates of all paths, for the Allow header.
+type pathTable []pathEntry
 
-type entry struct {
+type pathEntry struct {
 	verb     string
 	segments []string
 }
 
-func newTable(routes []*route, own []string) *table {
-	t := &table{byPattern: map[string]*route{}}
+func newPathTable(routes []*route, own []endpoint) pathTable {
+	var t pathTable
 	for _, r := range routes {
-		t.byPattern[r.verb+" "+muxPattern(r.template)] = r
-		t.entries = append(t.entries, entry{r.verb, strings.Split(r.template, "/")})
+		t = append(t, pathEntry{r.verb, strings.Split(r.template, "/")})
 	}
-	for _, path := range own {
-		t.entries = append(t.entries, entry{http.MethodGet, strings.Split(path, "/")})
+	for _, e := range own {
+		t = append(t, pathEntry{http.MethodGet, strings.Split(e.path, "/")})
 	}
 	return t
 }
 
-// muxPattern formats a template like runtime.Pattern.String: {id} becomes {id=*}.
-func muxPattern(template string) string { return strings.ReplaceAll(template, "}", "=*}") }
-
-func (t *table) find(r *http.Request) *route {
-	pattern, ok := runtime.HTTPPattern(r.Context())
-	if !ok {
-		return nil
-	}
-	return t.byPattern[r.Method+" "+pattern.String()]
-}
-
 // allow returns the methods that a path supports, for the Allow header. It is empty if the path does not exist.
-func (t *table) allow(path string) string {
+func (t pathTable) allow(path string) string {
 	var verbs []string
 	segments := strings.Split(path, "/")
-	for _, e := range t.entries {
+	for _, e := range t {
 		if e.matches(segments) && !slices.Contains(verbs, e.verb) {
 			verbs = append(verbs, e.verb)
 		}
@@ -183,7 +159,8 @@ func (t *table) allow(path string) string {
 	return strings.Join(verbs, ", ")
 }
 
-func (e entry) matches(segments []string) bool {
+// matches reports whether the segments of a path match the template.
+func (e pathEntry) matches(segments []string) bool {
 	for i, want := range e.segments {
 		if want == "**" {
 			return true

@@ -1,21 +1,39 @@
 package gateway
 
 import (
-	"context"
+	"cmp"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
+	"time"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// admit checks the rate and the token before anything of the body is read. A request without a valid token counts against its address,
+// so guessing tokens is limited.
+func (h *rpcHandler) admit(w http.ResponseWriter, r *http.Request, entry *logEntry) error {
+	var unknown error
+	if h.route.access == restv1.Access_ACCESS_UNSPECIFIED {
+		entry.user, unknown = h.authenticate(r)
+	}
+	if err := cmp.Or(h.limits.take(h.bucket(r, entry.user), h.route.weight, w.Header()), unknown); err != nil {
+		return err
+	}
+	if h.route.multipart {
+		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(multipartDeadline + readReserve)); err != nil {
+			h.log.WarnContext(r.Context(), "failed to extend the time to read", "error", err)
+		}
+	}
+	return nil
+}
+
 // authenticate verifies the token before the body is read. The called service verifies it again, because services do not trust
 // the gateway with that. Here it rejects forged tokens early, and makes 401 take precedence over 400.
-func (f *restServer) authenticate(ctx context.Context, r *http.Request) (caller.Identity, error) {
+func (s *restServer) authenticate(r *http.Request) (caller.Identity, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
 		return caller.Identity{}, apierr.Unauthorized
@@ -24,22 +42,7 @@ func (f *restServer) authenticate(ctx context.Context, r *http.Request) (caller.
 	if !ok || token == "" || !strings.EqualFold(scheme, "Bearer") {
 		return caller.Identity{}, apierr.Unauthorized
 	}
-	return f.verifier.Verify(ctx, token)
-}
-
-// forwarded returns the request that grpc-gateway sees. It contains only what grpc-gateway converts to metadata: the token, if the
-// RPC takes one, and the client's address.
-func (f *restServer) forwarded(ctx context.Context, r *http.Request, route *route) *http.Request {
-	header := http.Header{}
-	if route.access == restv1.Access_ACCESS_UNSPECIFIED {
-		header.Set("Authorization", r.Header.Get("Authorization"))
-	}
-	out := &http.Request{
-		Method: r.Method, Header: header, Body: http.NoBody, URL: &url.URL{Path: r.URL.Path},
-		// grpc-gateway sends it as x-forwarded-for.
-		RemoteAddr: net.JoinHostPort(clientAddress(r, f.config.TrustProxyHops), "0"),
-	}
-	return out.WithContext(ctx)
+	return s.verifier.Verify(r.Context(), token)
 }
 
 // clientAddress returns the address of the peer, or with trusted proxies the peer of the outermost one. Entries further left in

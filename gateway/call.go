@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// Keys of the metadata that the gateway sends to services.
+const (
+	metadataToken        = "authorization"
+	metadataForwardedFor = "x-forwarded-for"
+)
+
+// call calls the RPC and stores the reply in its wire format. Only this part of a request counts for the concurrency limit, so clients
+// that send or receive slowly do not use it up.
+func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Encoded, entry *logEntry) error {
+	if !h.limiter.enter(r.Context()) {
+		entry.shed = true
+		return apierr.Unavailable
+	}
+	defer h.limiter.Leave()
+	return rpc.InvokeEncoded(h.outgoing(r), h.conn, h.route.fullMethod, request, reply)
+}
+
+// outgoing returns the request's context with the metadata for the service: the token, if the RPC takes one, and the client's
+// address. Package rpc adds the request id. The client's other headers never become metadata.
+func (h *rpcHandler) outgoing(r *http.Request) context.Context {
+	md := metadata.MD{metadataForwardedFor: {clientAddress(r, h.config.TrustProxyHops)}}
+	if h.route.access == restv1.Access_ACCESS_UNSPECIFIED {
+		md[metadataToken] = r.Header["Authorization"]
+	}
+	return metadata.NewOutgoingContext(r.Context(), md)
+}
+
+// connections holds the connections to the services. Those for users' requests carry no service key. The one to auth carries the gateway's key,
+// so that auth trusts the client's address.
+type connections struct {
+	auth, ledger, budget grpc.ClientConnInterface
+	// trust carries the service key, for the gateway's own calls to auth.
+	trust grpc.ClientConnInterface
+	close func()
+}
+
+// dial opens the connections. It does not wait for the services.
+func dial(config Config) (connections, error) {
+	var opened []*rpc.Conn
+	var failures error
+	open := func(addr string, file protoreflect.FileDescriptor, key string) *rpc.Conn {
+		conn, err := rpc.Dial(addr, file.Services().Get(0), key, config.TLS)
+		if err != nil {
+			failures = errors.Join(failures, err)
+			return nil
+		}
+		opened = append(opened, conn)
+		return conn
+	}
+	c := connections{
+		auth:   open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, rpc.GatewayKey(config.ServiceKey)),
+		ledger: open(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto, ""),
+		budget: open(config.BudgetAddr, budgetv1.File_coffer_budget_v1_budget_proto, ""),
+		trust:  open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, config.ServiceKey),
+		close: func() {
+			for _, conn := range opened {
+				_ = conn.Close()
+			}
+		},
+	}
+	if failures != nil {
+		c.close()
+	}
+	return c, failures
+}
+
+// to returns the connection for users' requests to the service with a proto package. Package rpc rejects calls to an unknown one.
+func (c connections) to(service protoreflect.FullName) grpc.ClientConnInterface {
+	switch service {
+	case authv1.File_coffer_auth_v1_auth_proto.Package():
+		return c.auth
+	case ledgerv1.File_coffer_ledger_v1_ledger_proto.Package():
+		return c.ledger
+	}
+	return c.budget
+}

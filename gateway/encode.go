@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// encode converts an RPC's reply to the response that the options in the proto describe: code, message and status from the method's
+// success option, the fields that are headers, and the others as JSON. It adds code and message to reply, and uses buffer for the body.
+// If it fails, header is unchanged.
+func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status int, body []byte, err error) {
+	success, err := r.envelope(reply)
+	if err != nil {
+		return 0, nil, err
+	}
+	if r.file != nil {
+		body = encodeFile(*reply, r.file, header)
+	} else {
+		body, err = restjson.AppendEncoded((*buffer)[:0], r.method.Output(), *reply)
+		if err != nil {
+			return 0, nil, err
+		}
+		body = append(body, '\n')
+		*buffer = body
+		header.Set("Content-Type", jsonType)
+	}
+	for _, h := range restjson.Headers(r.method.Output()) {
+		if value := headerValue(*reply, h.Field); value != "" {
+			header.Set(h.Name, value)
+		}
+	}
+	return int(success.GetHttpStatus()), body, nil
+}
+
+// envelope sets code and message in the reply and returns the success option that applies: the one whose code the service set,
+// otherwise the first. A reply without these fields has no envelope. The fields are appended to the encoded reply, because the
+// last occurrence of a field counts.
+func (r *route) envelope(reply *rpc.Encoded) (*restv1.Success, error) {
+	fields := r.method.Output().Fields()
+	code, message := fields.ByName("code"), fields.ByName("message")
+	chosen := r.success[0]
+	if code == nil || message == nil {
+		return chosen, nil
+	}
+	if set := restjson.Value(*reply, code).String(); set != "" {
+		chosen = nil
+		for _, s := range r.success {
+			if s.GetCode() == set {
+				chosen = s
+			}
+		}
+		if chosen == nil {
+			return nil, fmt.Errorf("the code %q is none of its success options", set)
+		}
+	}
+	*reply = appendText(*reply, code, chosen.GetCode())
+	if restjson.Value(*reply, message).String() == "" {
+		*reply = appendText(*reply, message, chosen.GetMessage())
+	}
+	return chosen, nil
+}
+
+func appendText(encoded []byte, field protoreflect.FieldDescriptor, text string) []byte {
+	return protowire.AppendString(protowire.AppendTag(encoded, field.Number(), protowire.BytesType), text)
+}
+
+// encodeFile returns the field of the reply that is the body as it is, and sets its headers.
+func encodeFile(reply []byte, field protoreflect.FieldDescriptor, header http.Header) []byte {
+	header.Set("Content-Type", proto.GetExtension(field.Options(), restv1.E_File).(string))
+	// Files never change. They belong to one user: proxies must not cache them, and a browser must not show them to its next user.
+	header.Set("Cache-Control", "private, max-age=3600")
+	header.Add("Vary", "Authorization")
+	return restjson.Value(reply, field).Bytes()
+}
+
+// headerValue returns the text of a header field: a string as it is, "true" for a true bool. If it is empty, no header is sent.
+func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
+	value := restjson.Value(reply, field)
+	if field.Kind() != protoreflect.BoolKind {
+		return value.String()
+	}
+	if value.Bool() {
+		return "true"
+	}
+	return ""
+}
+
+// write sends a response. It ignores errors: the connection is closed then, and no client is left to inform.
+func write(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// buffers pools the buffers of replies and response bodies. A page of a list has about 20 kB; without the pool, each request
+// would grow a new buffer by doubling.
+var buffers = sync.Pool{New: func() any { return new(rpc.Encoded) }}
+
+// maxBuffer is the capacity in bytes above which a buffer is not returned to the pool.
+const maxBuffer = 64 << 10
+
+func newBuffer() *rpc.Encoded { return buffers.Get().(*rpc.Encoded) }
+
+// release returns buffers to the pool. They may not be used afterwards.
+func release(used ...*rpc.Encoded) {
+	for _, b := range used {
+		if cap(*b) <= maxBuffer {
+			buffers.Put(b)
+		}
+	}
+}

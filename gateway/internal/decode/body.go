@@ -1,0 +1,109 @@
+package decode
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+)
+
+const (
+	jsonLimit = 1 << 20
+	fileLimit = 10 << 20
+	// multipartSlack is the size of boundaries, part headers and text fields around the file, in bytes.
+	multipartSlack = 64 << 10
+)
+
+// body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for a form the boundary of its parts.
+type body struct {
+	io.Reader
+	boundary string
+}
+
+// openBody returns the body of a request, or nil if the request has none or the RPC takes none. It rejects a wrong media type, and a
+// Content-Length above the limit before anything is read.
+func (p *Plan) openBody(r *http.Request) (*body, error) {
+	if !p.hasBody || r.ContentLength == 0 {
+		return nil, nil
+	}
+	content := r.Body
+	if r.ContentLength < 0 {
+		// With chunked encoding, only the first byte shows whether there is a body.
+		buffered := bufio.NewReader(content)
+		if _, err := buffered.Peek(1); err == io.EOF {
+			return nil, nil
+		}
+		content = io.NopCloser(buffered)
+	}
+	boundary, ok := p.acceptable(r.Header)
+	limit := p.bodyLimit()
+	switch {
+	case !ok:
+		return nil, errMediaType
+	case r.ContentLength > limit:
+		return nil, apierr.PayloadTooLarge
+	}
+	return &body{http.MaxBytesReader(nil, content, limit), boundary}, nil
+}
+
+func (p *Plan) bodyLimit() int64 {
+	if p.multipart {
+		return fileLimit + multipartSlack
+	}
+	return jsonLimit
+}
+
+// acceptable reports whether the body has the media type that the RPC takes and is not compressed. It returns the boundary of a form.
+func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return "", false
+	}
+	types := h.Values("Content-Type")
+	if len(types) != 1 {
+		return "", false
+	}
+	mediaType, params, err := mime.ParseMediaType(types[0])
+	switch {
+	case err != nil:
+		return "", false
+	case p.multipart:
+		return params["boundary"], mediaType == "multipart/form-data"
+	}
+	charset, given := params["charset"]
+	return "", mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// decodeBody sets the fields of the body, which is nil if there is none.
+func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
+	switch {
+	case p.multipart:
+		return p.decodeForm(r, content, m, bad)
+	case content == nil:
+		return nil
+	}
+	text, err := io.ReadAll(content)
+	if err != nil {
+		return unread(err)
+	}
+	return decodeJSON(r.Context(), text, p.body, m, bad)
+}
+
+// unread returns the public error for a body that could not be read to its end.
+func unread(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return apierr.PayloadTooLarge
+	}
+	if timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err); ok && timeout.Timeout() {
+		return apierr.DeadlineExceeded
+	}
+	return errBodyInterrupted
+}

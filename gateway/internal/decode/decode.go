@@ -1,0 +1,76 @@
+// Package decode turns an HTTP request into the request message of an RPC.
+//
+// NewPlan reads from the options in the proto which field is in the path, a header, the query, the JSON body or the form. Plan.Decode
+// then fills a message from a request, in this order:
+//
+//   - body.go checks the body's media type and limits its size.
+//   - decode.go sets the fields of path and headers.
+//   - query.go sets the fields of the query, and rejects unknown parameters.
+//   - json.go reads a JSON body, with literal.go for its strings and numbers; multipart.go reads a form.
+//   - problems.go collects the problems of all fields.
+//
+// One error names all invalid fields, with their paths, such as transactions[2].amount. The time and the memory of decoding are linear
+// in the size of the request, and limited. protojson and grpc-gateway's parsers are not used, because their errors stop at the first
+// problem, do not name the field and have no stable text (ADR 64).
+//
+// A message that Decode returns is well-formed, and not more: services check lengths, formats and references.
+package decode
+
+import (
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// invalidText stands for a value that the service must reject. It is not a valid date, number, id, code or enumeration value.
+const invalidText = "\uFFFD"
+
+// Decode returns the request message that r describes. path has the values of the fields in the path by their names in the proto. The
+// errors are public, except the error of a request that ended.
+func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, error) {
+	content, err := p.openBody(r)
+	if err != nil {
+		return nil, err
+	}
+	m := p.message.New()
+	p.setPath(m, path)
+	p.setHeaders(m, r.Header)
+	bad := &problems{}
+	if err := decodeQuery(r.URL.RawQuery, p.query, m, bad); err != nil {
+		return nil, err
+	}
+	if err := p.decodeBody(r, content, m, bad); err != nil {
+		return nil, err
+	}
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	return m.Interface(), nil
+}
+
+// setPath sets the fields of the path. Protobuf cannot encode invalid UTF-8. The replacement is an invalid id, and each service has an
+// error code for that.
+func (p *Plan) setPath(m protoreflect.Message, path map[string]string) {
+	for _, field := range p.path {
+		m.Set(field, protoreflect.ValueOfString(toValidUTF8(path[string(field.Name())])))
+	}
+}
+
+// setHeaders sets the fields of headers. Repeated headers are joined, as HTTP defines it.
+func (p *Plan) setHeaders(m protoreflect.Message, headers http.Header) {
+	for _, h := range p.headers {
+		if values := headers.Values(h.Name); len(values) > 0 {
+			m.Set(h.Field, protoreflect.ValueOfString(toValidUTF8(strings.Join(values, ", "))))
+		}
+	}
+}
+
+func toValidUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, invalidText)
+}

@@ -1,0 +1,192 @@
+package decode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// operation is an RPC with its plan.
+type operation struct {
+	name string
+	*Plan
+}
+
+// operations returns all RPCs that have a path.
+func operations(tb testing.TB) []operation {
+	tb.Helper()
+	var all []operation
+	for _, file := range []protoreflect.FileDescriptor{
+		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
+		budgetv1.File_coffer_budget_v1_notifications_proto, budgetv1.File_coffer_budget_v1_webhooks_proto,
+	} {
+		methods := file.Services().Get(0).Methods()
+		for i := range methods.Len() {
+			rule := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
+			if rule == nil {
+				continue
+			}
+			plan, err := NewPlan(methods.Get(i), cmp.Or(rule.GetGet(), rule.GetPost(), rule.GetPatch(), rule.GetDelete()))
+			require.NoError(tb, err)
+			all = append(all, operation{string(methods.Get(i).Name()), plan})
+		}
+	}
+	require.Greater(tb, len(all), 50)
+	return all
+}
+
+func operationOf(tb testing.TB, name string) operation {
+	tb.Helper()
+	all := operations(tb)
+	return all[slices.IndexFunc(all, func(o operation) bool { return o.name == name })]
+}
+
+// decode decodes a request. Headers are pairs. The media type is JSON unless they contain another one.
+func (o operation) decode(ctx context.Context, body []byte, query string, headers ...string) (proto.Message, error) {
+	r := httptest.NewRequestWithContext(ctx, "POST", "http://coffer/", bytes.NewReader(body))
+	r.URL.RawQuery = query
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return o.Decode(r, nil)
+}
+
+func TestDecodeStopsWhenRequestEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	m := &ledgerv1.CreateTransactionsRequest{}
+	fields := fieldsOf(m.ProtoReflect().Descriptor())
+	require.NoError(t, decodeJSON(ctx, []byte(`{"transactions":[{}]}`), fields, m.ProtoReflect(), &problems{}))
+	require.Len(t, m.GetTransactions(), 1)
+	cancel()
+	require.ErrorIs(t, decodeJSON(ctx, []byte(`{"transactions":[{}]}`), fields, m.ProtoReflect(), &problems{}), context.Canceled)
+
+	ended := 0
+	d := &jsonDecoder{rest: []byte(`{"transactions":[{}` + strings.Repeat(`,{}`, 2*interruptEvery) + `]}`), bad: &problems{}, interrupted: func() error {
+		ended++
+		return context.DeadlineExceeded
+	}}
+	proto.Reset(m)
+	d.object(fields, m.ProtoReflect())
+	require.ErrorIs(t, d.err, context.DeadlineExceeded)
+	require.Equal(t, 1, ended)
+	require.Less(t, len(m.GetTransactions()), interruptEvery)
+}
+
+func TestDecodeStatesLimits(t *testing.T) {
+	t.Parallel()
+	amount := fieldsOf((&ledgerv1.CreateTransactionRequest{}).ProtoReflect().Descriptor())["amount"]
+	_, problem := parseLiteral(amount, []byte(strings.Repeat("1", maxNumberLength)))
+	require.Empty(t, problem)
+	_, problem = parseLiteral(amount, []byte(strings.Repeat("1", maxNumberLength+1)))
+	require.Equal(t, problemRange, problem)
+	require.Contains(t, errTooManyValues.Message, fmt.Sprint(maxValues))
+	require.Contains(t, errNameTooLong.Message, fmt.Sprint(maxNameLength-len(`""`)))
+	require.Contains(t, errTooManyParameters.Message, fmt.Sprint(maxParameters))
+	require.Contains(t, errTooManyParts.Message, fmt.Sprint(maxParts))
+}
+
+// FuzzJSON compares the decoder with encoding/json: it accepts only JSON, never panics, keeps a decimal as written, and
+// reports problems of limited number and length.
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ``, `{"amount":1.50,"description":"x"}`, `{"amount":1e400}`, `[]`, `{"a":{"a":[{}]}}`, `{"amount":"\ud800"}`, `{"a":1,"a":2}`, "{\"\x00\":\"\xff\"}",
+		`{"categoryIds":["a",null]}`, `{"description":"\\\ud83d\ude00"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	fields := fieldsOf((&ledgerv1.CreateTransactionRequest{}).ProtoReflect().Descriptor())
+	nested := fieldsOf((&ledgerv1.CreateTransactionsRequest{}).ProtoReflect().Descriptor())
+	f.Fuzz(func(t *testing.T, body []byte) {
+		batch := []byte(`{"transactions":[` + string(body) + `,{}]}`)
+		if err := decodeJSON(t.Context(), batch, nested, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{}); err != nil {
+			require.NotNil(t, apierr.From(err))
+		}
+		m := &ledgerv1.CreateTransactionRequest{}
+		bad := &problems{}
+		defer func() { require.LessOrEqual(t, len(bad.fields), maxProblems) }()
+		err := decodeJSON(t.Context(), body, fields, m.ProtoReflect(), bad)
+		if err != nil {
+			require.NotNil(t, apierr.From(err))
+			return
+		}
+		if len(strings.Trim(string(body), " \t\r\n")) == 0 {
+			return
+		}
+		var oracle map[string]any
+		decoder := json.NewDecoder(strings.NewReader(string(body)))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&oracle))
+		require.False(t, decoder.More())
+		if len(bad.fields) > 0 {
+			return
+		}
+		if n, ok := oracle["amount"].(json.Number); ok {
+			require.Equal(t, n.String(), m.GetAmount())
+		}
+		if s, ok := oracle["description"].(string); ok {
+			require.Equal(t, s, m.GetDescription())
+		}
+		_, err = proto.Marshal(m)
+		require.NoError(t, err, "%q", body)
+	})
+}
+
+// FuzzQuery checks that every query string is decoded or rejected with public errors of limited size, and that a form is, too.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{"limit=1&q=a%20b", "walletId=a&walletId=%ff", "&&==&a;b", "%zz", "--b\r\n\r\n\r\n--b--\r\n"} {
+		f.Add(seed)
+	}
+	all := operations(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, o := range all {
+			_, err := o.decode(t.Context(), nil, text)
+			requireSmall(t, err)
+			if o.multipart {
+				_, err := o.decode(t.Context(), []byte(text), "", "Content-Type", "multipart/form-data; boundary=b")
+				requireSmall(t, err)
+			}
+		}
+	})
+}
+
+// FuzzMultipart checks that a form without a public error has a file.
+func FuzzMultipart(f *testing.F) {
+	var good bytes.Buffer
+	form := multipart.NewWriter(&good)
+	part, err := form.CreateFormFile("receipt", "r.jpg")
+	require.NoError(f, err)
+	_, err = part.Write([]byte("content"))
+	require.NoError(f, err)
+	require.NoError(f, form.WriteField("walletId", "w"))
+	require.NoError(f, form.Close())
+	f.Add(good.Bytes(), form.FormDataContentType())
+	f.Add([]byte("--x\r\n\r\n--x--"), "multipart/form-data; boundary=x")
+	receipt := operationOf(f, "CreateTransactionsFromReceipt")
+	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
+		m, err := receipt.decode(t.Context(), body, "", "Content-Type", contentType)
+		if err == nil {
+			require.NotEmpty(t, m.(*ledgerv1.CreateTransactionsFromReceiptRequest).GetReceipt())
+			return
+		}
+		require.NotNil(t, apierr.From(err))
+	})
+}

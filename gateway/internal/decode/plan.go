@@ -1,0 +1,115 @@
+package decode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed once per RPC and safe for
+// concurrent use.
+type Plan struct {
+	message protoreflect.MessageType
+	// hasBody is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
+	hasBody   bool
+	multipart bool
+	path      []protoreflect.FieldDescriptor
+	headers   []restjson.Header
+	query     fields
+	body      fields
+}
+
+// fields maps JSON names to fields.
+type fields map[string]*field
+
+// field is a field of a request with its options.
+type field struct {
+	protoreflect.FieldDescriptor
+	// decimal is set for a string field that takes a JSON number and keeps its digits.
+	decimal bool
+	// nullEmpties is set for a string field that null sets to "".
+	nullEmpties bool
+	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports it.
+	forwardInvalid bool
+	// fields are the fields of a message field.
+	fields fields
+	// values is the only field of a message that wraps a list. In JSON the message is the bare array. The message distinguishes an
+	// empty list from an absent one.
+	values *field
+}
+
+// NewPlan returns the plan for an RPC, according to the options in its proto. template is the RPC's path with the names of fields in
+// braces.
+func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, error) {
+	message, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
+	if err != nil {
+		return nil, fmt.Errorf("finding the Go type of %s: %w", method.Input().FullName(), err)
+	}
+	p := &Plan{
+		message:   message,
+		hasBody:   proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule).GetBody() == "*",
+		multipart: proto.GetExtension(method.Options(), restv1.E_Multipart).(bool),
+		query:     fields{}, body: fields{},
+	}
+	for i := range method.Input().Fields().Len() {
+		p.place(method.Input().Fields().Get(i), template)
+	}
+	return p, nil
+}
+
+// place assigns a field to a part of the HTTP request.
+func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
+	header := proto.GetExtension(d.Options(), restv1.E_Header).(string)
+	switch {
+	case strings.Contains(template, "{"+string(d.Name())+"}"):
+		p.path = append(p.path, d)
+	case header != "":
+		p.headers = append(p.headers, restjson.Header{Name: header, Field: d})
+	case !p.hasBody || proto.GetExtension(d.Options(), restv1.E_Query).(bool):
+		p.query[d.JSONName()] = newField(d)
+		if p.multipart {
+			// Accept the parameter in the form, too: a client that asks for a preview there must not create transactions.
+			p.body[d.JSONName()] = newField(d)
+		}
+	default:
+		p.body[d.JSONName()] = newField(d)
+	}
+}
+
+func newField(d protoreflect.FieldDescriptor) *field {
+	f := &field{
+		FieldDescriptor: d,
+		decimal:         proto.GetExtension(d.Options(), restv1.E_Number).(bool),
+		nullEmpties:     proto.GetExtension(d.Options(), restv1.E_NullEmpties).(bool),
+		forwardInvalid:  proto.GetExtension(d.Options(), restv1.E_ForwardInvalid).(bool),
+	}
+	if d.Message() == nil {
+		return f
+	}
+	f.fields = fieldsOf(d.Message())
+	if values := f.fields["values"]; len(f.fields) == 1 && values != nil && values.IsList() {
+		f.values = values
+	}
+	return f
+}
+
+func fieldsOf(d protoreflect.MessageDescriptor) fields {
+	all := make(fields, d.Fields().Len())
+	for i := range d.Fields().Len() {
+		f := newField(d.Fields().Get(i))
+		all[f.JSONName()] = f
+	}
+	return all
+}
+
+// names returns the JSON names of the fields in alphabetical order.
+func (f fields) names() []string { return slices.Sorted(maps.Keys(f)) }

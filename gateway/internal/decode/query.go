@@ -1,0 +1,102 @@
+package decode
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
+)
+
+// maxParameters limits the parameters of a query string, repeated ones included.
+const maxParameters = 1000
+
+// decodeQuery sets the fields that are in the query. An unknown parameter is a problem: a client that misspells a filter must
+// not get the unfiltered list.
+func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problems) error {
+	if raw == "" {
+		return nil
+	}
+	if strings.Count(raw, "&") >= maxParameters {
+		return errTooManyParameters
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return errInvalidQuery
+	}
+	for name, field := range fields {
+		setParameter(m, field, name, values[name], bad)
+	}
+	problem := fields.unknownParameter()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if fields[name] == nil {
+			bad.add(name, problem)
+		}
+	}
+	bad.sort()
+	return nil
+}
+
+// setParameter sets a field to the values that the query has for it. Only a list may have more than one.
+func setParameter(m protoreflect.Message, field *field, name string, given []string, bad *problems) {
+	switch {
+	case len(given) == 0:
+	case field.IsList():
+		list := m.Mutable(field.FieldDescriptor).List()
+		for _, text := range given {
+			if v, problem := parseText(field, text); problem != "" {
+				bad.add(name, problem)
+			} else {
+				list.Append(v)
+			}
+		}
+	case len(given) > 1:
+		bad.add(name, problemTwice)
+	default:
+		setText(m, field, name, given[0], bad)
+	}
+}
+
+// unknownParameter returns the problem of a query parameter that is not one of these fields.
+func (f fields) unknownParameter() string {
+	if len(f) == 0 {
+		return "is unknown: this operation has no query parameters"
+	}
+	return "is unknown: the query parameters of this operation are " + strings.Join(f.names(), ", ")
+}
+
+// setText sets a field that is not a list to the value that a query parameter or a form field has as text.
+func setText(m protoreflect.Message, field *field, name, text string, bad *problems) {
+	v, problem := parseText(field, text)
+	if problem != "" {
+		bad.add(name, problem)
+		return
+	}
+	m.Set(field.FieldDescriptor, v)
+}
+
+// parseText parses a scalar from a query parameter or a form field.
+func parseText(field *field, text string) (v protoreflect.Value, problem string) {
+	switch field.Kind() {
+	case protoreflect.BoolKind:
+		if text != "true" && text != "false" {
+			return v, problemBool
+		}
+		return protoreflect.ValueOfBool(text == "true"), ""
+	case protoreflect.StringKind:
+		if field.decimal {
+			if !restjson.IsNumber(text) {
+				return v, problemNumber
+			}
+			return protoreflect.ValueOfString(text), ""
+		}
+		if problem := textProblem(text); problem != "" {
+			return v, problem
+		}
+		return protoreflect.ValueOfString(text), ""
+	}
+	return parseNumber(field, text)
+}

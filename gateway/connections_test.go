@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -52,9 +53,13 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
-		// The rest of the request's body does not come.
-		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{")
+		// The request's body does not come. The server asks for it once it has begun the request. Before that, the limit would close
+		// the connection in favor of the next one.
+		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
 		require.NoError(t, err)
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
 	}
 	require.Eventually(t, func() bool { return status(api+livePath) == 0 }, 30*time.Second, 10*time.Millisecond)
 	require.Equal(t, http.StatusOK, status("http://"+health+livePath))

@@ -50,6 +50,7 @@ func prepareDatabase(ctx context.Context, superuser, database string, passwords 
 	if err := restrict(ctx, urls[""], database); err != nil {
 		return nil, fmt.Errorf("granting rights on the database: %w", err)
 	}
+	// as returns the URL of a role, with a search_path unless schema is empty.
 	as := func(role, schema string) string {
 		u := *u
 		u.User = url.UserPassword(role, passwords[role])

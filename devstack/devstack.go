@@ -2,8 +2,13 @@
 // gateway, each with a listener as in production. It is the stack of `make run`, which keeps its data, and of the tests, which
 // start an ephemeral one.
 //
-// Start and StartEphemeral return when all parts are ready. The stack then restarts a part that fails (supervise.go), until
-// Stop. Start reading in devstack.go; stores.go starts PostgreSQL and NATS, services.go and programs.go the services.
+// Start and StartEphemeral return when all parts are ready. The stack then restarts a part that fails (supervise.go), until Stop. It
+// guarantees that a second stack never uses the same data, that an occupied port is reported before anything is started, and that
+// nothing keeps running after Stop or, on Linux, after the death of the process. Halt, Kill and Resume stop and start single parts in
+// tests. Backup and Restore copy the data.
+//
+// Start reading with assemble in this file. stores.go starts PostgreSQL (package pgserver) and NATS, database.go creates roles and
+// schemas, services.go and programs.go start the services, and secrets.go creates passwords and certificates.
 package devstack
 
 import (
@@ -22,16 +27,21 @@ import (
 
 // Config is the configuration of a stack, read from the environment. Addresses are host:port; port 0 selects a free port.
 type Config struct {
-	DataDir     string     `env:"DATA_DIR" envDefault:".data"`
-	HTTPAddr    string     `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
-	AuthAddr    string     `env:"AUTH_ADDR" envDefault:"127.0.0.1:9081"`
-	LedgerAddr  string     `env:"LEDGER_ADDR" envDefault:"127.0.0.1:9082"`
-	BudgetAddr  string     `env:"BUDGET_ADDR" envDefault:"127.0.0.1:9083"`
-	OCRAddr     string     `env:"OCR_ADDR" envDefault:"127.0.0.1:9084"`
-	NATSAddr    string     `env:"NATS_ADDR" envDefault:"127.0.0.1:9085"`
-	MetricsAddr string     `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
-	PGBin       string     `env:"PG_BIN"`
-	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
+	// DataDir is the folder of the database, the events, the secrets and the log.
+	DataDir string `env:"DATA_DIR" envDefault:".data"`
+	// HTTPAddr is the address of the gateway. The following ones are those of the services and of NATS.
+	HTTPAddr   string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+	AuthAddr   string `env:"AUTH_ADDR" envDefault:"127.0.0.1:9081"`
+	LedgerAddr string `env:"LEDGER_ADDR" envDefault:"127.0.0.1:9082"`
+	BudgetAddr string `env:"BUDGET_ADDR" envDefault:"127.0.0.1:9083"`
+	OCRAddr    string `env:"OCR_ADDR" envDefault:"127.0.0.1:9084"`
+	NATSAddr   string `env:"NATS_ADDR" envDefault:"127.0.0.1:9085"`
+	// MetricsAddr serves the metrics of all services. If it is empty, no metrics are served.
+	MetricsAddr string `env:"METRICS_ADDR" envDefault:"127.0.0.1:9464"`
+	// PGBin is the folder of PostgreSQL's programs. If it is empty, pgserver searches for them.
+	PGBin string `env:"PG_BIN"`
+	// LogLevel is the level of coffer.log.
+	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 	// MTLS turns on mutual TLS between the services and to NATS, as in production.
 	MTLS bool `env:"MTLS" envDefault:"false"`
 
@@ -82,6 +92,7 @@ type Stack struct {
 
 // part can be stopped and started again while the others run.
 type part interface {
+	// name is the argument of Halt, Kill and Resume.
 	name() string
 	// start returns when the part is ready.
 	start(ctx context.Context) error

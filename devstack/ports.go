@@ -41,6 +41,7 @@ func fixed(ctx context.Context, addr string) string {
 	if err != nil || port != "0" {
 		return addr
 	}
+	// With so few ports in use, one of a hundred random ones is free.
 	for range 100 {
 		candidate := net.JoinHostPort(host, strconv.Itoa(lowestFixed+rand.IntN(fixedPorts))) //nolint:gosec // The port need not be unpredictable.
 		if lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", candidate); err == nil {

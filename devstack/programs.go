@@ -35,6 +35,7 @@ func launch(program, logName string, environment map[string]string) func(context
 		}
 		cmd.Stdout, cmd.Stderr = logFile, logFile
 		cmd.SysProcAttr = attributes()
+		// Kill ends the process like a crash. Stop lets it finish the requests in flight.
 		cmd.Cancel = func() error {
 			if errors.Is(context.Cause(ctx), errKilled) {
 				return cmd.Process.Kill()

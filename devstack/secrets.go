@@ -18,9 +18,12 @@ import (
 
 // secrets are created at the first start and stored with the data, in secrets.json.
 type secrets struct {
-	ServiceKey string            `json:"serviceKey"`
-	NATS       string            `json:"nats"`
-	Passwords  map[string]string `json:"passwords"`
+	// ServiceKey authenticates RPCs between services and encrypts values, see the README.
+	ServiceKey string `json:"serviceKey"`
+	// NATS is the password of the user coffer.
+	NATS string `json:"nats"`
+	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores that of the superuser.
+	Passwords map[string]string `json:"passwords"`
 }
 
 // loadSecrets reads the secrets, and creates missing ones.
@@ -100,6 +103,7 @@ func lock(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
 	}
+	// The lock, unlike the existence of the file, does not outlive the process.
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
 		return nil, errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: stop it, or set DATA_DIR to another folder", strings.TrimSpace(string(holder)), dir), f.Close())

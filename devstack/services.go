@@ -52,8 +52,10 @@ type service struct {
 	unrequested bool
 }
 
+// name implements part.
 func (s *service) name() string { return s.title }
 
+// failures implements part.
 func (s *service) failures() <-chan error { return s.broken }
 
 // begin runs the service without waiting until it is ready, because services wait for each other.
@@ -89,6 +91,7 @@ func reason(err error) error {
 	return err
 }
 
+// start implements part.
 func (s *service) start(ctx context.Context) error {
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -123,6 +126,7 @@ func (s *service) closeUnused() error {
 	return s.lis.Close()
 }
 
+// stop implements part. It cancels serve's context and waits until serve has returned.
 func (s *service) stop() error {
 	if s.cancel == nil {
 		return nil
@@ -149,6 +153,7 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 		{title: "budget", addr: config.BudgetAddr, probe: s.healthy("budget")},
 		{title: "gateway", addr: config.HTTPAddr, probe: ready},
 	}
+	// The settings are named in the errors of listen.
 	settings := map[string]string{"auth": "AUTH_ADDR", "ocr": "OCR_ADDR", "ledger": "LEDGER_ADDR", "budget": "BUDGET_ADDR", "gateway": "HTTP_ADDR"}
 	s.GRPC = map[string]string{}
 	for _, service := range services {
@@ -187,6 +192,7 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 	here := map[string]func(environment map[string]string) func(context.Context, net.Listener) error{
 		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run), "budget": bind(budget.Run), "gateway": bind(gateway.Run),
 	}
+	// A listener accepts connections before its service is ready, so requests during the start wait instead of failing.
 	for _, service := range services {
 		environment, err := s.environment(service.title, config)
 		if err != nil {
@@ -221,6 +227,7 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 		"SERVICE_KEY": s.ServiceKey, "REFLECTION": "true", "HEALTH_ADDR": "",
 		"TLS_CERT": certificates.Cert, "TLS_KEY": certificates.Key, "TLS_CA": certificates.CA,
 	})
+	// link returns an address as it is, or the address of a proxy in front of it.
 	link := config.Link
 	if link == nil {
 		link = func(_, _, addr string) (string, error) { return addr, nil }

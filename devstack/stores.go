@@ -26,10 +26,13 @@ type postgres struct {
 	stopping chan struct{}
 }
 
+// name implements part.
 func (p *postgres) name() string { return "postgres" }
 
+// failures implements part.
 func (p *postgres) failures() <-chan error { return p.broken }
 
+// start implements part. A goroutine reports the end of the server unless stop or kill caused it.
 func (p *postgres) start(ctx context.Context) error {
 	s, err := pgserver.Start(ctx, p.options)
 	if err != nil {
@@ -49,6 +52,7 @@ func (p *postgres) start(ctx context.Context) error {
 	return nil
 }
 
+// stop implements part.
 func (p *postgres) stop() error {
 	if p.stopping == nil {
 		return nil
@@ -58,6 +62,7 @@ func (p *postgres) stop() error {
 	return p.server.Stop()
 }
 
+// kill ends the server like a crash.
 func (p *postgres) kill() error {
 	if p.stopping == nil {
 		return errors.New("it is not running")
@@ -69,6 +74,7 @@ func (p *postgres) kill() error {
 }
 
 const (
+	// natsUser is the user of all services. The password is in secrets.json.
 	natsUser = "coffer"
 	// natsMaxStore limits the stream's files, in bytes. NATS's default is three quarters of the space that is free at its start. That
 	// is too little after the disk was full.
@@ -86,10 +92,13 @@ type natsServer struct {
 	broken  chan error
 }
 
+// name implements part.
 func (n *natsServer) name() string { return "nats" }
 
+// failures implements part. The relays of the services detect that the server stores no events.
 func (n *natsServer) failures() <-chan error { return n.broken }
 
+// start implements part. It returns when the stream exists.
 func (n *natsServer) start(ctx context.Context) error {
 	host, portText, err := net.SplitHostPort(n.addr)
 	if err != nil {
@@ -137,11 +146,13 @@ func (n *natsServer) start(ctx context.Context) error {
 	return n.reports.EnsureStream(ctx)
 }
 
+// url returns the URL with user and password.
 func (n *natsServer) url() string {
 	u := url.URL{Scheme: "nats", User: url.UserPassword(natsUser, n.password), Host: n.addr}
 	return u.String()
 }
 
+// stop implements part.
 func (n *natsServer) stop() error {
 	if n.reports != nil {
 		n.reports.Close()
@@ -159,6 +170,8 @@ func (n *natsServer) stop() error {
 // natsLog writes errors of NATS to the log. Its warnings are about the configuration of the embedded server, which the user cannot
 // change, so they have level INFO. Notices and debug messages are dropped.
 type natsLog struct{ log *slog.Logger }
+
+// The following methods implement server.Logger.
 
 func (l natsLog) Noticef(string, ...any) {}
 func (l natsLog) Debugf(string, ...any)  {}

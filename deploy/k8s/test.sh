@@ -13,6 +13,8 @@ k() { kubectl --namespace=coffer "$@"; }
 
 # The dev images always have the same tag, so a completed Job would not run again for new images.
 k delete job --selector=app.kubernetes.io/name=migration --ignore-not-found
+# An interrupted run may have left this setting, which no apply removes because the manifests do not contain it.
+! k get deployment/gateway >/dev/null 2>&1 || k set env deployment/gateway RATE_LIMIT-
 kubectl apply --validate=strict -k overlays/dev
 workloads=(statefulset/postgres statefulset/nats deployment/auth deployment/ledger deployment/budget deployment/ocr deployment/gateway)
 [ "${COLLECTOR:-}" = skip ] || workloads+=(deployment/collector)

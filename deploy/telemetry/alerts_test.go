@@ -1,6 +1,9 @@
 package telemetry
 
 import (
+	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -26,6 +29,7 @@ var troubles = map[string]trouble{
 	"CofferOverload":           locked("ledger.wallet_balances", func(u user) { u.earn(400 * runtime.GOMAXPROCS(0)) }),
 	"CofferSlow":               slow("ledger.wallets", time.Second, func(u user) { u.readWallet(10) }),
 	"CofferPoolExhausted":      slow("ledger.wallets", 3*time.Second, func(u user) { u.readWallet(80) }),
+	"CofferConnectionsRefused": tooManyConnections,
 	"CofferInternalErrors":     missingTable,
 	"CofferOutboxStuck":        halted("nats", oldEvents),
 	"CofferConsumerBehind":     slowConsumer,
@@ -128,6 +132,30 @@ func lock(t *testing.T, table string) (release func()) {
 	holding.Go(func() { asSuperuser(t, `LOCK TABLE `+table, func() { close(taken); <-done }) })
 	<-taken
 	return func() { close(done); holding.Wait() }
+}
+
+// tooManyConnections opens more connections to ocr than it accepts from one address, and keeps them open.
+func tooManyConnections(t *testing.T, _ user) (again, end func()) {
+	t.Helper()
+	var open []net.Conn
+	again = func() {
+		// The default of MAX_CONNECTIONS_PER_ADDRESS is 500.
+		for range 520 {
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", stack.GRPC["ocr"])
+			require.NoError(t, err)
+			open = append(open, conn)
+		}
+		// A refused connection ends immediately, an accepted one after ten seconds without a call.
+		last := open[len(open)-1]
+		require.NoError(t, last.SetReadDeadline(time.Now().Add(5*time.Second)))
+		_, err := io.Copy(io.Discard, last)
+		require.False(t, errors.Is(err, os.ErrDeadlineExceeded), "the connection is open")
+	}
+	return again, func() {
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+	}
 }
 
 func missingTable(t *testing.T, u user) (again, end func()) {

@@ -158,8 +158,8 @@ func MakeDir(dir string) error {
 	return nil
 }
 
-// folderMode returns the permissions of a folder that the server's account must enter. Only root runs the server as another
-// account, which may then enter the folder but not list it.
+// folderMode returns the permissions of a folder that the server's account must enter. Only root runs the server as another account.
+// That account may then enter the folder but not list it.
 func folderMode() fs.FileMode {
 	if os.Geteuid() == 0 {
 		return 0o711

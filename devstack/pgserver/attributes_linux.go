@@ -7,7 +7,7 @@ func attributes(a account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Setpgid:    true,
 		Credential: credential(a),
-		// A killed parent cannot stop its server. The kernel then sends SIGINT, which is PostgreSQL's fast shutdown.
+		// A killed parent cannot stop its server. The kernel then sends SIGINT, the signal for PostgreSQL's fast shutdown.
 		Pdeathsig: syscall.SIGINT,
 	}
 }

@@ -119,7 +119,7 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	if err != nil || c.version() != "" {
 		return password, err
 	}
-	// initdb writes to another folder, which is renamed at the end. An interrupted initdb leaves no cluster that looks complete.
+	// initdb writes to another folder, to be renamed at the end. An interrupted initdb then leaves no cluster that looks complete.
 	made := c.data() + ".new"
 	pwfile := filepath.Join(c.dir, "password.new")
 	defer os.Remove(pwfile)

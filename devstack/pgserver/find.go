@@ -24,8 +24,8 @@ type binaries struct {
 	major int
 }
 
-// Programs returns the folder with PostgreSQL's programs of a major version: given, which is Options.Bin, or the first one found. An
-// empty major means any supported version. The error says which package is missing.
+// Programs returns the folder with PostgreSQL's programs of a major version: given (see Options.Bin), or the first one found. An empty
+// major means any supported version. The error names the missing package.
 func Programs(ctx context.Context, given, major string) (string, error) {
 	return find(ctx, given, major)
 }

@@ -50,7 +50,7 @@ type process struct {
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 }
 
-// Command is an additional command of one service, for operators. Run gets the URL of the service's role, which is DATABASE_URL, and
+// Command is an additional command of one service, for operators. Run gets the URL of the service's role (DATABASE_URL) and
 // the arguments after the command's name. The process exits with 1 if it returns an error.
 type Command struct {
 	Name string

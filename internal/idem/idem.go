@@ -217,7 +217,7 @@ func (c Call) seal(response proto.Message) ([]byte, error) {
 	return c.sealer().Seal(plain, "")
 }
 
-// sealer returns the encryption key for the response, which is derived from the idempotency key.
+// sealer derives the encryption key for the response from the idempotency key.
 func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
 // withoutHeaders returns a copy without the fields that are sent in headers. They may differ between two attempts.

@@ -29,6 +29,7 @@ const usualFields = 16
 
 // append appends an encoded message as a JSON object.
 func (p *plan) append(b, message []byte) ([]byte, error) {
+	// The array is on the stack.
 	var room [usualFields]span
 	spans := room[:]
 	if len(p.fields) > len(room) {
@@ -37,6 +38,7 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	if err := p.find(message, spans); err != nil {
 		return nil, err
 	}
+	// The fields of an Any are the type URL and the encoded message.
 	if p.any {
 		return appendAny(b, spans[0].in(message), spans[1].in(message))
 	}

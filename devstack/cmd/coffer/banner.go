@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/devstack"
 )
 
+// bannerText is a format. Its arguments are numbered because some occur twice.
 const bannerText = `
 Coffer is ready, %.1[1]f s after the start.
 
@@ -37,6 +38,7 @@ func banner(s *devstack.Stack, config devstack.Config, took time.Duration) strin
 	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {
 		fmt.Fprintf(&notes, "\nPostgreSQL's data are in %s, because the user that runs it may not enter %s.\n", s.PostgresDir, config.DataDir)
 	}
+	// make run installs these programs; a program started without make may lack them.
 	for _, tool := range []struct{ program, without, packages string }{
 		{"tesseract", "photos of receipts", "tesseract-ocr"},
 		{"pdftotext", "receipts in PDF", "poppler-utils"},

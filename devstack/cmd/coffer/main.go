@@ -62,6 +62,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	// The services read their settings from the environment of this process.
 	config.Environment = env.ToMap(os.Environ())
 	if config.DataDir, err = filepath.Abs(config.DataDir); err != nil {
 		return err
@@ -118,6 +119,7 @@ func openLog(config devstack.Config) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
+	// A user sees warnings immediately. Everything else would hide the addresses on the terminal.
 	terminal := app.NewLogger(os.Stderr, slog.LevelWarn).Handler()
 	app.SetLogger(slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)))
 	return f, nil

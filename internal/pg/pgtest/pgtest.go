@@ -37,6 +37,7 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
+	// Tests of several packages run at the same time on one server, so the name must be unique.
 	schema := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	pool, err := pg.Open(ctx, withSchema(t, server, schema))
 	require.NoError(t, err)

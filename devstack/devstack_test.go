@@ -20,10 +20,10 @@ import (
 func testServer(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("needs Postgres")
+		t.Skip("needs PostgreSQL")
 	}
 	url := os.Getenv("TEST_DATABASE_URL")
-	require.NotEmpty(t, url, "TEST_DATABASE_URL is not set: run `make test`, which starts a throw-away Postgres")
+	require.NotEmpty(t, url, "TEST_DATABASE_URL is not set: run `make test`, which starts a temporary PostgreSQL")
 	return url
 }
 
@@ -35,7 +35,7 @@ func ephemeral(t *testing.T) *Stack {
 	return s
 }
 
-// kept is a configuration with data that outlive the stack.
+// kept returns a configuration whose data remain after Stop.
 func kept(t *testing.T) Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "coffer-test-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
@@ -131,7 +131,7 @@ func TestStartKeepsData(t *testing.T) {
 	config := kept(t)
 	first, err := Start(t.Context(), config)
 	require.NoError(t, err)
-	// Its services call each other without gRPC, from the gateway on.
+	// This stack uses in-process calls, also from the gateway.
 	environment, err := first.environment("gateway", config)
 	require.NoError(t, err)
 	require.Equal(t, rpc.InProcess+first.GRPC["auth"], environment["AUTH_ADDR"])

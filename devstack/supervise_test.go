@@ -46,7 +46,7 @@ func register(t *testing.T, s *Stack) user {
 	return u
 }
 
-// post returns the status, 0 when the gateway did not answer, and the decoded body.
+// post sends a request and returns the status and the decoded body. The status is 0 if the gateway did not respond.
 func (u user) post(t *testing.T, path string, body map[string]any) (int, map[string]any) {
 	t.Helper()
 	encoded, err := json.Marshal(body)
@@ -176,7 +176,7 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 					return true
 				default:
 				}
-				// A page becomes free now and then, so that some statements succeed.
+				// Sometimes a page becomes free, so that some statements succeed.
 				if unavailable > 0 && unavailable%50 == 0 {
 					size -= 4096
 					require.NoError(t, os.Truncate(filler, size))
@@ -193,7 +193,7 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 	}
 }
 
-// streamLength returns the number of events that the stream holds with a subject.
+// streamLength returns the number of events with a subject in the stream.
 func streamLength(t *testing.T, s *Stack, subject string) int {
 	t.Helper()
 	conn, err := nats.Connect(s.NATS)

@@ -18,12 +18,12 @@ func TestChoose(t *testing.T) {
 		want    string
 		err     string
 	}{
-		"a new cluster takes the first that is found":         {found: []binaries{old, recent}, want: "/pg15"},
-		"a new cluster passes over one that is too old":       {found: []binaries{old13, recent}, want: "/pg17"},
-		"an old cluster takes its own":                        {found: []binaries{recent, old}, version: "15", want: "/pg15"},
-		"an old cluster without its own names what is wanted": {found: []binaries{recent}, version: "15", err: "PostgreSQL 15 created the data, but this machine has only 17 (/pg17)"},
-		"only one that is too old":                            {found: []binaries{old13}, err: "PostgreSQL 14 or later is required, but this machine has only 13 (/pg13)"},
-		"none names the packages":                             {err: "apt-get install postgresql"},
+		"a new cluster uses the first installation":           {found: []binaries{old, recent}, want: "/pg15"},
+		"a new cluster skips an old installation":             {found: []binaries{old13, recent}, want: "/pg17"},
+		"an existing cluster uses its version":                {found: []binaries{recent, old}, version: "15", want: "/pg15"},
+		"the version of an existing cluster is not installed": {found: []binaries{recent}, version: "15", err: "PostgreSQL 15 created the data, but this machine has only 17 (/pg17)"},
+		"only an old installation":                            {found: []binaries{old13}, err: "PostgreSQL 14 or later is required, but this machine has only 13 (/pg13)"},
+		"no installation":                                     {err: "apt-get install postgresql"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// folder is one that any account can reach, unlike t.TempDir.
+// folder returns a temporary folder that every account can enter, unlike that of t.TempDir.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pgserver-test-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
@@ -95,7 +95,7 @@ func TestStartIgnoresPidFileOfKilledServer(t *testing.T) {
 	dir := folder(t)
 	s := run(t, dir)
 	s.Kill()
-	// As in a container that was started again, the old process id is now another program's, of the server's own user.
+	// As after the restart of a container, another program of the server's user has the old process id.
 	c, err := locate(Options{Dir: dir})
 	require.NoError(t, err)
 	other := exec.Command("sleep", "60")
@@ -135,7 +135,7 @@ func TestServerEndsWithKilledParent(t *testing.T) {
 	}
 	dir := folder(t)
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells children")
+		t.Skip("only Linux signals the death of a parent")
 	}
 	parent := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	parent.Env = append(os.Environ(), "PGSERVER_TEST_PARENT="+dir)

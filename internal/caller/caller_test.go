@@ -176,7 +176,7 @@ func TestVerifyLoadsUnknownKeyOncePerSecond(t *testing.T) {
 	next, _ := newSigner(t)
 	next.kid = "k2"
 	s.keys = map[string]ed25519.PublicKey{"k1": s.keys["k1"], "k2": next.keys["k1"]}
-	// A burst of unknown keys asks auth once.
+	// Many tokens with unknown keys cause one call of auth.
 	for range 10 {
 		_, err = v.Verify(t.Context(), next.sign(t, claims()))
 		require.ErrorIs(t, err, apierr.Unauthorized)

@@ -121,7 +121,7 @@ func TestParseRevoked(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Revoked{Sessions: map[uuid.UUID]uint32{one: 7, two: 8}, Cursor: "c", More: true}, got)
 	})
-	t.Run("reads the answer of an earlier release, which every reload repeats", func(t *testing.T) {
+	t.Run("reads the response of an earlier release", func(t *testing.T) {
 		t.Parallel()
 		got, err := parseRevoked(&authv1.ListRevokedSessionsResponse{SessionIds: []string{one.String(), two.String()}}, now)
 		require.NoError(t, err)

@@ -67,7 +67,7 @@ func (c client) get(path string) bool {
 func (c client) closed() {
 	c.t.Helper()
 	_, err := io.Copy(io.Discard, c)
-	_ = err // A reset is fine, too.
+	_ = err // A reset also closes the connection.
 }
 
 func TestListener(t *testing.T) {

@@ -31,7 +31,7 @@ var schema = fstest.MapFS{"migrations/0001_idem.sql": {Data: []byte(`
 	);
 	CREATE TABLE written (name text NOT NULL);`)}}
 
-// create writes a name under a key, as an RPC does.
+// create inserts a name with an idempotency key, like an RPC method.
 func create(ctx context.Context, pool *pgxpool.Pool, scope, key, name string) (*ledgerv1.CreateCategoryResponse, error) {
 	req := &ledgerv1.CreateCategoryRequest{Name: name, IdempotencyKey: key}
 	resp := &ledgerv1.CreateCategoryResponse{Category: &ledgerv1.Category{Id: name, Name: name}}

@@ -134,16 +134,25 @@ fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
 	$(BIN)/buf format -w proto
 
 .PHONY: generate
-generate: $(BIN)/oapi-codegen protos ## Generate Go, the OpenAPI document and the Go client from the protos
+generate: $(BIN)/oapi-codegen protos ## Generate Go, the OpenAPI document, docs/errors.md and the Go client from the protos
+	@# The other plugins are built with the generated Go code of the options, so that comes first.
+	@GOWORK=off GOBIN=$(BIN) tools/progress.sh "the generators" go -C tools/generate install ./generate-protos google.golang.org/protobuf/cmd/protoc-gen-go
+	@$(BIN)/generate-protos $(BIN) protoc-gen-go
 	@GOWORK=off GOBIN=$(BIN) tools/progress.sh "the generators" go -C tools/generate install tool
 	$(BIN)/generate-protos $(BIN)
 	cd clients/go && $(BIN)/oapi-codegen -config oapi-codegen.yaml ../../gateway/openapi.json
 
+.PHONY: examples
+examples: ## Record the examples of the OpenAPI document on a stack, and generate the document
+	@devstack/build.sh with-postgres
+	$(BIN)/with-postgres go test -count=1 -run '^TestExamples$$' ./test -update
+	@$(MAKE) --no-print-directory generate
+
 .PHONY: generate-check
 generate-check: ## Fail if the committed generated files are outdated
-	@rm -rf .cache/before && mkdir -p .cache/before && cp -R proto gateway clients .cache/before/
+	@rm -rf .cache/before && mkdir -p .cache/before && cp -R proto gateway clients docs/errors.md .cache/before/
 	@$(MAKE) --no-print-directory generate
-	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway && diff -ru -x node_modules .cache/before/clients clients
+	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway && diff -ru -x node_modules .cache/before/clients clients && diff -u .cache/before/errors.md docs/errors.md
 
 .PHONY: breaking
 breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail if protos or REST API break the clients of another commit (BASE=origin/main)

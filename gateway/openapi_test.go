@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +92,7 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 		}
 		t.Run(string(r.method.Name()), func(t *testing.T) {
 			t.Parallel()
-			for _, answer := range []any{filled(t, r.method.Output(), 0), sparse(t, r.method.Output()), apierr.New(restv1.Reason_VALIDATION_ERROR).With("a", "b")} {
+			for _, answer := range []any{filled(t, doc, r.method.Output(), 0), sparse(t, doc, r.method.Output()), apierr.New(restv1.Reason_VALIDATION_ERROR).With("a", "b")} {
 				a := newAPI(t, map[string]any{string(r.method.Name()): answer})
 				path := r.template
 				for _, field := range pathFields(r) {
@@ -117,6 +119,86 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDocumentDescribesEveryField checks that all parameters and properties have a description, which names fields as JSON does.
+func TestDocumentDescribesEveryField(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	protoName := regexp.MustCompile(`\b(?:` + strings.Join(protoNames(t), "|") + `)\b`)
+	check := func(place, description string) {
+		require.NotEmpty(t, description, place)
+		require.NotRegexp(t, protoName, description, place)
+	}
+	for path, item := range doc.Paths.Map() {
+		for verb, operation := range item.Operations() {
+			check(verb+" "+path, operation.Description)
+			require.NotRegexp(t, `\b[A-Z]+_[A-Z_]+\.`, strings.SplitAfter(operation.Description, ".")[0], "a sentence comes first, and not a list of codes")
+			for _, parameter := range operation.Parameters {
+				check(verb+" "+path+" "+parameter.Value.Name, parameter.Value.Description)
+			}
+		}
+	}
+	for name, schema := range doc.Components.Schemas {
+		for property, ref := range schema.Value.Properties {
+			if ref.Ref == "" && (ref.Value.Items == nil || ref.Value.Items.Ref == "") {
+				check(name+"."+property, ref.Value.Description)
+			}
+		}
+	}
+}
+
+// TestDocumentHasExamples checks that every operation and schema has an example. document checks that they fit their schemas.
+func TestDocumentHasExamples(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	for _, item := range doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			if operation.RequestBody != nil {
+				// These operations have a body without fields.
+				empty := []string{"logout", "rotateWebhookSecret", "testWebhook", "redeliverWebhookEvent"}
+				for _, content := range operation.RequestBody.Value.Content {
+					require.True(t, content.Example != nil || slices.Contains(empty, operation.OperationID), operation.OperationID)
+				}
+			}
+			for status, response := range operation.Responses.Map() {
+				for mediaType, content := range response.Value.Content {
+					// The schema Error has the example of all errors.
+					require.True(t, content.Example != nil || status >= "400" || strings.HasPrefix(mediaType, "image/"), operation.OperationID+" "+status)
+				}
+			}
+		}
+	}
+	for name, schema := range doc.Components.Schemas {
+		// Only receipts of images have a Box. The recorded receipt is text.
+		require.True(t, schema.Value.Example != nil || len(schema.Value.Properties) == 0 || name == "Box", name)
+	}
+}
+
+// protoNames returns the names of fields whose JSON name differs.
+func protoNames(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	var visit func(d protoreflect.MessageDescriptor)
+	visit = func(d protoreflect.MessageDescriptor) {
+		for i := range d.Fields().Len() {
+			field := d.Fields().Get(i)
+			if string(field.Name()) != field.JSONName() {
+				names = append(names, string(field.Name()))
+			}
+			if field.Message() != nil {
+				visit(field.Message())
+			}
+		}
+	}
+	routes, err := rpcRoutes()
+	require.NoError(t, err)
+	for _, r := range routes {
+		visit(r.method.Input())
+		visit(r.method.Output())
+	}
+	require.NotEmpty(t, names)
+	return names
 }
 
 func TestDocumentSchemaNames(t *testing.T) {
@@ -166,14 +248,14 @@ func requireDescribed(t *testing.T, doc *openapi3.T, body map[string]any, d prot
 	if body == nil || body["error"] != nil {
 		return
 	}
-	schema := doc.Components.Schemas[strings.Replace(string(d.Name()), "Response", "Result", 1)].Value
+	schema := doc.Components.Schemas[schemaName(d)].Value
 	for name := range body {
 		require.Contains(t, schema.Properties, name)
 	}
 }
 
 // filled returns a message whose every field has a value; lists have one element.
-func filled(t *testing.T, d protoreflect.MessageDescriptor, depth int) proto.Message {
+func filled(t *testing.T, doc *openapi3.T, d protoreflect.MessageDescriptor, depth int) proto.Message {
 	t.Helper()
 	require.Less(t, depth, 10, "messages do not contain themselves")
 	m := newMessage(t, d)
@@ -184,15 +266,15 @@ func filled(t *testing.T, d protoreflect.MessageDescriptor, depth int) proto.Mes
 		case field.IsMap():
 			m.Mutable(field).Map().Set(protoreflect.ValueOfString("total").MapKey(), protoreflect.ValueOfFloat64(0.5))
 		case field.IsList():
-			m.Mutable(field).List().Append(filledValue(t, field, depth))
+			m.Mutable(field).List().Append(filledValue(t, doc, field, depth))
 		default:
-			m.Set(field, filledValue(t, field, depth))
+			m.Set(field, filledValue(t, doc, field, depth))
 		}
 	}
 	return m.Interface()
 }
 
-func filledValue(t *testing.T, field protoreflect.FieldDescriptor, depth int) protoreflect.Value {
+func filledValue(t *testing.T, doc *openapi3.T, field protoreflect.FieldDescriptor, depth int) protoreflect.Value {
 	t.Helper()
 	switch field.Kind() {
 	case protoreflect.BoolKind:
@@ -211,13 +293,40 @@ func filledValue(t *testing.T, field protoreflect.FieldDescriptor, depth int) pr
 			require.NoError(t, err)
 			return protoreflect.ValueOfMessage(packed.ProtoReflect())
 		}
-		return protoreflect.ValueOfMessage(filled(t, field.Message(), depth+1).ProtoReflect())
+		return protoreflect.ValueOfMessage(filled(t, doc, field.Message(), depth+1).ProtoReflect())
 	}
-	return protoreflect.ValueOfString("12.30")
+	return protoreflect.ValueOfString(filledString(doc, field))
 }
 
-// sparse returns the smallest valid answer: the resource with only its numbers and its assigned fields.
-func sparse(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
+// filledString returns a string that the field's schema allows. Every string is a number too, unless it has a format.
+func filledString(doc *openapi3.T, field protoreflect.FieldDescriptor) string {
+	message := doc.Components.Schemas[schemaName(field.ContainingMessage())]
+	if message == nil || message.Value.Properties[field.JSONName()] == nil {
+		return "12.30"
+	}
+	schema := message.Value.Properties[field.JSONName()].Value
+	if field.IsList() {
+		schema = schema.Items.Value
+	}
+	switch {
+	case len(schema.Enum) > 0:
+		return schema.Enum[0].(string)
+	case schema.Format == "uuid":
+		return anID
+	case schema.Format == "date":
+		return "2026-11-20"
+	case schema.Format == "date-time":
+		return "2026-11-20T10:15:00.000Z"
+	}
+	return "12.30"
+}
+
+func schemaName(d protoreflect.MessageDescriptor) string {
+	return strings.Replace(string(d.Name()), "Response", "Result", 1)
+}
+
+// sparse returns the smallest valid answer: the resource with only its numbers, its assigned fields, and the strings with a format.
+func sparse(t *testing.T, doc *openapi3.T, d protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
 	m := newMessage(t, d)
 	for i := range d.Fields().Len() {
@@ -226,13 +335,19 @@ func sparse(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 		switch {
 		case number && !field.HasPresence():
 			m.Set(field, protoreflect.ValueOfString("0"))
-		case proto.GetExtension(field.Options(), restv1.E_Assigned).(bool) && !field.HasPresence():
-			m.Set(field, filledValue(t, field, 0))
+		case (proto.GetExtension(field.Options(), restv1.E_Assigned).(bool) || isFormatted(doc, field)) && !field.HasPresence():
+			m.Set(field, filledValue(t, doc, field, 0))
 		case field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap() && strings.HasSuffix(string(d.Name()), "Response"):
-			m.Set(field, protoreflect.ValueOfMessage(sparse(t, field.Message()).ProtoReflect()))
+			m.Set(field, protoreflect.ValueOfMessage(sparse(t, doc, field.Message()).ProtoReflect()))
 		}
 	}
 	return m.Interface()
+}
+
+// isFormatted reports whether a string that is always present must not be empty.
+func isFormatted(doc *openapi3.T, field protoreflect.FieldDescriptor) bool {
+	omitted := proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
+	return field.Kind() == protoreflect.StringKind && !field.IsList() && field.Name() != "code" && !omitted && filledString(doc, field) != "12.30"
 }
 
 func newMessage(t *testing.T, d protoreflect.MessageDescriptor) protoreflect.Message {

@@ -17,13 +17,20 @@ import (
 // exercised has the key "operation code" for each response that a test received.
 var exercised sync.Map
 
-// testedElsewhere maps the error codes that a healthy stack does not return to the tests that cover them.
+// testedElsewhere maps the error codes that a healthy stack does not return, or only after many requests, to the tests that cover
+// them.
 var testedElsewhere = map[string]string{
 	"INTERNAL":            "gateway: an error without a reason",
 	"SERVICE_UNAVAILABLE": "TestUnavailableServices",
 	"DEADLINE_EXCEEDED":   "gateway: a service that hangs",
 	"RATE_LIMITED":        "auth; it would block the address that all tests share",
 	"TOKEN_EXPIRED":       "internal/caller",
+	// These take hundreds of requests.
+	"WALLET_LIMIT_REACHED":          "TestCreateWalletLimit",
+	"WALLET_CURRENCY_LIMIT_REACHED": "TestWalletCurrencyLimit",
+	"CATEGORY_LIMIT_REACHED":        "TestCreateCategoryLimit",
+	"BUDGET_LIMIT_REACHED":          "TestCreateBudgetLimit",
+	"INVITATION_LIMIT_REACHED":      "TestShareBudgetPendingLimit",
 	// The key is stored for the refresh token, which is the whole request: another token has other keys.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }

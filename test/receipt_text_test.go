@@ -1,6 +1,7 @@
 package test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,4 +44,12 @@ func TestCreateTransactionsFromReceiptText(t *testing.T) {
 			require.Equal(t, c.warnings, warnings, "%s", a.raw)
 		})
 	}
+}
+
+// TestCreateTransactionsFromReceiptCurrencyMismatch uploads a receipt with cents for a wallet in yen.
+func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	text := []byte("CORNER SHOP\n2026-03-18\nTea 5.50\nTotal 5.50\n")
+	u.upload("", text, "walletId", u.wallet("JPY", "0"), "categoryId", u.category("Food")).fails(http.StatusBadRequest, "RECEIPT_CURRENCY_MISMATCH")
 }

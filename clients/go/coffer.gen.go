@@ -12,10 +12,215 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/oapi-codegen/runtime"
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
+
+// Defines values for AuditEntryOutcome.
+const (
+	Failure AuditEntryOutcome = "failure"
+	Success AuditEntryOutcome = "success"
+)
+
+// Valid indicates whether the value is a known member of the AuditEntryOutcome enum.
+func (e AuditEntryOutcome) Valid() bool {
+	switch e {
+	case Failure:
+		return true
+	case Success:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditEntryType.
+const (
+	EmailChangeFailed    AuditEntryType = "email_change_failed"
+	EmailChanged         AuditEntryType = "email_changed"
+	InvitationAnswered   AuditEntryType = "invitation_answered"
+	InvitationSent       AuditEntryType = "invitation_sent"
+	LoggedOut            AuditEntryType = "logged_out"
+	LoginFailed          AuditEntryType = "login_failed"
+	LoginSucceeded       AuditEntryType = "login_succeeded"
+	MemberRemoved        AuditEntryType = "member_removed"
+	MemberUpdated        AuditEntryType = "member_updated"
+	PasswordChangeFailed AuditEntryType = "password_change_failed"
+	PasswordChanged      AuditEntryType = "password_changed"
+	ProfileChanged       AuditEntryType = "profile_changed"
+	RefreshTokenReused   AuditEntryType = "refresh_token_reused"
+	Registered           AuditEntryType = "registered"
+	SessionEnded         AuditEntryType = "session_ended"
+)
+
+// Valid indicates whether the value is a known member of the AuditEntryType enum.
+func (e AuditEntryType) Valid() bool {
+	switch e {
+	case EmailChangeFailed:
+		return true
+	case EmailChanged:
+		return true
+	case InvitationAnswered:
+		return true
+	case InvitationSent:
+		return true
+	case LoggedOut:
+		return true
+	case LoginFailed:
+		return true
+	case LoginSucceeded:
+		return true
+	case MemberRemoved:
+		return true
+	case MemberUpdated:
+		return true
+	case PasswordChangeFailed:
+		return true
+	case PasswordChanged:
+		return true
+	case ProfileChanged:
+		return true
+	case RefreshTokenReused:
+		return true
+	case Registered:
+		return true
+	case SessionEnded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditSharingRole.
+const (
+	AuditSharingRoleEditor AuditSharingRole = "editor"
+	AuditSharingRoleViewer AuditSharingRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the AuditSharingRole enum.
+func (e AuditSharingRole) Valid() bool {
+	switch e {
+	case AuditSharingRoleEditor:
+		return true
+	case AuditSharingRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditSharingStatus.
+const (
+	AuditSharingStatusAccepted AuditSharingStatus = "accepted"
+	AuditSharingStatusRejected AuditSharingStatus = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the AuditSharingStatus enum.
+func (e AuditSharingStatus) Valid() bool {
+	switch e {
+	case AuditSharingStatusAccepted:
+		return true
+	case AuditSharingStatusRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetMembershipStatus.
+const (
+	BudgetMembershipStatusAccepted BudgetMembershipStatus = "accepted"
+)
+
+// Valid indicates whether the value is a known member of the BudgetMembershipStatus enum.
+func (e BudgetMembershipStatus) Valid() bool {
+	switch e {
+	case BudgetMembershipStatusAccepted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetPeriod.
+const (
+	BudgetPeriodBiweekly   BudgetPeriod = "biweekly"
+	BudgetPeriodCustom     BudgetPeriod = "custom"
+	BudgetPeriodDaily      BudgetPeriod = "daily"
+	BudgetPeriodHalfYearly BudgetPeriod = "half_yearly"
+	BudgetPeriodMonthly    BudgetPeriod = "monthly"
+	BudgetPeriodQuarterly  BudgetPeriod = "quarterly"
+	BudgetPeriodWeekly     BudgetPeriod = "weekly"
+	BudgetPeriodYearly     BudgetPeriod = "yearly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetPeriod enum.
+func (e BudgetPeriod) Valid() bool {
+	switch e {
+	case BudgetPeriodBiweekly:
+		return true
+	case BudgetPeriodCustom:
+		return true
+	case BudgetPeriodDaily:
+		return true
+	case BudgetPeriodHalfYearly:
+		return true
+	case BudgetPeriodMonthly:
+		return true
+	case BudgetPeriodQuarterly:
+		return true
+	case BudgetPeriodWeekly:
+		return true
+	case BudgetPeriodYearly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetRole.
+const (
+	BudgetRoleEditor BudgetRole = "editor"
+	BudgetRoleOwner  BudgetRole = "owner"
+	BudgetRoleViewer BudgetRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the BudgetRole enum.
+func (e BudgetRole) Valid() bool {
+	switch e {
+	case BudgetRoleEditor:
+		return true
+	case BudgetRoleOwner:
+		return true
+	case BudgetRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetStatus.
+const (
+	BudgetStatusActive   BudgetStatus = "active"
+	BudgetStatusEnded    BudgetStatus = "ended"
+	BudgetStatusUpcoming BudgetStatus = "upcoming"
+)
+
+// Valid indicates whether the value is a known member of the BudgetStatus enum.
+func (e BudgetStatus) Valid() bool {
+	switch e {
+	case BudgetStatusActive:
+		return true
+	case BudgetStatusEnded:
+		return true
+	case BudgetStatusUpcoming:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for ChangePasswordResultCode.
 const (
@@ -26,6 +231,42 @@ const (
 func (e ChangePasswordResultCode) Valid() bool {
 	switch e {
 	case PASSWORDCHANGED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateBudgetRequestPeriod.
+const (
+	CreateBudgetRequestPeriodBiweekly   CreateBudgetRequestPeriod = "biweekly"
+	CreateBudgetRequestPeriodCustom     CreateBudgetRequestPeriod = "custom"
+	CreateBudgetRequestPeriodDaily      CreateBudgetRequestPeriod = "daily"
+	CreateBudgetRequestPeriodHalfYearly CreateBudgetRequestPeriod = "half_yearly"
+	CreateBudgetRequestPeriodMonthly    CreateBudgetRequestPeriod = "monthly"
+	CreateBudgetRequestPeriodQuarterly  CreateBudgetRequestPeriod = "quarterly"
+	CreateBudgetRequestPeriodWeekly     CreateBudgetRequestPeriod = "weekly"
+	CreateBudgetRequestPeriodYearly     CreateBudgetRequestPeriod = "yearly"
+)
+
+// Valid indicates whether the value is a known member of the CreateBudgetRequestPeriod enum.
+func (e CreateBudgetRequestPeriod) Valid() bool {
+	switch e {
+	case CreateBudgetRequestPeriodBiweekly:
+		return true
+	case CreateBudgetRequestPeriodCustom:
+		return true
+	case CreateBudgetRequestPeriodDaily:
+		return true
+	case CreateBudgetRequestPeriodHalfYearly:
+		return true
+	case CreateBudgetRequestPeriodMonthly:
+		return true
+	case CreateBudgetRequestPeriodQuarterly:
+		return true
+	case CreateBudgetRequestPeriodWeekly:
+		return true
+	case CreateBudgetRequestPeriodYearly:
 		return true
 	default:
 		return false
@@ -62,6 +303,24 @@ func (e CreateCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateTransactionRequestType.
+const (
+	CreateTransactionRequestTypeExpense CreateTransactionRequestType = "expense"
+	CreateTransactionRequestTypeIncome  CreateTransactionRequestType = "income"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionRequestType enum.
+func (e CreateTransactionRequestType) Valid() bool {
+	switch e {
+	case CreateTransactionRequestTypeExpense:
+		return true
+	case CreateTransactionRequestTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateTransactionResultCode.
 const (
 	TRANSACTIONCREATED CreateTransactionResultCode = "TRANSACTION_CREATED"
@@ -71,6 +330,42 @@ const (
 func (e CreateTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateTransactionsFromReceiptRequestMode.
+const (
+	CreateTransactionsFromReceiptRequestModeItems  CreateTransactionsFromReceiptRequestMode = "items"
+	CreateTransactionsFromReceiptRequestModeSingle CreateTransactionsFromReceiptRequestMode = "single"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptRequestMode enum.
+func (e CreateTransactionsFromReceiptRequestMode) Valid() bool {
+	switch e {
+	case CreateTransactionsFromReceiptRequestModeItems:
+		return true
+	case CreateTransactionsFromReceiptRequestModeSingle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateTransactionsFromReceiptRequestOnDuplicate.
+const (
+	CreateTransactionsFromReceiptRequestOnDuplicateCreate CreateTransactionsFromReceiptRequestOnDuplicate = "create"
+	CreateTransactionsFromReceiptRequestOnDuplicateReject CreateTransactionsFromReceiptRequestOnDuplicate = "reject"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptRequestOnDuplicate enum.
+func (e CreateTransactionsFromReceiptRequestOnDuplicate) Valid() bool {
+	switch e {
+	case CreateTransactionsFromReceiptRequestOnDuplicateCreate:
+		return true
+	case CreateTransactionsFromReceiptRequestOnDuplicateReject:
 		return true
 	default:
 		return false
@@ -242,6 +537,36 @@ func (e DeleteWebhookResultCode) Valid() bool {
 	}
 }
 
+// Defines values for EventDatacontenttype.
+const (
+	Applicationjson EventDatacontenttype = "application/json"
+)
+
+// Valid indicates whether the value is a known member of the EventDatacontenttype enum.
+func (e EventDatacontenttype) Valid() bool {
+	switch e {
+	case Applicationjson:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EventSpecversion.
+const (
+	N10 EventSpecversion = "1.0"
+)
+
+// Valid indicates whether the value is a known member of the EventSpecversion enum.
+func (e EventSpecversion) Valid() bool {
+	switch e {
+	case N10:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetBudgetResultCode.
 const (
 	BUDGETFETCHED GetBudgetResultCode = "BUDGET_FETCHED"
@@ -356,6 +681,84 @@ const (
 func (e GetWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InvitationRole.
+const (
+	InvitationRoleEditor InvitationRole = "editor"
+	InvitationRoleViewer InvitationRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the InvitationRole enum.
+func (e InvitationRole) Valid() bool {
+	switch e {
+	case InvitationRoleEditor:
+		return true
+	case InvitationRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KeyAlg.
+const (
+	EdDSA KeyAlg = "EdDSA"
+)
+
+// Valid indicates whether the value is a known member of the KeyAlg enum.
+func (e KeyAlg) Valid() bool {
+	switch e {
+	case EdDSA:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KeyCrv.
+const (
+	Ed25519 KeyCrv = "Ed25519"
+)
+
+// Valid indicates whether the value is a known member of the KeyCrv enum.
+func (e KeyCrv) Valid() bool {
+	switch e {
+	case Ed25519:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KeyKty.
+const (
+	OKP KeyKty = "OKP"
+)
+
+// Valid indicates whether the value is a known member of the KeyKty enum.
+func (e KeyKty) Valid() bool {
+	switch e {
+	case OKP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KeyUse.
+const (
+	Sig KeyUse = "sig"
+)
+
+// Valid indicates whether the value is a known member of the KeyUse enum.
+func (e KeyUse) Valid() bool {
+	switch e {
+	case Sig:
 		return true
 	default:
 		return false
@@ -527,6 +930,102 @@ func (e ListWebhooksResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListedBudgetMembershipStatus.
+const (
+	ListedBudgetMembershipStatusAccepted ListedBudgetMembershipStatus = "accepted"
+	ListedBudgetMembershipStatusPending  ListedBudgetMembershipStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ListedBudgetMembershipStatus enum.
+func (e ListedBudgetMembershipStatus) Valid() bool {
+	switch e {
+	case ListedBudgetMembershipStatusAccepted:
+		return true
+	case ListedBudgetMembershipStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListedBudgetPeriod.
+const (
+	ListedBudgetPeriodBiweekly   ListedBudgetPeriod = "biweekly"
+	ListedBudgetPeriodCustom     ListedBudgetPeriod = "custom"
+	ListedBudgetPeriodDaily      ListedBudgetPeriod = "daily"
+	ListedBudgetPeriodHalfYearly ListedBudgetPeriod = "half_yearly"
+	ListedBudgetPeriodMonthly    ListedBudgetPeriod = "monthly"
+	ListedBudgetPeriodQuarterly  ListedBudgetPeriod = "quarterly"
+	ListedBudgetPeriodWeekly     ListedBudgetPeriod = "weekly"
+	ListedBudgetPeriodYearly     ListedBudgetPeriod = "yearly"
+)
+
+// Valid indicates whether the value is a known member of the ListedBudgetPeriod enum.
+func (e ListedBudgetPeriod) Valid() bool {
+	switch e {
+	case ListedBudgetPeriodBiweekly:
+		return true
+	case ListedBudgetPeriodCustom:
+		return true
+	case ListedBudgetPeriodDaily:
+		return true
+	case ListedBudgetPeriodHalfYearly:
+		return true
+	case ListedBudgetPeriodMonthly:
+		return true
+	case ListedBudgetPeriodQuarterly:
+		return true
+	case ListedBudgetPeriodWeekly:
+		return true
+	case ListedBudgetPeriodYearly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListedBudgetRole.
+const (
+	ListedBudgetRoleEditor ListedBudgetRole = "editor"
+	ListedBudgetRoleOwner  ListedBudgetRole = "owner"
+	ListedBudgetRoleViewer ListedBudgetRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the ListedBudgetRole enum.
+func (e ListedBudgetRole) Valid() bool {
+	switch e {
+	case ListedBudgetRoleEditor:
+		return true
+	case ListedBudgetRoleOwner:
+		return true
+	case ListedBudgetRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListedBudgetStatus.
+const (
+	ListedBudgetStatusActive   ListedBudgetStatus = "active"
+	ListedBudgetStatusEnded    ListedBudgetStatus = "ended"
+	ListedBudgetStatusUpcoming ListedBudgetStatus = "upcoming"
+)
+
+// Valid indicates whether the value is a known member of the ListedBudgetStatus enum.
+func (e ListedBudgetStatus) Valid() bool {
+	switch e {
+	case ListedBudgetStatusActive:
+		return true
+	case ListedBudgetStatusEnded:
+		return true
+	case ListedBudgetStatusUpcoming:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LoginResultCode.
 const (
 	LOGINSUCCESS LoginResultCode = "LOGIN_SUCCESS"
@@ -542,6 +1041,21 @@ func (e LoginResultCode) Valid() bool {
 	}
 }
 
+// Defines values for LoginResultTokenType.
+const (
+	LoginResultTokenTypeBearer LoginResultTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the LoginResultTokenType enum.
+func (e LoginResultTokenType) Valid() bool {
+	switch e {
+	case LoginResultTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LogoutResultCode.
 const (
 	LOGOUTSUCCESS LogoutResultCode = "LOGOUT_SUCCESS"
@@ -551,6 +1065,96 @@ const (
 func (e LogoutResultCode) Valid() bool {
 	switch e {
 	case LOGOUTSUCCESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MemberRole.
+const (
+	MemberRoleEditor MemberRole = "editor"
+	MemberRoleViewer MemberRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the MemberRole enum.
+func (e MemberRole) Valid() bool {
+	switch e {
+	case MemberRoleEditor:
+		return true
+	case MemberRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MemberStatus.
+const (
+	MemberStatusAccepted MemberStatus = "accepted"
+	MemberStatusPending  MemberStatus = "pending"
+	MemberStatusRejected MemberStatus = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the MemberStatus enum.
+func (e MemberStatus) Valid() bool {
+	switch e {
+	case MemberStatusAccepted:
+		return true
+	case MemberStatusPending:
+		return true
+	case MemberStatusRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NotificationType.
+const (
+	BudgetV1BudgetDeleted          NotificationType = "budget.v1.budget.deleted"
+	BudgetV1BudgetThresholdReached NotificationType = "budget.v1.budget.threshold_reached"
+	BudgetV1InvitationAnswered     NotificationType = "budget.v1.invitation.answered"
+	BudgetV1InvitationSent         NotificationType = "budget.v1.invitation.sent"
+	BudgetV1MemberRemoved          NotificationType = "budget.v1.member.removed"
+	BudgetV1MemberUpdated          NotificationType = "budget.v1.member.updated"
+)
+
+// Valid indicates whether the value is a known member of the NotificationType enum.
+func (e NotificationType) Valid() bool {
+	switch e {
+	case BudgetV1BudgetDeleted:
+		return true
+	case BudgetV1BudgetThresholdReached:
+		return true
+	case BudgetV1InvitationAnswered:
+		return true
+	case BudgetV1InvitationSent:
+		return true
+	case BudgetV1MemberRemoved:
+		return true
+	case BudgetV1MemberUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProgressState.
+const (
+	Near ProgressState = "near"
+	Ok   ProgressState = "ok"
+	Over ProgressState = "over"
+)
+
+// Valid indicates whether the value is a known member of the ProgressState enum.
+func (e ProgressState) Valid() bool {
+	switch e {
+	case Near:
+		return true
+	case Ok:
+		return true
+	case Over:
 		return true
 	default:
 		return false
@@ -587,6 +1191,21 @@ func (e RefreshResultCode) Valid() bool {
 	}
 }
 
+// Defines values for RefreshResultTokenType.
+const (
+	RefreshResultTokenTypeBearer RefreshResultTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the RefreshResultTokenType enum.
+func (e RefreshResultTokenType) Valid() bool {
+	switch e {
+	case RefreshResultTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RegisterResultCode.
 const (
 	USERREGISTERED RegisterResultCode = "USER_REGISTERED"
@@ -611,6 +1230,60 @@ const (
 func (e RemoveMemberResultCode) Valid() bool {
 	switch e {
 	case BUDGETMEMBERREMOVED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToInvitationRequestResponse.
+const (
+	RespondToInvitationRequestResponseAccepted RespondToInvitationRequestResponse = "accepted"
+	RespondToInvitationRequestResponseRejected RespondToInvitationRequestResponse = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RespondToInvitationRequestResponse enum.
+func (e RespondToInvitationRequestResponse) Valid() bool {
+	switch e {
+	case RespondToInvitationRequestResponseAccepted:
+		return true
+	case RespondToInvitationRequestResponseRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToInvitationRequestRole.
+const (
+	RespondToInvitationRequestRoleEditor RespondToInvitationRequestRole = "editor"
+	RespondToInvitationRequestRoleViewer RespondToInvitationRequestRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the RespondToInvitationRequestRole enum.
+func (e RespondToInvitationRequestRole) Valid() bool {
+	switch e {
+	case RespondToInvitationRequestRoleEditor:
+		return true
+	case RespondToInvitationRequestRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToInvitationRequestStatus.
+const (
+	RespondToInvitationRequestStatusAccepted RespondToInvitationRequestStatus = "accepted"
+	RespondToInvitationRequestStatusRejected RespondToInvitationRequestStatus = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RespondToInvitationRequestStatus enum.
+func (e RespondToInvitationRequestStatus) Valid() bool {
+	switch e {
+	case RespondToInvitationRequestStatusAccepted:
+		return true
+	case RespondToInvitationRequestStatusRejected:
 		return true
 	default:
 		return false
@@ -662,6 +1335,24 @@ func (e RotateWebhookSecretResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ShareBudgetRequestRole.
+const (
+	ShareBudgetRequestRoleEditor ShareBudgetRequestRole = "editor"
+	ShareBudgetRequestRoleViewer ShareBudgetRequestRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the ShareBudgetRequestRole enum.
+func (e ShareBudgetRequestRole) Valid() bool {
+	switch e {
+	case ShareBudgetRequestRoleEditor:
+		return true
+	case ShareBudgetRequestRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShareBudgetResultCode.
 const (
 	BUDGETSHARED ShareBudgetResultCode = "BUDGET_SHARED"
@@ -686,6 +1377,78 @@ const (
 func (e TestWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKTESTCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransactionType.
+const (
+	TransactionTypeExpense TransactionType = "expense"
+	TransactionTypeIncome  TransactionType = "income"
+)
+
+// Valid indicates whether the value is a known member of the TransactionType enum.
+func (e TransactionType) Valid() bool {
+	switch e {
+	case TransactionTypeExpense:
+		return true
+	case TransactionTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransactionPreviewType.
+const (
+	TransactionPreviewTypeExpense TransactionPreviewType = "expense"
+	TransactionPreviewTypeIncome  TransactionPreviewType = "income"
+)
+
+// Valid indicates whether the value is a known member of the TransactionPreviewType enum.
+func (e TransactionPreviewType) Valid() bool {
+	switch e {
+	case TransactionPreviewTypeExpense:
+		return true
+	case TransactionPreviewTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateBudgetRequestPeriod.
+const (
+	UpdateBudgetRequestPeriodBiweekly   UpdateBudgetRequestPeriod = "biweekly"
+	UpdateBudgetRequestPeriodCustom     UpdateBudgetRequestPeriod = "custom"
+	UpdateBudgetRequestPeriodDaily      UpdateBudgetRequestPeriod = "daily"
+	UpdateBudgetRequestPeriodHalfYearly UpdateBudgetRequestPeriod = "half_yearly"
+	UpdateBudgetRequestPeriodMonthly    UpdateBudgetRequestPeriod = "monthly"
+	UpdateBudgetRequestPeriodQuarterly  UpdateBudgetRequestPeriod = "quarterly"
+	UpdateBudgetRequestPeriodWeekly     UpdateBudgetRequestPeriod = "weekly"
+	UpdateBudgetRequestPeriodYearly     UpdateBudgetRequestPeriod = "yearly"
+)
+
+// Valid indicates whether the value is a known member of the UpdateBudgetRequestPeriod enum.
+func (e UpdateBudgetRequestPeriod) Valid() bool {
+	switch e {
+	case UpdateBudgetRequestPeriodBiweekly:
+		return true
+	case UpdateBudgetRequestPeriodCustom:
+		return true
+	case UpdateBudgetRequestPeriodDaily:
+		return true
+	case UpdateBudgetRequestPeriodHalfYearly:
+		return true
+	case UpdateBudgetRequestPeriodMonthly:
+		return true
+	case UpdateBudgetRequestPeriodQuarterly:
+		return true
+	case UpdateBudgetRequestPeriodWeekly:
+		return true
+	case UpdateBudgetRequestPeriodYearly:
 		return true
 	default:
 		return false
@@ -767,6 +1530,24 @@ func (e UpdateNotificationsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdateTransactionRequestType.
+const (
+	UpdateTransactionRequestTypeExpense UpdateTransactionRequestType = "expense"
+	UpdateTransactionRequestTypeIncome  UpdateTransactionRequestType = "income"
+)
+
+// Valid indicates whether the value is a known member of the UpdateTransactionRequestType enum.
+func (e UpdateTransactionRequestType) Valid() bool {
+	switch e {
+	case UpdateTransactionRequestTypeExpense:
+		return true
+	case UpdateTransactionRequestTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateTransactionResultCode.
 const (
 	TRANSACTIONUPDATED UpdateTransactionResultCode = "TRANSACTION_UPDATED"
@@ -812,61 +1593,298 @@ func (e UpdateWebhookResultCode) Valid() bool {
 	}
 }
 
+// Defines values for WarningCode.
+const (
+	CURRENCYASSUMED    WarningCode = "CURRENCY_ASSUMED"
+	DATEAMBIGUOUS      WarningCode = "DATE_AMBIGUOUS"
+	DATEASSUMED        WarningCode = "DATE_ASSUMED"
+	DUPLICATEOF        WarningCode = "DUPLICATE_OF"
+	LINESNOTRECONCILED WarningCode = "LINES_NOT_RECONCILED"
+	PAGESSKIPPED       WarningCode = "PAGES_SKIPPED"
+)
+
+// Valid indicates whether the value is a known member of the WarningCode enum.
+func (e WarningCode) Valid() bool {
+	switch e {
+	case CURRENCYASSUMED:
+		return true
+	case DATEAMBIGUOUS:
+		return true
+	case DATEASSUMED:
+		return true
+	case DUPLICATEOF:
+		return true
+	case LINESNOTRECONCILED:
+		return true
+	case PAGESSKIPPED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookDisabledReason.
+const (
+	Failing WebhookDisabledReason = "failing"
+	Gone    WebhookDisabledReason = "gone"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDisabledReason enum.
+func (e WebhookDisabledReason) Valid() bool {
+	switch e {
+	case Failing:
+		return true
+	case Gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookDeliveryError.
+const (
+	AddressNotPublic WebhookDeliveryError = "address_not_public"
+	Broken           WebhookDeliveryError = "broken"
+	Connect          WebhookDeliveryError = "connect"
+	Dns              WebhookDeliveryError = "dns"
+	Redirect         WebhookDeliveryError = "redirect"
+	Status           WebhookDeliveryError = "status"
+	Timeout          WebhookDeliveryError = "timeout"
+	Tls              WebhookDeliveryError = "tls"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDeliveryError enum.
+func (e WebhookDeliveryError) Valid() bool {
+	switch e {
+	case AddressNotPublic:
+		return true
+	case Broken:
+		return true
+	case Connect:
+		return true
+	case Dns:
+		return true
+	case Redirect:
+		return true
+	case Status:
+		return true
+	case Timeout:
+		return true
+	case Tls:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookDeliveryStatus.
+const (
+	WebhookDeliveryStatusDelivered WebhookDeliveryStatus = "delivered"
+	WebhookDeliveryStatusFailed    WebhookDeliveryStatus = "failed"
+	WebhookDeliveryStatusPending   WebhookDeliveryStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDeliveryStatus enum.
+func (e WebhookDeliveryStatus) Valid() bool {
+	switch e {
+	case WebhookDeliveryStatusDelivered:
+		return true
+	case WebhookDeliveryStatusFailed:
+		return true
+	case WebhookDeliveryStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListBudgetsParamsInclude.
+const (
+	Invited ListBudgetsParamsInclude = "invited"
+)
+
+// Valid indicates whether the value is a known member of the ListBudgetsParamsInclude enum.
+func (e ListBudgetsParamsInclude) Valid() bool {
+	switch e {
+	case Invited:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListTransactionsParamsType.
+const (
+	ListTransactionsParamsTypeExpense ListTransactionsParamsType = "expense"
+	ListTransactionsParamsTypeIncome  ListTransactionsParamsType = "income"
+)
+
+// Valid indicates whether the value is a known member of the ListTransactionsParamsType enum.
+func (e ListTransactionsParamsType) Valid() bool {
+	switch e {
+	case ListTransactionsParamsTypeExpense:
+		return true
+	case ListTransactionsParamsTypeIncome:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListTransactionsParamsSort.
+const (
+	Amount      ListTransactionsParamsSort = "amount"
+	Date        ListTransactionsParamsSort = "date"
+	MinusAmount ListTransactionsParamsSort = "-amount"
+	MinusDate   ListTransactionsParamsSort = "-date"
+)
+
+// Valid indicates whether the value is a known member of the ListTransactionsParamsSort enum.
+func (e ListTransactionsParamsSort) Valid() bool {
+	switch e {
+	case Amount:
+		return true
+	case Date:
+		return true
+	case MinusAmount:
+		return true
+	case MinusDate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateTransactionsFromReceiptParamsMode.
+const (
+	CreateTransactionsFromReceiptParamsModeItems  CreateTransactionsFromReceiptParamsMode = "items"
+	CreateTransactionsFromReceiptParamsModeSingle CreateTransactionsFromReceiptParamsMode = "single"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptParamsMode enum.
+func (e CreateTransactionsFromReceiptParamsMode) Valid() bool {
+	switch e {
+	case CreateTransactionsFromReceiptParamsModeItems:
+		return true
+	case CreateTransactionsFromReceiptParamsModeSingle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateTransactionsFromReceiptParamsOnDuplicate.
+const (
+	CreateTransactionsFromReceiptParamsOnDuplicateCreate CreateTransactionsFromReceiptParamsOnDuplicate = "create"
+	CreateTransactionsFromReceiptParamsOnDuplicateReject CreateTransactionsFromReceiptParamsOnDuplicate = "reject"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransactionsFromReceiptParamsOnDuplicate enum.
+func (e CreateTransactionsFromReceiptParamsOnDuplicate) Valid() bool {
+	switch e {
+	case CreateTransactionsFromReceiptParamsOnDuplicateCreate:
+		return true
+	case CreateTransactionsFromReceiptParamsOnDuplicateReject:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListWebhookDeliveriesParamsStatus.
+const (
+	ListWebhookDeliveriesParamsStatusDelivered ListWebhookDeliveriesParamsStatus = "delivered"
+	ListWebhookDeliveriesParamsStatusFailed    ListWebhookDeliveriesParamsStatus = "failed"
+	ListWebhookDeliveriesParamsStatusPending   ListWebhookDeliveriesParamsStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ListWebhookDeliveriesParamsStatus enum.
+func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
+	switch e {
+	case ListWebhookDeliveriesParamsStatusDelivered:
+		return true
+	case ListWebhookDeliveriesParamsStatusFailed:
+		return true
+	case ListWebhookDeliveriesParamsStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
 // AuditEntry AuditEntry is a security event of a user.
+//
+// Example: {"address":"127.0.0.1","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000016","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000017","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
 
 	// At Time of the event, or of the first of several; RFC 3339 in UTC.
-	At string `json:"at"`
+	At time.Time `json:"at"`
 
 	// Count Number of events, at least 1. Failures of one type from one address within an hour share an entry, and so do sessions that ended together.
 	Count int32 `json:"count"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
 	// LastAt Time of the last event, RFC 3339 in UTC. Absent if count is 1.
-	LastAt *string `json:"lastAt,omitempty"`
+	LastAt *time.Time `json:"lastAt,omitempty"`
 
 	// Outcome success or failure.
-	Outcome string `json:"outcome"`
+	Outcome AuditEntryOutcome `json:"outcome"`
 
 	// SessionId The session that started, ended, or made the request. Absent if there is none, as in a failed sign-in.
-	SessionId *string `json:"sessionId,omitempty"`
+	SessionId *openapi_types.UUID `json:"sessionId,omitempty"`
 
 	// Sharing Details of invitation_sent, invitation_answered, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
 	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
-	Type string `json:"type"`
+	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
 	UserAgent *string `json:"userAgent,omitempty"`
 }
 
+// AuditEntryOutcome success or failure.
+type AuditEntryOutcome string
+
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent, invitation_answered, member_updated or member_removed.
+type AuditEntryType string
+
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
+//
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000012","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
-	BudgetId string `json:"budgetId"`
+	BudgetId openapi_types.UUID `json:"budgetId"`
 
 	// MemberId User id of the member, a UUID.
-	MemberId string `json:"memberId"`
+	MemberId openapi_types.UUID `json:"memberId"`
 
 	// OwnerId Id of the budget's owner, a UUID.
-	OwnerId string `json:"ownerId"`
+	OwnerId openapi_types.UUID `json:"ownerId"`
 
 	// RemovedBy Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
-	RemovedBy *string `json:"removedBy,omitempty"`
+	RemovedBy *openapi_types.UUID `json:"removedBy,omitempty"`
 
 	// Role Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and member_updated.
-	Role *string `json:"role,omitempty"`
+	Role *AuditSharingRole `json:"role,omitempty"`
 
 	// Status Answer of the member: accepted or rejected. Only with invitation_answered.
-	Status *string `json:"status,omitempty"`
+	Status *AuditSharingStatus `json:"status,omitempty"`
 }
 
+// AuditSharingRole Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and member_updated.
+type AuditSharingRole string
+
+// AuditSharingStatus Answer of the member: accepted or rejected. Only with invitation_answered.
+type AuditSharingStatus string
+
 // Balance Balance is the balance of a wallet in one currency.
+//
+// Example: {"amount":1729.5,"currency":"EUR"}
 type Balance struct {
 	// Amount In the major unit; negative if more was spent than received.
 	Amount json.Number `json:"amount"`
@@ -896,73 +1914,100 @@ type Box struct {
 	Y int32 `json:"y"`
 }
 
-// Budget Budget is a limit on spending, renewed in every window of its period.
+// Budget Budget is a limit on spending, which is renewed in every window of its period.
+//
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
-	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when spending reaches one.
-	AlertThresholds []int32  `json:"alertThresholds"`
-	CategoryIds     []string `json:"categoryIds"`
+	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
+	AlertThresholds []int32 `json:"alertThresholds"`
 
-	// CreatedAt RFC 3339 UTC.
-	CreatedAt string `json:"createdAt"`
+	// CategoryIds Ids of the categories whose transactions are counted.
+	CategoryIds []openapi_types.UUID `json:"categoryIds"`
 
-	// Currency ISO 4217.
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Currency ISO 4217 code of the limit. Spending in other currencies is listed separately and not counted.
 	Currency string `json:"currency"`
 
-	// EndDate YYYY-MM-DD, inclusive.
-	EndDate *string `json:"endDate,omitempty"`
-
-	// Id UUIDv7.
-	Id string `json:"id"`
-
-	// Limit More than 0, in the currency's major unit.
-	Limit json.Number `json:"limit"`
-
-	// Members The newest members, at most 200. GET /budgets/{budgetId}/members lists all.
-	Members []Member `json:"members"`
-
-	// MembershipStatus The acting user's: accepted; absent for the owner.
-	MembershipStatus *string `json:"membershipStatus,omitempty"`
-	Name             string  `json:"name"`
-	OwnerId          string  `json:"ownerId"`
-
-	// Period daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom.
-	Period string `json:"period"`
-
-	// Progress Of the current window; of the first window if the budget is upcoming, of the last one if it has ended. Absent if the ledger is unavailable or the wallet was deleted.
-	Progress *Progress `json:"progress,omitempty"`
-
-	// Role The acting user's: owner, editor or viewer.
-	Role string `json:"role"`
-
-	// StartDate YYYY-MM-DD; the first window starts here.
-	StartDate string `json:"startDate"`
-
-	// Status By today's date, UTC: upcoming before the start date, ended after the end date, otherwise active.
-	Status string `json:"status"`
-
-	// UpdatedAt RFC 3339 UTC.
-	UpdatedAt string `json:"updatedAt"`
-	WalletId  string `json:"walletId"`
-}
-
-// Category Category groups transactions by purpose, for example Groceries.
-type Category struct {
-	// CreatedAt RFC 3339, UTC.
-	CreatedAt string `json:"createdAt"`
+	// EndDate Last day of the budget, YYYY-MM-DD. Absent if it does not end.
+	EndDate *openapi_types.Date `json:"endDate,omitempty"`
 
 	// Id UUID, version 7.
-	Id string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
+
+	// Limit Limit of each window, in the major unit; more than 0.
+	Limit json.Number `json:"limit"`
+
+	// Members The newest members, at most 200. GET /budgets/{budgetId}/members returns all.
+	Members []Member `json:"members"`
+
+	// MembershipStatus accepted for members. Absent for the owner.
+	MembershipStatus *BudgetMembershipStatus `json:"membershipStatus,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// OwnerId User id of the owner.
+	OwnerId openapi_types.UUID `json:"ownerId"`
+
+	// Period Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate.
+	Period BudgetPeriod `json:"period"`
+
+	// Progress Progress in the current window. An upcoming budget has that of its first window, an ended one that of its last. Absent if the ledger is unavailable or the wallet was deleted.
+	Progress *Progress `json:"progress,omitempty"`
+
+	// Role Role of the user who reads it.
+	Role BudgetRole `json:"role"`
+
+	// StartDate First day of the first window, YYYY-MM-DD.
+	StartDate openapi_types.Date `json:"startDate"`
+
+	// Status By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+	Status BudgetStatus `json:"status"`
+
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+
+	// WalletId Id of the wallet whose transactions are counted.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
+
+// BudgetMembershipStatus accepted for members. Absent for the owner.
+type BudgetMembershipStatus string
+
+// BudgetPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate.
+type BudgetPeriod string
+
+// BudgetRole Role of the user who reads it.
+type BudgetRole string
+
+// BudgetStatus By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+type BudgetStatus string
+
+// Category Category groups transactions by purpose, for example Groceries.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+type Category struct {
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
 	// Name 1 to 100 characters, unique per user, ignoring case.
 	Name string `json:"name"`
 
-	// UpdatedAt RFC 3339, UTC.
-	UpdatedAt string `json:"updatedAt"`
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 // CategoryTotals CategoryTotals contains the totals of one category in one currency, in the major unit.
+//
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":20.5,"income":0,"name":"Food","percentage":100}
 type CategoryTotals struct {
-	CategoryId string `json:"categoryId"`
+	// CategoryId Id of the category.
+	CategoryId openapi_types.UUID `json:"categoryId"`
 
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
@@ -980,7 +2025,7 @@ type CategoryTotals struct {
 	Percentage json.Number `json:"percentage"`
 }
 
-// ChangePasswordRequest defines model for ChangePasswordRequest.
+// ChangePasswordRequest Example: {"currentPassword":"a long enough secret","newPassword":"another long secret"}
 type ChangePasswordRequest struct {
 	// CurrentPassword At most 128 characters.
 	CurrentPassword string `json:"currentPassword"`
@@ -989,76 +2034,98 @@ type ChangePasswordRequest struct {
 	NewPassword string `json:"newPassword"`
 }
 
-// ChangePasswordResult defines model for ChangePasswordResult.
+// ChangePasswordResult Example: {"code":"PASSWORD_CHANGED","message":"Password changed"}
 type ChangePasswordResult struct {
-	Code    ChangePasswordResultCode `json:"code"`
-	Message string                   `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ChangePasswordResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// ChangePasswordResultCode defines model for ChangePasswordResult.Code.
+// ChangePasswordResultCode The result of the operation, for programs.
 type ChangePasswordResultCode string
 
-// CreateBudgetRequest defines model for CreateBudgetRequest.
+// CreateBudgetRequest Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"currency":"EUR","limit":400,"name":"Food","period":"monthly","startDate":"2026-03-01","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateBudgetRequest struct {
-	// AlertThresholds At most 10 percentages, 1..1000; 80 and 100 when absent, none when empty.
+	// AlertThresholds At most 10 percentages of the limit, 1 to 1000. Default 80 and 100; empty for no alerts.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
 
-	// CategoryIds At least one.
-	CategoryIds []string `json:"categoryIds"`
+	// CategoryIds Ids of the user's categories, at least one.
+	CategoryIds []openapi_types.UUID `json:"categoryIds"`
 
-	// Currency ISO 4217, any case.
+	// Currency ISO 4217 code, in upper or lower case.
 	Currency string `json:"currency"`
 
-	// EndDate YYYY-MM-DD; required for custom.
-	EndDate *string     `json:"endDate,omitempty"`
-	Limit   json.Number `json:"limit"`
+	// EndDate Last day of the budget, YYYY-MM-DD, at most 10 years after startDate. Required for the period custom. Absent for no end.
+	EndDate *openapi_types.Date `json:"endDate,omitempty"`
 
-	// Name 1..100 characters.
+	// Limit Limit of each window, in the major unit, with at most the decimals of the currency; more than 0.
+	Limit json.Number `json:"limit"`
+
+	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
-	// Period Any case.
-	Period string `json:"period"`
+	// Period Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
+	Period CreateBudgetRequestPeriod `json:"period"`
 
-	// StartDate YYYY-MM-DD.
-	StartDate string `json:"startDate"`
-	WalletId  string `json:"walletId"`
+	// StartDate First day of the first window, YYYY-MM-DD.
+	StartDate openapi_types.Date `json:"startDate"`
+
+	// WalletId Id of one of the user's wallets.
+	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// CreateBudgetResult defines model for CreateBudgetResult.
+// CreateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
+type CreateBudgetRequestPeriod string
+
+// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
 type CreateBudgetResult struct {
-	// Budget Budget is a limit on spending, renewed in every window of its period.
-	Budget  Budget                 `json:"budget"`
-	Code    CreateBudgetResultCode `json:"code"`
-	Message string                 `json:"message"`
+	// Budget Budget is a limit on spending, which is renewed in every window of its period.
+	//
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	Budget Budget `json:"budget"`
+
+	// Code The result of the operation, for programs.
+	Code CreateBudgetResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// CreateBudgetResultCode defines model for CreateBudgetResult.Code.
+// CreateBudgetResultCode The result of the operation, for programs.
 type CreateBudgetResultCode string
 
-// CreateCategoryRequest defines model for CreateCategoryRequest.
+// CreateCategoryRequest Example: {"name":"Groceries"}
 type CreateCategoryRequest struct {
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
 
-// CreateCategoryResult defines model for CreateCategoryResult.
+// CreateCategoryResult Example: {"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Groceries","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_CREATED","message":"Category created"}
 type CreateCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
-	Category Category                 `json:"category"`
-	Code     CreateCategoryResultCode `json:"code"`
-	Message  string                   `json:"message"`
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+	Category Category `json:"category"`
+
+	// Code The result of the operation, for programs.
+	Code CreateCategoryResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// CreateCategoryResultCode defines model for CreateCategoryResult.Code.
+// CreateCategoryResultCode The result of the operation, for programs.
 type CreateCategoryResultCode string
 
-// CreateTransactionRequest defines model for CreateTransactionRequest.
+// CreateTransactionRequest Example: {"amount":12.3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-14","description":"Lunch","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionRequest struct {
 	// Amount Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
 	Amount json.Number `json:"amount"`
 
 	// CategoryId Id of one of the user's categories.
-	CategoryId string `json:"categoryId"`
+	CategoryId openapi_types.UUID `json:"categoryId"`
 
 	// Currency ISO 4217 code, in upper or lower case. It may differ from the wallet's own currency.
 	Currency string `json:"currency"`
@@ -1070,28 +2137,36 @@ type CreateTransactionRequest struct {
 	Description *string `json:"description,omitempty"`
 
 	// Type expense or income; default income.
-	Type *string `json:"type,omitempty"`
+	Type *CreateTransactionRequestType `json:"type,omitempty"`
 
 	// WalletId Id of one of the user's wallets.
-	WalletId string `json:"walletId"`
+	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// CreateTransactionResult defines model for CreateTransactionResult.
+// CreateTransactionRequestType expense or income; default income.
+type CreateTransactionRequestType string
+
+// CreateTransactionResult Example: {"code":"TRANSACTION_CREATED","message":"Transaction created","transaction":{"amount":-12.3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type CreateTransactionResult struct {
-	Code    CreateTransactionResultCode `json:"code"`
-	Message string                      `json:"message"`
+	// Code The result of the operation, for programs.
+	Code CreateTransactionResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Transaction Transaction is an income or an expense in a wallet.
+	//
+	// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
-// CreateTransactionResultCode defines model for CreateTransactionResult.Code.
+// CreateTransactionResultCode The result of the operation, for programs.
 type CreateTransactionResultCode string
 
-// CreateTransactionsFromReceiptRequest defines model for CreateTransactionsFromReceiptRequest.
+// CreateTransactionsFromReceiptRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000004","receipt":"CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionsFromReceiptRequest struct {
 	// CategoryId Id of the category of all transactions.
-	CategoryId string `json:"categoryId"`
+	CategoryId openapi_types.UUID `json:"categoryId"`
 
 	// DryRun true recognizes the receipt and creates nothing. Default false.
 	DryRun *bool `json:"dryRun,omitempty"`
@@ -1100,67 +2175,86 @@ type CreateTransactionsFromReceiptRequest struct {
 	KeepImage *bool `json:"keepImage,omitempty"`
 
 	// Mode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
-	Mode *string `json:"mode,omitempty"`
+	Mode *CreateTransactionsFromReceiptRequestMode `json:"mode,omitempty"`
 
 	// OnDuplicate create (default) or reject, for a file that the user has uploaded before.
-	OnDuplicate *string `json:"onDuplicate,omitempty"`
+	OnDuplicate *CreateTransactionsFromReceiptRequestOnDuplicate `json:"onDuplicate,omitempty"`
 
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
 	Receipt openapi_types.File `json:"receipt"`
 
 	// WalletId Id of one of the user's wallets. Its currency applies if none is printed.
-	WalletId string `json:"walletId"`
+	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// CreateTransactionsFromReceiptResult defines model for CreateTransactionsFromReceiptResult.
+// CreateTransactionsFromReceiptRequestMode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
+type CreateTransactionsFromReceiptRequestMode string
+
+// CreateTransactionsFromReceiptRequestOnDuplicate create (default) or reject, for a file that the user has uploaded before.
+type CreateTransactionsFromReceiptRequestOnDuplicate string
+
+// CreateTransactionsFromReceiptResult Example: {"code":"RECEIPT_TRANSACTIONS_CREATED","message":"Transactions created from receipt","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000009","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsFromReceiptResult struct {
-	Code    CreateTransactionsFromReceiptResultCode `json:"code"`
-	Message string                                  `json:"message"`
+	// Code The result of the operation, for programs.
+	Code CreateTransactionsFromReceiptResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
+	//
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000009","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 
 	// Transactions With dryRun: the transactions that would be created, without ids.
 	Transactions []Transaction `json:"transactions"`
 }
 
-// CreateTransactionsFromReceiptResultCode defines model for CreateTransactionsFromReceiptResult.Code.
+// CreateTransactionsFromReceiptResultCode The result of the operation, for programs.
 type CreateTransactionsFromReceiptResultCode string
 
-// CreateTransactionsFromReceiptResultPreview defines model for CreateTransactionsFromReceiptResultPreview.
+// CreateTransactionsFromReceiptResultPreview Example: {"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsFromReceiptResultPreview struct {
-	Code    CreateTransactionsFromReceiptResultPreviewCode `json:"code"`
-	Message string                                         `json:"message"`
+	// Code The result of the operation, for programs.
+	Code CreateTransactionsFromReceiptResultPreviewCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
+	//
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt ReceiptPreview `json:"receipt"`
 
 	// Transactions With dryRun: the transactions that would be created, without ids.
 	Transactions []TransactionPreview `json:"transactions"`
 }
 
-// CreateTransactionsFromReceiptResultPreviewCode defines model for CreateTransactionsFromReceiptResultPreview.Code.
+// CreateTransactionsFromReceiptResultPreviewCode The result of the operation, for programs.
 type CreateTransactionsFromReceiptResultPreviewCode string
 
-// CreateTransactionsRequest defines model for CreateTransactionsRequest.
+// CreateTransactionsRequest Example: {"transactions":[{"amount":20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"USD","date":"2026-03-15","description":"Souvenir","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","date":"2026-03-01","description":"Salary","type":"income","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsRequest struct {
 	// Transactions 1 to 500 transactions, without idempotency keys. The body is limited to 1 MiB, like that of each request.
 	Transactions []CreateTransactionRequest `json:"transactions"`
 }
 
-// CreateTransactionsResult defines model for CreateTransactionsResult.
+// CreateTransactionsResult Example: {"code":"TRANSACTIONS_CREATED","message":"Transactions created","transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsResult struct {
-	Code    CreateTransactionsResultCode `json:"code"`
-	Message string                       `json:"message"`
+	// Code The result of the operation, for programs.
+	Code CreateTransactionsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Transactions In the order of the request.
 	Transactions []Transaction `json:"transactions"`
 }
 
-// CreateTransactionsResultCode defines model for CreateTransactionsResult.Code.
+// CreateTransactionsResultCode The result of the operation, for programs.
 type CreateTransactionsResultCode string
 
-// CreateWalletRequest defines model for CreateWalletRequest.
+// CreateWalletRequest Example: {"balance":250,"currency":"EUR","name":"Cash"}
 type CreateWalletRequest struct {
 	// Balance Opening balance, in the major unit; may be negative. Default 0.
 	Balance *json.Number `json:"balance,omitempty"`
@@ -1172,163 +2266,210 @@ type CreateWalletRequest struct {
 	Name string `json:"name"`
 }
 
-// CreateWalletResult defines model for CreateWalletResult.
+// CreateWalletResult Example: {"code":"WALLET_CREATED","message":"Wallet created","wallet":{"archived":false,"balance":250,"balances":[{"amount":250,"currency":"EUR"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Cash","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type CreateWalletResult struct {
-	Code    CreateWalletResultCode `json:"code"`
-	Message string                 `json:"message"`
+	// Code The result of the operation, for programs.
+	Code CreateWalletResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Wallet Wallet holds money in one or more currencies.
+	//
+	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
-// CreateWalletResultCode defines model for CreateWalletResult.Code.
+// CreateWalletResultCode The result of the operation, for programs.
 type CreateWalletResultCode string
 
-// CreateWebhookRequest defines model for CreateWebhookRequest.
+// CreateWebhookRequest Example: {"description":"Alerts","events":["budget.v1.*.*"],"url":"https://example.com/coffer"}
 type CreateWebhookRequest struct {
-	// Description At most 1000 characters.
+	// Description The user's note, at most 1000 characters.
 	Description *string `json:"description,omitempty"`
 
-	// Enabled True when absent.
+	// Enabled Default true.
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// Events At most 50; all when absent or empty.
+	// Events Types of the events to send, at most 50. A * stands for any one component. By default, and if the list is empty, all events are sent.
 	Events *[]string `json:"events,omitempty"`
 
-	// Url https, without user and fragment, at most 2048 characters.
+	// Url https URL of a public address, without user and fragment, at most 2048 characters.
 	Url string `json:"url"`
 }
 
-// CreateWebhookResult defines model for CreateWebhookResult.
+// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type CreateWebhookResult struct {
-	Code    CreateWebhookResultCode `json:"code"`
-	Message string                  `json:"message"`
+	// Code The result of the operation, for programs.
+	Code CreateWebhookResultCode `json:"code"`
 
-	// Secret The key of the signatures. It is not shown again.
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Secret Key of the signatures. No other response contains it.
 	Secret string `json:"secret"`
 
-	// Webhook Webhook is an address that a user's events are sent to.
+	// Webhook Webhook is an address to which a user's events are sent.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
-// CreateWebhookResultCode defines model for CreateWebhookResult.Code.
+// CreateWebhookResultCode The result of the operation, for programs.
 type CreateWebhookResultCode string
 
-// DeleteBudgetResult defines model for DeleteBudgetResult.
+// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000012","message":"Budget deleted"}
 type DeleteBudgetResult struct {
-	Code    DeleteBudgetResultCode `json:"code"`
-	Id      string                 `json:"id"`
-	Message string                 `json:"message"`
+	// Code The result of the operation, for programs.
+	Code DeleteBudgetResultCode `json:"code"`
+
+	// Id Id of the deleted budget.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// DeleteBudgetResultCode defines model for DeleteBudgetResult.Code.
+// DeleteBudgetResultCode The result of the operation, for programs.
 type DeleteBudgetResultCode string
 
-// DeleteCategoryResult defines model for DeleteCategoryResult.
+// DeleteCategoryResult Example: {"code":"CATEGORY_DELETED","id":"0199f0c5-0000-7000-8000-000000000004","message":"Category deleted"}
 type DeleteCategoryResult struct {
+	// Code The result of the operation, for programs.
 	Code DeleteCategoryResultCode `json:"code"`
 
 	// Id Id of the deleted category.
-	Id      string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 }
 
-// DeleteCategoryResultCode defines model for DeleteCategoryResult.Code.
+// DeleteCategoryResultCode The result of the operation, for programs.
 type DeleteCategoryResultCode string
 
-// DeleteNotificationResult defines model for DeleteNotificationResult.
+// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000014","message":"Notification deleted"}
 type DeleteNotificationResult struct {
-	Code    DeleteNotificationResultCode `json:"code"`
-	Id      string                       `json:"id"`
-	Message string                       `json:"message"`
+	// Code The result of the operation, for programs.
+	Code DeleteNotificationResultCode `json:"code"`
+
+	// Id Id of the deleted notification.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// DeleteNotificationResultCode defines model for DeleteNotificationResult.Code.
+// DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
-// DeleteTransactionResult defines model for DeleteTransactionResult.
+// DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000011","message":"Transaction deleted"}
 type DeleteTransactionResult struct {
+	// Code The result of the operation, for programs.
 	Code DeleteTransactionResultCode `json:"code"`
 
 	// Id Id of the deleted transaction.
-	Id      string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 }
 
-// DeleteTransactionResultCode defines model for DeleteTransactionResult.Code.
+// DeleteTransactionResultCode The result of the operation, for programs.
 type DeleteTransactionResultCode string
 
-// DeleteWalletResult defines model for DeleteWalletResult.
+// DeleteWalletResult Example: {"code":"WALLET_DELETED","id":"0199f0c5-0000-7000-8000-000000000003","message":"Wallet deleted"}
 type DeleteWalletResult struct {
+	// Code The result of the operation, for programs.
 	Code DeleteWalletResultCode `json:"code"`
 
 	// Id Id of the deleted wallet.
-	Id      string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 }
 
-// DeleteWalletResultCode defines model for DeleteWalletResult.Code.
+// DeleteWalletResultCode The result of the operation, for programs.
 type DeleteWalletResultCode string
 
-// DeleteWebhookResult defines model for DeleteWebhookResult.
+// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000020","message":"Webhook deleted"}
 type DeleteWebhookResult struct {
-	Code    DeleteWebhookResultCode `json:"code"`
-	Id      string                  `json:"id"`
-	Message string                  `json:"message"`
+	// Code The result of the operation, for programs.
+	Code DeleteWebhookResultCode `json:"code"`
+
+	// Id Id of the deleted webhook.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// DeleteWebhookResultCode defines model for DeleteWebhookResult.Code.
+// DeleteWebhookResultCode The result of the operation, for programs.
 type DeleteWebhookResultCode string
 
-// Error defines model for Error.
+// Error Example: {"code":"VALIDATION_ERROR","details":[{"field":"amount","message":"must be greater than 0"}],"error":"Validation failed","message":"Validation failed","requestId":"32630b1e-4fb1-459b-9260-6e833c47ed25"}
 type Error struct {
-	// Code What went wrong, for programs.
+	// Code The reason of the error, for programs.
 	Code string `json:"code"`
 
-	// Details What is wrong with single fields.
+	// Details The invalid fields. Absent if the error does not concern single fields.
 	Details *[]struct {
-		Field   string `json:"field"`
+		// Field Name of the field, for example amount or transactions[2].amount.
+		Field string `json:"field"`
+
+		// Message What is allowed, in English for users.
 		Message string `json:"message"`
 	} `json:"details,omitempty"`
 
 	// Error The same as message.
 	Error string `json:"error"`
 
-	// Message What went wrong, for people.
+	// Message The reason of the error, in English for users. The text may change.
 	Message string `json:"message"`
 
 	// RequestId The same as the header X-Request-Id.
 	RequestId string `json:"requestId"`
 }
 
-// Event Event is a CloudEvent 1.0. Over REST its fields are the attributes of CloudEvents' JSON format.
+// Event Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
+//
+// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000018","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000013"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000019","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000013","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
 type Event struct {
-	// Data A message of events.proto, as the type promises.
+	// Data The content of the event. Its type is the message of that name in events.proto.
 	Data *map[string]interface{} `json:"data,omitempty"`
 
 	// Datacontenttype Always application/json.
-	Datacontenttype string `json:"datacontenttype"`
+	Datacontenttype EventDatacontenttype `json:"datacontenttype"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7. A repeated event has the same id.
+	Id openapi_types.UUID `json:"id"`
 
-	// Source /coffer/ and the service that it comes from.
+	// Source /coffer/ and the name of the service that published the event, for example /coffer/ledger.
 	Source string `json:"source"`
 
 	// Specversion Always 1.0.
-	Specversion string `json:"specversion"`
+	Specversion EventSpecversion `json:"specversion"`
 
-	// Subject The id of the user whom it concerns.
-	Subject string `json:"subject"`
+	// Subject Id of the user who receives the event.
+	Subject openapi_types.UUID `json:"subject"`
 
-	// Time RFC 3339 UTC.
-	Time string `json:"time"`
+	// Time Time of the event; RFC 3339, UTC.
+	Time time.Time `json:"time"`
 
-	// Type <service>.v1.<noun>.<past participle>, as ledger.v1.transaction.created.
+	// Type Type in the form <service>.v1.<noun>.<past participle>, for example ledger.v1.transaction.created.
 	Type string `json:"type"`
 }
 
+// EventDatacontenttype Always application/json.
+type EventDatacontenttype string
+
+// EventSpecversion Always 1.0.
+type EventSpecversion string
+
 // Evidence Evidence is the place in the file that a field was read from.
+//
+// Example: {"field":"merchant","page":1,"text":"CORNER SHOP"}
 type Evidence struct {
 	// Box Rectangle on the page as a viewer shows it, from its top left corner. Absent for text files.
 	Box *Box `json:"box,omitempty"`
@@ -1343,146 +2484,221 @@ type Evidence struct {
 	Text string `json:"text"`
 }
 
-// GetBudgetResult defines model for GetBudgetResult.
+// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5.86,"remaining":329.5,"spent":20.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
-	// Budget Budget is a limit on spending, renewed in every window of its period.
-	Budget  Budget              `json:"budget"`
-	Code    GetBudgetResultCode `json:"code"`
-	Message string              `json:"message"`
+	// Budget Budget is a limit on spending, which is renewed in every window of its period.
+	//
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	Budget Budget `json:"budget"`
+
+	// Code The result of the operation, for programs.
+	Code GetBudgetResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// GetBudgetResultCode defines model for GetBudgetResult.Code.
+// GetBudgetResultCode The result of the operation, for programs.
 type GetBudgetResultCode string
 
-// GetCategoryResult defines model for GetCategoryResult.
+// GetCategoryResult Example: {"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_FETCHED","message":"Category fetched"}
 type GetCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
-	Category Category              `json:"category"`
-	Code     GetCategoryResultCode `json:"code"`
-	Message  string                `json:"message"`
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+	Category Category `json:"category"`
+
+	// Code The result of the operation, for programs.
+	Code GetCategoryResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// GetCategoryResultCode defines model for GetCategoryResult.Code.
+// GetCategoryResultCode The result of the operation, for programs.
 type GetCategoryResultCode string
 
-// GetKeySetResult defines model for GetKeySetResult.
+// GetKeySetResult Example: {"keys":[{"alg":"EdDSA","crv":"Ed25519","kid":"2026-11-20","kty":"OKP","use":"sig","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
 type GetKeySetResult struct {
+	// Keys The current key, and the previous or next one during a rotation.
 	Keys []Key `json:"keys"`
 }
 
-// GetMeResult defines model for GetMeResult.
+// GetMeResult Example: {"code":"USER_FETCHED","message":"User fetched","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}}
 type GetMeResult struct {
-	Code    GetMeResultCode `json:"code"`
-	Message string          `json:"message"`
+	// Code The result of the operation, for programs.
+	Code GetMeResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
-// GetMeResultCode defines model for GetMeResult.Code.
+// GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
 
-// GetReceiptResult defines model for GetReceiptResult.
+// GetReceiptResult Example: {"code":"RECEIPT_FETCHED","message":"Receipt fetched","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000009","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}}
 type GetReceiptResult struct {
-	Code    GetReceiptResultCode `json:"code"`
-	Message string               `json:"message"`
+	// Code The result of the operation, for programs.
+	Code GetReceiptResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
+	//
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000009","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 }
 
-// GetReceiptResultCode defines model for GetReceiptResult.Code.
+// GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
 
-// GetSummaryResult defines model for GetSummaryResult.
+// GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":20.5,"income":0,"name":"Food","percentage":100},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
 type GetSummaryResult struct {
-	Code    GetSummaryResultCode `json:"code"`
-	Message string               `json:"message"`
+	// Code The result of the operation, for programs.
+	Code GetSummaryResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
+	//
+	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":20.5,"income":0,"name":"Food","percentage":100},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 	Summary Summary `json:"summary"`
 }
 
-// GetSummaryResultCode defines model for GetSummaryResult.Code.
+// GetSummaryResultCode The result of the operation, for programs.
 type GetSummaryResultCode string
 
-// GetTransactionResult defines model for GetTransactionResult.
+// GetTransactionResult Example: {"code":"TRANSACTION_FETCHED","message":"Transaction fetched","transaction":{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type GetTransactionResult struct {
-	Code    GetTransactionResultCode `json:"code"`
-	Message string                   `json:"message"`
+	// Code The result of the operation, for programs.
+	Code GetTransactionResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Transaction Transaction is an income or an expense in a wallet.
+	//
+	// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
-// GetTransactionResultCode defines model for GetTransactionResult.Code.
+// GetTransactionResultCode The result of the operation, for programs.
 type GetTransactionResultCode string
 
-// GetWalletResult defines model for GetWalletResult.
+// GetWalletResult Example: {"code":"WALLET_FETCHED","message":"Wallet fetched","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type GetWalletResult struct {
-	Code    GetWalletResultCode `json:"code"`
-	Message string              `json:"message"`
+	// Code The result of the operation, for programs.
+	Code GetWalletResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Wallet Wallet holds money in one or more currencies.
+	//
+	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
-// GetWalletResultCode defines model for GetWalletResult.Code.
+// GetWalletResultCode The result of the operation, for programs.
 type GetWalletResultCode string
 
-// GetWebhookResult defines model for GetWebhookResult.
+// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type GetWebhookResult struct {
-	Code    GetWebhookResultCode `json:"code"`
-	Message string               `json:"message"`
+	// Code The result of the operation, for programs.
+	Code GetWebhookResultCode `json:"code"`
 
-	// Webhook Webhook is an address that a user's events are sent to.
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Webhook Webhook is an address to which a user's events are sent.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
-// GetWebhookResultCode defines model for GetWebhookResult.Code.
+// GetWebhookResultCode The result of the operation, for programs.
 type GetWebhookResultCode string
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
+//
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000012","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
-	BudgetId   string `json:"budgetId"`
+	// BudgetId Id of the budget.
+	BudgetId openapi_types.UUID `json:"budgetId"`
+
+	// BudgetName Name that the budget had when the user was invited.
 	BudgetName string `json:"budgetName"`
 
-	// InvitedAt RFC 3339 UTC.
-	InvitedAt string `json:"invitedAt"`
+	// InvitedAt Time of the invitation; RFC 3339, UTC.
+	InvitedAt time.Time `json:"invitedAt"`
 
-	// MemberId The acting user's id, for PATCH /budgets/{budgetId}/members/{memberId}.
-	MemberId   string  `json:"memberId"`
+	// MemberId Id of the invited user, for PATCH /budgets/{budgetId}/members/{memberId}.
+	MemberId openapi_types.UUID `json:"memberId"`
+
+	// OwnerEmail E-mail of the owner. Absent if auth is unavailable.
 	OwnerEmail *string `json:"ownerEmail,omitempty"`
-	OwnerId    string  `json:"ownerId"`
 
-	// OwnerName Absent when auth cannot be reached.
-	OwnerName    *string      `json:"ownerName,omitempty"`
-	Role         string       `json:"role"`
+	// OwnerId User id of the owner.
+	OwnerId openapi_types.UUID `json:"ownerId"`
+
+	// OwnerName Name of the owner. Absent if auth is unavailable.
+	OwnerName *string `json:"ownerName,omitempty"`
+
+	// Role Role that the user would have.
+	Role InvitationRole `json:"role"`
+
+	// SharePercent Share in percent that the user would have. Absent if there is none.
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 }
 
+// InvitationRole Role that the user would have.
+type InvitationRole string
+
 // Key Key is an Ed25519 public key as a JSON Web Key (RFC 8037).
+//
+// Example: {"alg":"EdDSA","crv":"Ed25519","kid":"2026-11-20","kty":"OKP","use":"sig","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
 type Key struct {
 	// Alg Always EdDSA.
-	Alg string `json:"alg"`
+	Alg KeyAlg `json:"alg"`
 
 	// Crv Always Ed25519.
-	Crv string `json:"crv"`
+	Crv KeyCrv `json:"crv"`
 
 	// Kid Id of the key. The header of each token that it signed contains the id.
 	Kid string `json:"kid"`
 
 	// Kty Always OKP.
-	Kty string `json:"kty"`
+	Kty KeyKty `json:"kty"`
 
 	// Use Always sig.
-	Use string `json:"use"`
+	Use KeyUse `json:"use"`
 
 	// X The public key in base64url without padding.
 	X string `json:"x"`
 }
 
+// KeyAlg Always EdDSA.
+type KeyAlg string
+
+// KeyCrv Always Ed25519.
+type KeyCrv string
+
+// KeyKty Always OKP.
+type KeyKty string
+
+// KeyUse Always sig.
+type KeyUse string
+
 // Line Line is a line item.
+//
+// Example: {"amount":5,"description":"Bread"}
 type Line struct {
 	// Amount Price of the line. Negative for a refund or a discount on an item.
 	Amount *json.Number `json:"amount,omitempty"`
@@ -1497,204 +2713,301 @@ type Line struct {
 	UnitPrice *json.Number `json:"unitPrice,omitempty"`
 }
 
-// ListAuditResult defines model for ListAuditResult.
+// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000015","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"127.0.0.1","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000016","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000017","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListAuditResult struct {
-	Code    ListAuditResultCode `json:"code"`
-	Entries []AuditEntry        `json:"entries"`
-	Message string              `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListAuditResultCode `json:"code"`
+
+	// Entries Entries of the page.
+	Entries []AuditEntry `json:"entries"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListAuditResultCode defines model for ListAuditResult.Code.
+// ListAuditResultCode The result of the operation, for programs.
 type ListAuditResultCode string
 
-// ListBudgetsResult defines model for ListBudgetsResult.
+// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5.86,"remaining":329.5,"spent":20.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListBudgetsResult struct {
-	Budgets []ListedBudget        `json:"budgets"`
-	Code    ListBudgetsResultCode `json:"code"`
-	Message string                `json:"message"`
+	// Budgets Budgets of the page.
+	Budgets []ListedBudget `json:"budgets"`
+
+	// Code The result of the operation, for programs.
+	Code ListBudgetsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListBudgetsResultCode defines model for ListBudgetsResult.Code.
+// ListBudgetsResultCode The result of the operation, for programs.
 type ListBudgetsResultCode string
 
-// ListCategoriesResult defines model for ListCategoriesResult.
+// ListCategoriesResult Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"},{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}],"code":"CATEGORIES_FETCHED","message":"Categories fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListCategoriesResult struct {
-	Categories []Category               `json:"categories"`
-	Code       ListCategoriesResultCode `json:"code"`
-	Message    string                   `json:"message"`
+	// Categories Categories of the page.
+	Categories []Category `json:"categories"`
+
+	// Code The result of the operation, for programs.
+	Code ListCategoriesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListCategoriesResultCode defines model for ListCategoriesResult.Code.
+// ListCategoriesResultCode The result of the operation, for programs.
 type ListCategoriesResultCode string
 
-// ListInvitationsResult defines model for ListInvitationsResult.
+// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000012","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
-	Code        ListInvitationsResultCode `json:"code"`
-	Invitations []Invitation              `json:"invitations"`
-	Message     string                    `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListInvitationsResultCode `json:"code"`
+
+	// Invitations Invitations of the page.
+	Invitations []Invitation `json:"invitations"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListInvitationsResultCode defines model for ListInvitationsResult.Code.
+// ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListMembersResult defines model for ListMembersResult.
+// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListMembersResult struct {
-	Code    ListMembersResultCode `json:"code"`
-	Members []Member              `json:"members"`
-	Message string                `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListMembersResultCode `json:"code"`
+
+	// Members Members of the page.
+	Members []Member `json:"members"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListMembersResultCode defines model for ListMembersResult.Code.
+// ListMembersResultCode The result of the operation, for programs.
 type ListMembersResultCode string
 
-// ListNotificationsResult defines model for ListNotificationsResult.
+// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000014","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
 type ListNotificationsResult struct {
-	Code          ListNotificationsResultCode `json:"code"`
-	Message       string                      `json:"message"`
-	Notifications []Notification              `json:"notifications"`
+	// Code The result of the operation, for programs.
+	Code ListNotificationsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Notifications Notifications of the page.
+	Notifications []Notification `json:"notifications"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 
-	// UnreadCount How many are unread in all.
+	// UnreadCount Number of all unread notifications of the user.
 	UnreadCount int64 `json:"unreadCount"`
 }
 
-// ListNotificationsResultCode defines model for ListNotificationsResult.Code.
+// ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListSessionsResult defines model for ListSessionsResult.
+// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000024","ipAddress":"127.0.0.1","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000017","ipAddress":"127.0.0.1","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
 type ListSessionsResult struct {
-	Code    ListSessionsResultCode `json:"code"`
-	Message string                 `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListSessionsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
-	Sessions   []Session  `json:"sessions"`
+
+	// Sessions Sessions of the page.
+	Sessions []Session `json:"sessions"`
 }
 
-// ListSessionsResultCode defines model for ListSessionsResult.Code.
+// ListSessionsResultCode The result of the operation, for programs.
 type ListSessionsResultCode string
 
-// ListTransactionsResult defines model for ListTransactionsResult.
+// ListTransactionsResult Example: {"code":"TRANSACTIONS_FETCHED","message":"Transactions fetched","pagination":{"hasMore":true,"limit":1,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"},"transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type ListTransactionsResult struct {
-	Code    ListTransactionsResultCode `json:"code"`
-	Message string                     `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListTransactionsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
-	Pagination   Pagination    `json:"pagination"`
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+
+	// Transactions Transactions of the page.
 	Transactions []Transaction `json:"transactions"`
 }
 
-// ListTransactionsResultCode defines model for ListTransactionsResult.Code.
+// ListTransactionsResultCode The result of the operation, for programs.
 type ListTransactionsResultCode string
 
-// ListWalletsResult defines model for ListWalletsResult.
+// ListWalletsResult Example: {"code":"WALLETS_FETCHED","message":"Wallets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListWalletsResult struct {
-	Code    ListWalletsResultCode `json:"code"`
-	Message string                `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListWalletsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
-	Wallets    []Wallet   `json:"wallets"`
+
+	// Wallets Wallets of the page.
+	Wallets []Wallet `json:"wallets"`
 }
 
-// ListWalletsResultCode defines model for ListWalletsResult.Code.
+// ListWalletsResultCode The result of the operation, for programs.
 type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResult defines model for ListWebhookDeliveriesResult.
+// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000021","id":"0199f0c5-0000-7000-8000-000000000022","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000020"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListWebhookDeliveriesResult struct {
-	Code       ListWebhookDeliveriesResultCode `json:"code"`
-	Deliveries []WebhookDelivery               `json:"deliveries"`
-	Message    string                          `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListWebhookDeliveriesResultCode `json:"code"`
+
+	// Deliveries Deliveries of the page.
+	Deliveries []WebhookDelivery `json:"deliveries"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 }
 
-// ListWebhookDeliveriesResultCode defines model for ListWebhookDeliveriesResult.Code.
+// ListWebhookDeliveriesResultCode The result of the operation, for programs.
 type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResult defines model for ListWebhooksResult.
+// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
 type ListWebhooksResult struct {
-	Code    ListWebhooksResultCode `json:"code"`
-	Message string                 `json:"message"`
+	// Code The result of the operation, for programs.
+	Code ListWebhooksResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
-	Webhooks   []Webhook  `json:"webhooks"`
+
+	// Webhooks Webhooks of the page.
+	Webhooks []Webhook `json:"webhooks"`
 }
 
-// ListWebhooksResultCode defines model for ListWebhooksResult.Code.
+// ListWebhooksResultCode The result of the operation, for programs.
 type ListWebhooksResultCode string
 
-// ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the acting user's invitation is pending, it has only the contents of the invitation: id, name, owner_id, role and membership_status. All other fields are absent then.
+// ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
+//
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5.86,"remaining":329.5,"spent":20.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
-	// AlertThresholds Percentages of the limit, ascending.
-	AlertThresholds *[]int32  `json:"alertThresholds,omitempty"`
-	CategoryIds     *[]string `json:"categoryIds,omitempty"`
+	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
+	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
 
-	// CreatedAt RFC 3339 UTC.
-	CreatedAt *string `json:"createdAt,omitempty"`
+	// CategoryIds Ids of the categories whose transactions are counted.
+	CategoryIds *[]openapi_types.UUID `json:"categoryIds,omitempty"`
 
-	// Currency ISO 4217.
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+
+	// Currency ISO 4217 code of the limit. Spending in other currencies is listed separately and not counted.
 	Currency *string `json:"currency,omitempty"`
 
-	// EndDate YYYY-MM-DD, inclusive.
-	EndDate *string `json:"endDate,omitempty"`
+	// EndDate Last day of the budget, YYYY-MM-DD. Absent if it does not end.
+	EndDate *openapi_types.Date `json:"endDate,omitempty"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
-	// Limit More than 0, in the currency's major unit.
+	// Limit Limit of each window, in the major unit; more than 0.
 	Limit *json.Number `json:"limit,omitempty"`
 
-	// Members The newest members, at most 20. GET /budgets/{budgetId}/members lists all.
+	// Members The newest members, at most 20. GET /budgets/{budgetId}/members returns all.
 	Members *[]Member `json:"members,omitempty"`
 
-	// MembershipStatus The acting user's: pending or accepted; absent for the owner.
-	MembershipStatus *string `json:"membershipStatus,omitempty"`
+	// MembershipStatus Status of the user's membership. Absent for the owner.
+	MembershipStatus *ListedBudgetMembershipStatus `json:"membershipStatus,omitempty"`
 
-	// Name While the invitation is pending, the name that the budget had when the user was invited.
-	Name    string `json:"name"`
-	OwnerId string `json:"ownerId"`
+	// Name 1 to 100 characters. While the invitation is pending, the name that the budget had when the user was invited.
+	Name string `json:"name"`
 
-	// Period As in Budget.
-	Period *string `json:"period,omitempty"`
+	// OwnerId User id of the owner.
+	OwnerId openapi_types.UUID `json:"ownerId"`
 
-	// Progress As in Budget.
+	// Period Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate.
+	Period *ListedBudgetPeriod `json:"period,omitempty"`
+
+	// Progress Progress in the current window. An upcoming budget has that of its first window, an ended one that of its last. Absent if the ledger is unavailable or the wallet was deleted.
 	Progress *Progress `json:"progress,omitempty"`
 
-	// Role The acting user's: owner, editor or viewer.
-	Role string `json:"role"`
+	// Role Role of the user who reads it.
+	Role ListedBudgetRole `json:"role"`
 
-	// StartDate YYYY-MM-DD; the first window starts here.
-	StartDate *string `json:"startDate,omitempty"`
+	// StartDate First day of the first window, YYYY-MM-DD.
+	StartDate *openapi_types.Date `json:"startDate,omitempty"`
 
-	// Status By today's date, UTC: upcoming, active or ended, as in Budget.
-	Status *string `json:"status,omitempty"`
+	// Status By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+	Status *ListedBudgetStatus `json:"status,omitempty"`
 
-	// UpdatedAt RFC 3339 UTC.
-	UpdatedAt *string `json:"updatedAt,omitempty"`
-	WalletId  *string `json:"walletId,omitempty"`
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+
+	// WalletId Id of the wallet whose transactions are counted.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// LoginRequest defines model for LoginRequest.
+// ListedBudgetMembershipStatus Status of the user's membership. Absent for the owner.
+type ListedBudgetMembershipStatus string
+
+// ListedBudgetPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate.
+type ListedBudgetPeriod string
+
+// ListedBudgetRole Role of the user who reads it.
+type ListedBudgetRole string
+
+// ListedBudgetStatus By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+type ListedBudgetStatus string
+
+// LoginRequest Example: {"email":"ada@example.com","password":"a long enough secret"}
 type LoginRequest struct {
 	// Email In any letter case.
 	Email string `json:"email"`
@@ -1703,15 +3016,19 @@ type LoginRequest struct {
 	Password string `json:"password"`
 }
 
-// LoginResult defines model for LoginResult.
+// LoginResult Example: {"accessToken":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","code":"LOGIN_SUCCESS","expiresIn":3600,"message":"Login successful","refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A","token":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","tokenType":"Bearer","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}}
 type LoginResult struct {
 	// AccessToken JWT for the header Authorization: Bearer.
-	AccessToken string          `json:"accessToken"`
-	Code        LoginResultCode `json:"code"`
+	AccessToken string `json:"accessToken"`
+
+	// Code The result of the operation, for programs.
+	Code LoginResultCode `json:"code"`
 
 	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
-	ExpiresIn int32  `json:"expiresIn"`
-	Message   string `json:"message"`
+	ExpiresIn int32 `json:"expiresIn"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `json:"refreshToken"`
@@ -1720,58 +3037,79 @@ type LoginResult struct {
 	Token string `json:"token"`
 
 	// TokenType Always Bearer.
-	TokenType string `json:"tokenType"`
+	TokenType LoginResultTokenType `json:"tokenType"`
 
 	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
-// LoginResultCode defines model for LoginResult.Code.
+// LoginResultCode The result of the operation, for programs.
 type LoginResultCode string
+
+// LoginResultTokenType Always Bearer.
+type LoginResultTokenType string
 
 // LogoutRequest defines model for LogoutRequest.
 type LogoutRequest = map[string]interface{}
 
-// LogoutResult defines model for LogoutResult.
+// LogoutResult Example: {"code":"LOGOUT_SUCCESS","message":"Logout successful"}
 type LogoutResult struct {
-	Code    LogoutResultCode `json:"code"`
-	Message string           `json:"message"`
+	// Code The result of the operation, for programs.
+	Code LogoutResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// LogoutResultCode defines model for LogoutResult.Code.
+// LogoutResultCode The result of the operation, for programs.
 type LogoutResultCode string
 
 // Member Member is a user invited to a budget.
+//
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
-	BudgetId string `json:"budgetId"`
-	Email    string `json:"email"`
+	// BudgetId Id of the budget.
+	BudgetId openapi_types.UUID `json:"budgetId"`
 
-	// Id The member's user id.
-	Id string `json:"id"`
+	// Email E-mail of the user. Empty if auth is unavailable.
+	Email string `json:"email"`
 
-	// InvitedAt RFC 3339 UTC.
-	InvitedAt string `json:"invitedAt"`
+	// Id User id of the member.
+	Id openapi_types.UUID `json:"id"`
+
+	// InvitedAt Time of the invitation; RFC 3339, UTC.
+	InvitedAt time.Time `json:"invitedAt"`
 
 	// MemberId The same as id.
-	MemberId string `json:"memberId"`
+	MemberId openapi_types.UUID `json:"memberId"`
 
-	// Name Empty when auth cannot be reached, like email.
+	// Name Name of the user. Empty if auth is unavailable.
 	Name string `json:"name"`
 
-	// RespondedAt RFC 3339 UTC.
-	RespondedAt *string `json:"respondedAt,omitempty"`
+	// RespondedAt Time of the user's response; RFC 3339, UTC. Absent while it is pending.
+	RespondedAt *time.Time `json:"respondedAt,omitempty"`
 
-	// Role viewer or editor.
-	Role string `json:"role"`
+	// Role A viewer reads the budget. An editor may also change it.
+	Role MemberRole `json:"role"`
 
-	// SharePercent 0 < x <= 100, at most two decimals.
+	// SharePercent The member's share in percent, more than 0 and at most 100, with at most two decimals. Absent if there is none.
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 
-	// Status pending, accepted or rejected.
-	Status string `json:"status"`
+	// Status pending until the user accepts or rejects the invitation.
+	Status MemberStatus `json:"status"`
 }
 
+// MemberRole A viewer reads the budget. An editor may also change it.
+type MemberRole string
+
+// MemberStatus pending until the user accepts or rejects the invitation.
+type MemberStatus string
+
 // MonthTotals MonthTotals contains the totals of one month in one currency, in the major unit.
+//
+// Example: {"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0}
 type MonthTotals struct {
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
@@ -1789,32 +3127,46 @@ type MonthTotals struct {
 	Net json.Number `json:"net"`
 }
 
-// Notification Notification is an event that its user should not miss.
+// Notification Notification is a stored event that the user should not miss.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000014","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
-	// CreatedAt RFC 3339 UTC.
-	CreatedAt string `json:"createdAt"`
+	// CreatedAt Time of the event; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
 
-	// Data A message of events.proto, as the type promises.
+	// Data The content of the event, as in the live stream.
 	Data *map[string]interface{} `json:"data,omitempty"`
 
-	// Id UUIDv7, the event's.
-	Id   string `json:"id"`
-	Read bool   `json:"read"`
+	// Id Id of the event, a UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
-	// ReadAt RFC 3339 UTC; absent while unread.
-	ReadAt *string `json:"readAt,omitempty"`
+	// Read True if the user has read it.
+	Read bool `json:"read"`
 
-	// Type budget.v1.budget.threshold_reached, budget.v1.budget.deleted, budget.v1.invitation.sent, budget.v1.invitation.answered, budget.v1.member.updated or budget.v1.member.removed.
-	Type string `json:"type"`
+	// ReadAt Time at which it was marked as read; RFC 3339, UTC. Absent while it is unread.
+	ReadAt *time.Time `json:"readAt,omitempty"`
+
+	// Type Type of the event.
+	Type NotificationType `json:"type"`
 }
 
+// NotificationType Type of the event.
+type NotificationType string
+
 // OtherCurrency OtherCurrency is spending that the limit does not count.
+//
+// Example: {"currency":"USD","spent":20}
 type OtherCurrency struct {
-	Currency string      `json:"currency"`
-	Spent    json.Number `json:"spent"`
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Spent Expense minus income, in the major unit.
+	Spent json.Number `json:"spent"`
 }
 
 // Pagination Pagination describes the page of a list.
+//
+// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 type Pagination struct {
 	// HasMore True if there is a next page.
 	HasMore bool `json:"hasMore"`
@@ -1826,29 +3178,38 @@ type Pagination struct {
 	NextCursor string `json:"nextCursor"`
 }
 
-// Progress Progress of a budget in one window.
+// Progress Progress is the spending of a budget in one window.
+//
+// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5.86,"remaining":329.5,"spent":20.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
 type Progress struct {
-	// OtherCurrencies Spending of the window in currencies other than the budget's, not converted.
+	// OtherCurrencies Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
 
-	// Percentage spent of limit, two decimals; over 100 when over.
+	// Percentage spent as a percentage of limit, with two decimals; more than 100 if the limit is exceeded.
 	Percentage json.Number `json:"percentage"`
 
-	// Remaining limit - spent; negative when over.
+	// Remaining limit - spent, in the major unit; negative if the limit is exceeded.
 	Remaining json.Number `json:"remaining"`
-	Spent     json.Number `json:"spent"`
 
-	// State ok (below 80 %), near (80 % up to the limit), over.
-	State string `json:"state"`
+	// Spent Expense minus income, in the budget's currency and its major unit. A refund reduces it.
+	Spent json.Number `json:"spent"`
+
+	// State ok below 80 percent of the limit, near from 80 percent up to the limit, over above it.
+	State ProgressState `json:"state"`
 
 	// WindowEnd Last day, YYYY-MM-DD.
-	WindowEnd string `json:"windowEnd"`
+	WindowEnd openapi_types.Date `json:"windowEnd"`
 
 	// WindowStart First day, YYYY-MM-DD.
-	WindowStart string `json:"windowStart"`
+	WindowStart openapi_types.Date `json:"windowStart"`
 }
 
+// ProgressState ok below 80 percent of the limit, near from 80 percent up to the limit, over above it.
+type ProgressState string
+
 // Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
+//
+// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000009","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 type Receipt struct {
 	// Confidence Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]json.Number `json:"confidence"`
@@ -1857,7 +3218,7 @@ type Receipt struct {
 	Currency *string `json:"currency,omitempty"`
 
 	// Date YYYY-MM-DD.
-	Date *string `json:"date,omitempty"`
+	Date *openapi_types.Date `json:"date,omitempty"`
 
 	// Discount Discount on the whole receipt, as a positive amount.
 	Discount *json.Number `json:"discount,omitempty"`
@@ -1866,7 +3227,7 @@ type Receipt struct {
 	Evidence []Evidence `json:"evidence"`
 
 	// Id Id of the stored receipt, a UUID. The ledger sets it.
-	Id string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
 
 	// ImagePages Number of pages whose images are stored. The ledger sets it.
 	ImagePages *int32 `json:"imagePages,omitempty"`
@@ -1897,6 +3258,8 @@ type Receipt struct {
 }
 
 // ReceiptPreview Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent.
+//
+// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 type ReceiptPreview struct {
 	// Confidence Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]json.Number `json:"confidence"`
@@ -1905,7 +3268,7 @@ type ReceiptPreview struct {
 	Currency *string `json:"currency,omitempty"`
 
 	// Date YYYY-MM-DD.
-	Date *string `json:"date,omitempty"`
+	Date *openapi_types.Date `json:"date,omitempty"`
 
 	// Discount Discount on the whole receipt, as a positive amount.
 	Discount *json.Number `json:"discount,omitempty"`
@@ -1944,33 +3307,42 @@ type ReceiptPreview struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResult defines model for RedeliverWebhookEventResult.
+// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000021","id":"0199f0c5-0000-7000-8000-000000000023","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000020"},"message":"Webhook redelivery created"}
 type RedeliverWebhookEventResult struct {
+	// Code The result of the operation, for programs.
 	Code RedeliverWebhookEventResultCode `json:"code"`
 
-	// Delivery WebhookDelivery is one event on its way to one webhook.
+	// Delivery WebhookDelivery is the delivery of one event to one webhook.
+	//
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000021","id":"0199f0c5-0000-7000-8000-000000000022","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000020"}
 	Delivery WebhookDelivery `json:"delivery"`
-	Message  string          `json:"message"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// RedeliverWebhookEventResultCode defines model for RedeliverWebhookEventResult.Code.
+// RedeliverWebhookEventResultCode The result of the operation, for programs.
 type RedeliverWebhookEventResultCode string
 
-// RefreshRequest defines model for RefreshRequest.
+// RefreshRequest Example: {"refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A"}
 type RefreshRequest struct {
 	// RefreshToken refreshToken of the last sign-in or refresh.
 	RefreshToken string `json:"refreshToken"`
 }
 
-// RefreshResult defines model for RefreshResult.
+// RefreshResult Example: {"accessToken":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","code":"TOKEN_REFRESHED","expiresIn":3600,"message":"Token refreshed","refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A","token":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","tokenType":"Bearer","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada Lovelace"}}
 type RefreshResult struct {
 	// AccessToken JWT for the header Authorization: Bearer.
-	AccessToken string            `json:"accessToken"`
-	Code        RefreshResultCode `json:"code"`
+	AccessToken string `json:"accessToken"`
+
+	// Code The result of the operation, for programs.
+	Code RefreshResultCode `json:"code"`
 
 	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
-	ExpiresIn int32  `json:"expiresIn"`
-	Message   string `json:"message"`
+	ExpiresIn int32 `json:"expiresIn"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `json:"refreshToken"`
@@ -1979,16 +3351,21 @@ type RefreshResult struct {
 	Token string `json:"token"`
 
 	// TokenType Always Bearer.
-	TokenType string `json:"tokenType"`
+	TokenType RefreshResultTokenType `json:"tokenType"`
 
 	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
-// RefreshResultCode defines model for RefreshResult.Code.
+// RefreshResultCode The result of the operation, for programs.
 type RefreshResultCode string
 
-// RegisterRequest defines model for RegisterRequest.
+// RefreshResultTokenType Always Bearer.
+type RefreshResultTokenType string
+
+// RegisterRequest Example: {"email":"ada@example.com","name":"Ada","password":"a long enough secret"}
 type RegisterRequest struct {
 	// Email An address without a display name, at most 254 bytes. Upper case is converted to lower case.
 	Email string `json:"email"`
@@ -2000,131 +3377,176 @@ type RegisterRequest struct {
 	Password string `json:"password"`
 }
 
-// RegisterResult defines model for RegisterResult.
+// RegisterResult Example: {"code":"USER_REGISTERED","message":"User registered","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}}
 type RegisterResult struct {
-	Code    RegisterResultCode `json:"code"`
-	Message string             `json:"message"`
+	// Code The result of the operation, for programs.
+	Code RegisterResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
-// RegisterResultCode defines model for RegisterResult.Code.
+// RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
 
-// RemoveMemberResult defines model for RemoveMemberResult.
+// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000013","message":"Budget member removed"}
 type RemoveMemberResult struct {
-	Code    RemoveMemberResultCode `json:"code"`
-	Id      string                 `json:"id"`
-	Message string                 `json:"message"`
+	// Code The result of the operation, for programs.
+	Code RemoveMemberResultCode `json:"code"`
+
+	// Id User id of the removed member.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// RemoveMemberResultCode defines model for RemoveMemberResult.Code.
+// RemoveMemberResultCode The result of the operation, for programs.
 type RemoveMemberResultCode string
 
-// RespondToInvitationRequest defines model for RespondToInvitationRequest.
+// RespondToInvitationRequest Example: {"status":"accepted"}
 type RespondToInvitationRequest struct {
-	// Response Synonym of status.
-	Response *string `json:"response,omitempty"`
+	// Response The same as status, under another name.
+	Response *RespondToInvitationRequestResponse `json:"response,omitempty"`
 
-	// Role The member's new role, set by the owner: viewer or editor.
-	Role *string `json:"role,omitempty"`
+	// Role The member's new role, which the owner sets.
+	Role *RespondToInvitationRequestRole `json:"role,omitempty"`
 
-	// SharePercent The member's new share, set by the owner: 0 < x <= 100, at most two decimals; null removes it.
+	// SharePercent The member's new share in percent, which the owner sets: more than 0 and at most 100, with at most two decimals. null removes it.
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 
-	// Status The invited user's answer: accepted or rejected.
-	Status *string `json:"status,omitempty"`
+	// Status The invited user's response. A member who has accepted leaves the budget with rejected.
+	Status *RespondToInvitationRequestStatus `json:"status,omitempty"`
 }
 
-// RespondToInvitationResult defines model for RespondToInvitationResult.
+// RespondToInvitationRequestResponse The same as status, under another name.
+type RespondToInvitationRequestResponse string
+
+// RespondToInvitationRequestRole The member's new role, which the owner sets.
+type RespondToInvitationRequestRole string
+
+// RespondToInvitationRequestStatus The invited user's response. A member who has accepted leaves the budget with rejected.
+type RespondToInvitationRequestStatus string
+
+// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
 type RespondToInvitationResult struct {
+	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
-	Member  Member `json:"member"`
+	//
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member Member `json:"member"`
+
+	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 }
 
-// RespondToInvitationResultCode defines model for RespondToInvitationResult.Code.
+// RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
-// RevokeSessionResult defines model for RevokeSessionResult.
+// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Session revoked"}
 type RevokeSessionResult struct {
+	// Code The result of the operation, for programs.
 	Code RevokeSessionResultCode `json:"code"`
 
 	// Id Id of the ended session.
-	Id      string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 }
 
-// RevokeSessionResultCode defines model for RevokeSessionResult.Code.
+// RevokeSessionResultCode The result of the operation, for programs.
 type RevokeSessionResultCode string
 
 // RotateWebhookSecretRequest defines model for RotateWebhookSecretRequest.
 type RotateWebhookSecretRequest = map[string]interface{}
 
-// RotateWebhookSecretResult defines model for RotateWebhookSecretResult.
+// RotateWebhookSecretResult Example: {"code":"WEBHOOK_SECRET_ROTATED","message":"Webhook secret rotated","previousSecretUntil":"2026-11-21T10:15:00.000Z","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0"}
 type RotateWebhookSecretResult struct {
-	Code    RotateWebhookSecretResultCode `json:"code"`
-	Message string                        `json:"message"`
+	// Code The result of the operation, for programs.
+	Code RotateWebhookSecretResultCode `json:"code"`
 
-	// PreviousSecretUntil RFC 3339 UTC; until then the secret before it signs too.
-	PreviousSecretUntil string `json:"previousSecretUntil"`
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
-	// Secret It is not shown again.
+	// PreviousSecretUntil Time until which deliveries are signed with the previous secret too; RFC 3339, UTC.
+	PreviousSecretUntil time.Time `json:"previousSecretUntil"`
+
+	// Secret The new key of the signatures. No other response contains it.
 	Secret string `json:"secret"`
 }
 
-// RotateWebhookSecretResultCode defines model for RotateWebhookSecretResult.Code.
+// RotateWebhookSecretResultCode The result of the operation, for programs.
 type RotateWebhookSecretResultCode string
 
 // Session Session is a sign-in of a user on a device.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000024","ipAddress":"127.0.0.1","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
-	CreatedAt string `json:"createdAt"`
+	CreatedAt time.Time `json:"createdAt"`
 
 	// Current True for the session that the request was made in.
 	Current bool `json:"current"`
 
 	// ExpiresAt Time at which the session ends unless it is refreshed, RFC 3339 in UTC. Each refresh extends it.
-	ExpiresAt string `json:"expiresAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
 	// IpAddress Address of the client at the sign-in; empty if unknown.
 	IpAddress string `json:"ipAddress"`
 
 	// LastUsedAt Time at which the last token of the session was issued, RFC 3339 in UTC.
-	LastUsedAt string `json:"lastUsedAt"`
+	LastUsedAt time.Time `json:"lastUsedAt"`
 
 	// UserAgent User-Agent header of the sign-in, at most 255 characters.
 	UserAgent string `json:"userAgent"`
 }
 
-// ShareBudgetRequest defines model for ShareBudgetRequest.
+// ShareBudgetRequest Example: {"email":"grace@example.com","role":"editor","sharePercent":50}
 type ShareBudgetRequest struct {
+	// Email E-mail of a user, in any letter case.
 	Email string `json:"email"`
 
-	// Role viewer (default) or editor.
-	Role         *string      `json:"role,omitempty"`
+	// Role A viewer reads the budget. An editor may also change it. Default viewer.
+	Role *ShareBudgetRequestRole `json:"role,omitempty"`
+
+	// SharePercent The member's share in percent, more than 0 and at most 100, with at most two decimals. The total of all shares is at most 100.
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 }
 
-// ShareBudgetResult defines model for ShareBudgetResult.
+// ShareBudgetRequestRole A viewer reads the budget. An editor may also change it. Default viewer.
+type ShareBudgetRequestRole string
+
+// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
 type ShareBudgetResult struct {
+	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
-	Member  Member `json:"member"`
+	//
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000012","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000013","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000013","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member Member `json:"member"`
+
+	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 }
 
-// ShareBudgetResultCode defines model for ShareBudgetResult.Code.
+// ShareBudgetResultCode The result of the operation, for programs.
 type ShareBudgetResultCode string
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
+//
+// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":20.5,"income":0,"name":"Food","percentage":100},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 type Summary struct {
 	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
@@ -2133,7 +3555,7 @@ type Summary struct {
 	ByWallet []WalletTotals `json:"byWallet"`
 
 	// From First day, YYYY-MM-DD.
-	From string `json:"from"`
+	From openapi_types.Date `json:"from"`
 
 	// LargestExpenses The five largest expenses of the window in each currency, by currency. At most 200: with more than 40 currencies, each has an equal share.
 	LargestExpenses []Transaction `json:"largestExpenses"`
@@ -2145,7 +3567,7 @@ type Summary struct {
 	RecentTransactions []Transaction `json:"recentTransactions"`
 
 	// To Last day, YYYY-MM-DD.
-	To string `json:"to"`
+	To openapi_types.Date `json:"to"`
 
 	// Totals One row per currency.
 	Totals []Totals `json:"totals"`
@@ -2157,19 +3579,26 @@ type Summary struct {
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
-// TestWebhookResult defines model for TestWebhookResult.
+// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000021","id":"0199f0c5-0000-7000-8000-000000000022","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000020"},"message":"Webhook test created"}
 type TestWebhookResult struct {
+	// Code The result of the operation, for programs.
 	Code TestWebhookResultCode `json:"code"`
 
-	// Delivery WebhookDelivery is one event on its way to one webhook.
+	// Delivery WebhookDelivery is the delivery of one event to one webhook.
+	//
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000021","id":"0199f0c5-0000-7000-8000-000000000022","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000020"}
 	Delivery WebhookDelivery `json:"delivery"`
-	Message  string          `json:"message"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// TestWebhookResultCode defines model for TestWebhookResult.Code.
+// TestWebhookResultCode The result of the operation, for programs.
 type TestWebhookResultCode string
 
 // Totals Totals contains the totals of a window in one currency, in the major unit.
+//
+// Example: {"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}
 type Totals struct {
 	// Balance Sum of the balances of the user's wallets in this currency at the end of the window. In previous: at the end of the previous window.
 	Balance json.Number `json:"balance"`
@@ -2191,104 +3620,149 @@ type Totals struct {
 }
 
 // Transaction Transaction is an income or an expense in a wallet.
+//
+// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
-	Amount     json.Number `json:"amount"`
-	CategoryId string      `json:"categoryId"`
+	Amount json.Number `json:"amount"`
 
-	// CreatedAt RFC 3339, UTC.
-	CreatedAt string `json:"createdAt"`
+	// CategoryId Id of the category.
+	CategoryId openapi_types.UUID `json:"categoryId"`
+
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
 
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
 
 	// Date Time of the transaction; RFC 3339, UTC.
-	Date string `json:"date"`
+	Date time.Time `json:"date"`
 
 	// Description Up to 1000 characters.
 	Description string `json:"description"`
 
 	// Id UUID, version 7.
-	Id string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
 
 	// ReceiptId Id of the receipt from which the transaction was created. Absent for other transactions.
-	ReceiptId *string `json:"receiptId,omitempty"`
+	ReceiptId *openapi_types.UUID `json:"receiptId,omitempty"`
 
 	// Type expense or income.
-	Type string `json:"type"`
+	Type TransactionType `json:"type"`
 
-	// UpdatedAt RFC 3339, UTC.
-	UpdatedAt string `json:"updatedAt"`
-	WalletId  string `json:"walletId"`
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+
+	// WalletId Id of the wallet.
+	WalletId openapi_types.UUID `json:"walletId"`
 }
 
+// TransactionType expense or income.
+type TransactionType string
+
 // TransactionPreview Transaction is an income or an expense in a wallet.
+//
+// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type TransactionPreview struct {
 	// Amount In the major unit of the currency; negative for an expense.
-	Amount     json.Number `json:"amount"`
-	CategoryId string      `json:"categoryId"`
+	Amount json.Number `json:"amount"`
+
+	// CategoryId Id of the category.
+	CategoryId openapi_types.UUID `json:"categoryId"`
 
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
 
 	// Date Time of the transaction; RFC 3339, UTC.
-	Date string `json:"date"`
+	Date time.Time `json:"date"`
 
 	// Description Up to 1000 characters.
 	Description string `json:"description"`
 
 	// Type expense or income.
-	Type     string `json:"type"`
-	WalletId string `json:"walletId"`
+	Type TransactionPreviewType `json:"type"`
+
+	// WalletId Id of the wallet.
+	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// UpdateBudgetRequest defines model for UpdateBudgetRequest.
+// TransactionPreviewType expense or income.
+type TransactionPreviewType string
+
+// UpdateBudgetRequest Example: {"limit":350}
 type UpdateBudgetRequest struct {
-	// AlertThresholds Replaces the list; absent: unchanged.
+	// AlertThresholds At most 10 percentages of the limit, 1 to 1000. The list replaces the previous one; empty for no alerts.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
 
-	// CategoryIds Replaces the list; absent: unchanged.
-	CategoryIds *[]string `json:"categoryIds,omitempty"`
-	Currency    *string   `json:"currency,omitempty"`
+	// CategoryIds Ids of the owner's categories, at least one. The list replaces the previous one.
+	CategoryIds *[]openapi_types.UUID `json:"categoryIds,omitempty"`
 
-	// EndDate Empty or null removes it.
-	EndDate   *string      `json:"endDate,omitempty"`
-	Limit     *json.Number `json:"limit,omitempty"`
-	Name      *string      `json:"name,omitempty"`
-	Period    *string      `json:"period,omitempty"`
-	StartDate *string      `json:"startDate,omitempty"`
-	WalletId  *string      `json:"walletId,omitempty"`
+	// Currency ISO 4217 code, in upper or lower case.
+	Currency *string `json:"currency,omitempty"`
+
+	// EndDate Last day of the budget, YYYY-MM-DD. null or an empty string removes it.
+	EndDate *string `json:"endDate,omitempty"`
+
+	// Limit Limit of each window, in the major unit; more than 0.
+	Limit *json.Number `json:"limit,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
+
+	// Period Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
+	Period *UpdateBudgetRequestPeriod `json:"period,omitempty"`
+
+	// StartDate First day of the first window, YYYY-MM-DD.
+	StartDate *openapi_types.Date `json:"startDate,omitempty"`
+
+	// WalletId Id of one of the owner's wallets.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// UpdateBudgetResult defines model for UpdateBudgetResult.
+// UpdateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
+type UpdateBudgetRequestPeriod string
+
+// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
 type UpdateBudgetResult struct {
-	// Budget Budget is a limit on spending, renewed in every window of its period.
-	Budget  Budget                 `json:"budget"`
-	Code    UpdateBudgetResultCode `json:"code"`
-	Message string                 `json:"message"`
+	// Budget Budget is a limit on spending, which is renewed in every window of its period.
+	//
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000012","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	Budget Budget `json:"budget"`
+
+	// Code The result of the operation, for programs.
+	Code UpdateBudgetResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// UpdateBudgetResultCode defines model for UpdateBudgetResult.Code.
+// UpdateBudgetResultCode The result of the operation, for programs.
 type UpdateBudgetResultCode string
 
-// UpdateCategoryRequest defines model for UpdateCategoryRequest.
+// UpdateCategoryRequest Example: {"name":"Food"}
 type UpdateCategoryRequest struct {
 	// Name 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateCategoryResult defines model for UpdateCategoryResult.
+// UpdateCategoryResult Example: {"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_UPDATED","message":"Category updated"}
 type UpdateCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
-	Category Category                 `json:"category"`
-	Code     UpdateCategoryResultCode `json:"code"`
-	Message  string                   `json:"message"`
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+	Category Category `json:"category"`
+
+	// Code The result of the operation, for programs.
+	Code UpdateCategoryResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 }
 
-// UpdateCategoryResultCode defines model for UpdateCategoryResult.Code.
+// UpdateCategoryResultCode The result of the operation, for programs.
 type UpdateCategoryResultCode string
 
-// UpdateMeRequest defines model for UpdateMeRequest.
+// UpdateMeRequest Example: {"name":"Ada Lovelace"}
 type UpdateMeRequest struct {
 	// CurrentPassword Required if email is a new e-mail, at most 128 characters.
 	CurrentPassword *string `json:"currentPassword,omitempty"`
@@ -2300,60 +3774,74 @@ type UpdateMeRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateMeResult defines model for UpdateMeResult.
+// UpdateMeResult Example: {"code":"USER_UPDATED","message":"User updated","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada Lovelace"}}
 type UpdateMeResult struct {
-	Code    UpdateMeResultCode `json:"code"`
-	Message string             `json:"message"`
+	// Code The result of the operation, for programs.
+	Code UpdateMeResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
 }
 
-// UpdateMeResultCode defines model for UpdateMeResult.Code.
+// UpdateMeResultCode The result of the operation, for programs.
 type UpdateMeResultCode string
 
-// UpdateNotificationRequest defines model for UpdateNotificationRequest.
+// UpdateNotificationRequest Example: {"read":true}
 type UpdateNotificationRequest struct {
+	// Read true marks it as read, false as unread.
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResult defines model for UpdateNotificationResult.
+// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000014","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
 type UpdateNotificationResult struct {
-	Code    UpdateNotificationResultCode `json:"code"`
-	Message string                       `json:"message"`
+	// Code The result of the operation, for programs.
+	Code UpdateNotificationResultCode `json:"code"`
 
-	// Notification Notification is an event that its user should not miss.
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Notification Notification is a stored event that the user should not miss.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000012","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000013","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000014","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
-// UpdateNotificationResultCode defines model for UpdateNotificationResult.Code.
+// UpdateNotificationResultCode The result of the operation, for programs.
 type UpdateNotificationResultCode string
 
-// UpdateNotificationsRequest defines model for UpdateNotificationsRequest.
+// UpdateNotificationsRequest Example: {"read":true}
 type UpdateNotificationsRequest struct {
 	// Read Must be true.
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationsResult defines model for UpdateNotificationsResult.
+// UpdateNotificationsResult Example: {"code":"NOTIFICATIONS_UPDATED","message":"Notifications updated","updatedCount":0}
 type UpdateNotificationsResult struct {
-	Code    UpdateNotificationsResultCode `json:"code"`
-	Message string                        `json:"message"`
+	// Code The result of the operation, for programs.
+	Code UpdateNotificationsResultCode `json:"code"`
 
-	// UpdatedCount The number of notifications that were unread.
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// UpdatedCount Number of notifications that were unread.
 	UpdatedCount int64 `json:"updatedCount"`
 }
 
-// UpdateNotificationsResultCode defines model for UpdateNotificationsResult.Code.
+// UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
 
-// UpdateTransactionRequest defines model for UpdateTransactionRequest.
+// UpdateTransactionRequest Example: {"amount":12.5,"description":"Lunch with Grace"}
 type UpdateTransactionRequest struct {
 	// Amount Positive, in the major unit. Without type, the sign does not change. Required with another currency.
 	Amount *json.Number `json:"amount,omitempty"`
 
 	// CategoryId Id of one of the user's categories.
-	CategoryId *string `json:"categoryId,omitempty"`
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted.
 	Currency *string `json:"currency,omitempty"`
@@ -2365,25 +3853,33 @@ type UpdateTransactionRequest struct {
 	Description *string `json:"description,omitempty"`
 
 	// Type expense or income.
-	Type *string `json:"type,omitempty"`
+	Type *UpdateTransactionRequestType `json:"type,omitempty"`
 
 	// WalletId Id of one of the user's wallets.
-	WalletId *string `json:"walletId,omitempty"`
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// UpdateTransactionResult defines model for UpdateTransactionResult.
+// UpdateTransactionRequestType expense or income.
+type UpdateTransactionRequestType string
+
+// UpdateTransactionResult Example: {"code":"TRANSACTION_UPDATED","message":"Transaction updated","transaction":{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type UpdateTransactionResult struct {
-	Code    UpdateTransactionResultCode `json:"code"`
-	Message string                      `json:"message"`
+	// Code The result of the operation, for programs.
+	Code UpdateTransactionResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Transaction Transaction is an income or an expense in a wallet.
+	//
+	// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Bread","id":"0199f0c5-0000-7000-8000-000000000010","receiptId":"0199f0c5-0000-7000-8000-000000000009","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
-// UpdateTransactionResultCode defines model for UpdateTransactionResult.Code.
+// UpdateTransactionResultCode The result of the operation, for programs.
 type UpdateTransactionResultCode string
 
-// UpdateWalletRequest defines model for UpdateWalletRequest.
+// UpdateWalletRequest Example: {"name":"Pocket money"}
 type UpdateWalletRequest struct {
 	// Archived true archives the wallet, false restores it.
 	Archived *bool `json:"archived,omitempty"`
@@ -2392,57 +3888,75 @@ type UpdateWalletRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateWalletResult defines model for UpdateWalletResult.
+// UpdateWalletResult Example: {"code":"WALLET_UPDATED","message":"Wallet updated","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type UpdateWalletResult struct {
-	Code    UpdateWalletResultCode `json:"code"`
-	Message string                 `json:"message"`
+	// Code The result of the operation, for programs.
+	Code UpdateWalletResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
 
 	// Wallet Wallet holds money in one or more currencies.
+	//
+	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
-// UpdateWalletResultCode defines model for UpdateWalletResult.Code.
+// UpdateWalletResultCode The result of the operation, for programs.
 type UpdateWalletResultCode string
 
-// UpdateWebhookRequest defines model for UpdateWebhookRequest.
+// UpdateWebhookRequest Example: {"enabled":false}
 type UpdateWebhookRequest struct {
-	// Description At most 1000 characters.
+	// Description The user's note, at most 1000 characters.
 	Description *string `json:"description,omitempty"`
-	Enabled     *bool   `json:"enabled,omitempty"`
 
-	// Events Replaces the list; absent: unchanged.
+	// Enabled false stops the deliveries, true continues them.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Events Types of the events to send, at most 50. The list replaces the previous one; empty for all events.
 	Events *[]string `json:"events,omitempty"`
-	Url    *string   `json:"url,omitempty"`
+
+	// Url https URL of a public address, without user and fragment, at most 2048 characters.
+	Url *string `json:"url,omitempty"`
 }
 
-// UpdateWebhookResult defines model for UpdateWebhookResult.
+// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type UpdateWebhookResult struct {
-	Code    UpdateWebhookResultCode `json:"code"`
-	Message string                  `json:"message"`
+	// Code The result of the operation, for programs.
+	Code UpdateWebhookResultCode `json:"code"`
 
-	// Webhook Webhook is an address that a user's events are sent to.
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Webhook Webhook is an address to which a user's events are sent.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
-// UpdateWebhookResultCode defines model for UpdateWebhookResult.Code.
+// UpdateWebhookResultCode The result of the operation, for programs.
 type UpdateWebhookResultCode string
 
 // User User is a person with an account.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 type User struct {
 	// CreatedAt Time of the registration, RFC 3339 in UTC.
-	CreatedAt string `json:"createdAt"`
+	CreatedAt time.Time `json:"createdAt"`
 
 	// Email In lower case; unique among all users.
 	Email string `json:"email"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
 
 // Wallet Wallet holds money in one or more currencies.
+//
+// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
 type Wallet struct {
 	// Archived Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `json:"archived"`
@@ -2453,14 +3967,14 @@ type Wallet struct {
 	// Balances Current balances: the wallet's own currency first, and then each other currency with a balance other than 0.
 	Balances []Balance `json:"balances"`
 
-	// CreatedAt RFC 3339, UTC.
-	CreatedAt string `json:"createdAt"`
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
 
 	// Currency ISO 4217 code of the wallet's own currency.
 	Currency string `json:"currency"`
 
 	// Id UUID, version 7.
-	Id string `json:"id"`
+	Id openapi_types.UUID `json:"id"`
 
 	// InitialBalance Opening balance, in the wallet's own currency.
 	InitialBalance json.Number `json:"initialBalance"`
@@ -2469,10 +3983,12 @@ type Wallet struct {
 	Name string `json:"name"`
 
 	// UpdatedAt Time of the last change of name or archived; RFC 3339, UTC.
-	UpdatedAt string `json:"updatedAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 // WalletTotals WalletTotals contains the totals of one wallet in one currency, in the major unit.
+//
+// Example: {"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type WalletTotals struct {
 	// Balance Balance at the end of the window.
 	Balance json.Number `json:"balance"`
@@ -2490,85 +4006,107 @@ type WalletTotals struct {
 	Name string `json:"name"`
 
 	// Net income - expense.
-	Net      json.Number `json:"net"`
-	WalletId string      `json:"walletId"`
+	Net json.Number `json:"net"`
+
+	// WalletId Id of the wallet.
+	WalletId openapi_types.UUID `json:"walletId"`
 }
 
 // Warning Warning is a value that a person should check.
+//
+// Example: {"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}
 type Warning struct {
 	// Code DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
-	Code string `json:"code"`
+	Code WarningCode `json:"code"`
 
 	// Message Explanation in English for people.
 	Message string `json:"message"`
 
 	// ReceiptId Id of the earlier receipt. Only with DUPLICATE_OF.
-	ReceiptId *string `json:"receiptId,omitempty"`
+	ReceiptId *openapi_types.UUID `json:"receiptId,omitempty"`
 }
 
-// Webhook Webhook is an address that a user's events are sent to.
-type Webhook struct {
-	// CreatedAt RFC 3339 UTC.
-	CreatedAt string `json:"createdAt"`
+// WarningCode DATE_ASSUMED, DATE_AMBIGUOUS, CURRENCY_ASSUMED, DUPLICATE_OF, LINES_NOT_RECONCILED or PAGES_SKIPPED.
+type WarningCode string
 
-	// Description For its user; empty when it has none.
+// Webhook Webhook is an address to which a user's events are sent.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000020","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+type Webhook struct {
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Description The user's note, empty by default.
 	Description string `json:"description"`
 
-	// DisabledReason Why Coffer switched it off: gone, for an address that answered 410, or failing, for one that nothing got through to in five days.
-	DisabledReason *string `json:"disabledReason,omitempty"`
+	// DisabledReason Reason why Coffer disabled the webhook: gone if the address answered 410, failing if no delivery succeeded in five days. Absent if Coffer did not disable it.
+	DisabledReason *WebhookDisabledReason `json:"disabledReason,omitempty"`
 
-	// Enabled False: nothing is sent.
+	// Enabled If it is false, nothing is sent.
 	Enabled bool `json:"enabled"`
 
-	// Events Types of events, with * for any one part, as budget.v1.*.*; empty: all.
+	// Events Types of the events to send. A * stands for any one component, for example budget.v1.*.*. If the list is empty, all events are sent.
 	Events []string `json:"events"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
-	// UpdatedAt RFC 3339 UTC.
-	UpdatedAt string `json:"updatedAt"`
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Url https.
+	// Url https URL of the receiving server.
 	Url string `json:"url"`
 }
 
-// WebhookDelivery WebhookDelivery is one event on its way to one webhook.
+// WebhookDisabledReason Reason why Coffer disabled the webhook: gone if the address answered 410, failing if no delivery succeeded in five days. Absent if Coffer did not disable it.
+type WebhookDisabledReason string
+
+// WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
+//
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000021","id":"0199f0c5-0000-7000-8000-000000000022","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000020"}
 type WebhookDelivery struct {
-	// Attempts How often it was tried.
+	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
 
-	// CreatedAt RFC 3339 UTC.
-	CreatedAt string `json:"createdAt"`
+	// CreatedAt Time at which the event was queued; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
 
-	// DurationMs How long the last try took, in milliseconds.
+	// DurationMs Duration of the last attempt in milliseconds. Absent before the first one.
 	DurationMs *int32 `json:"durationMs,omitempty"`
 
-	// Error Why the last try failed: address_not_public, dns, connect, tls, timeout, redirect, status or broken.
-	Error *string `json:"error,omitempty"`
+	// Error Reason why the last attempt failed: the address is not public, DNS, connection or TLS failed, the server took too long, redirected, answered with another status than 2xx, or the request could not be created (broken). Absent after a success.
+	Error *WebhookDeliveryError `json:"error,omitempty"`
 
-	// EventId The event's id, by which a receiver drops repeats.
-	EventId string `json:"eventId"`
+	// EventId Id of the event. Receivers use it to recognize repetitions.
+	EventId openapi_types.UUID `json:"eventId"`
 
-	// Id UUIDv7.
-	Id string `json:"id"`
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
 
-	// LastAttemptAt RFC 3339 UTC.
-	LastAttemptAt *string `json:"lastAttemptAt,omitempty"`
+	// LastAttemptAt Time of the last attempt; RFC 3339, UTC. Absent before the first one.
+	LastAttemptAt *time.Time `json:"lastAttemptAt,omitempty"`
 
-	// NextAttemptAt RFC 3339 UTC; only of pending ones.
-	NextAttemptAt *string `json:"nextAttemptAt,omitempty"`
+	// NextAttemptAt Time of the next attempt; RFC 3339, UTC. Only for a pending delivery.
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// ResponseStatus HTTP status of the last answer.
+	// ResponseStatus HTTP status of the last response. Absent if there was none.
 	ResponseStatus *int32 `json:"responseStatus,omitempty"`
 
-	// Status pending, delivered or failed.
-	Status string `json:"status"`
+	// Status pending until an attempt succeeds (delivered) or no attempt remains (failed).
+	Status WebhookDeliveryStatus `json:"status"`
 
-	// Type The event's type.
-	Type      string `json:"type"`
-	WebhookId string `json:"webhookId"`
+	// Type Type of the event, for example ledger.v1.transaction.created.
+	Type string `json:"type"`
+
+	// WebhookId Id of the webhook.
+	WebhookId openapi_types.UUID `json:"webhookId"`
 }
+
+// WebhookDeliveryError Reason why the last attempt failed: the address is not public, DNS, connection or TLS failed, the server took too long, redirected, answered with another status than 2xx, or the request could not be created (broken). Absent after a success.
+type WebhookDeliveryError string
+
+// WebhookDeliveryStatus pending until an attempt succeeds (delivered) or no attempt remains (failed).
+type WebhookDeliveryStatus string
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -2581,25 +4119,25 @@ type ListAuditParams struct {
 
 // LoginParams defines parameters for Login.
 type LoginParams struct {
-	// IdempotencyKey Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
-	// IfMatch ETag of the version that the change is based on. The change applies to any version if it is absent.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // RefreshParams defines parameters for Refresh.
 type RefreshParams struct {
-	// IdempotencyKey Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // RegisterParams defines parameters for Register.
 type RegisterParams struct {
-	// IdempotencyKey Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -2614,81 +4152,88 @@ type ListSessionsParams struct {
 
 // ListBudgetsParams defines parameters for ListBudgets.
 type ListBudgetsParams struct {
-	// Include "invited" adds the budgets of pending invitations, with the contents of the invitation only.
-	Include *string `form:"include,omitempty" json:"include,omitempty"`
+	// Include invited adds the budgets of pending invitations, with the contents of the invitation only.
+	Include *ListBudgetsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
-	// At Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
-	At *string `form:"at,omitempty" json:"at,omitempty"`
+	// At Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
+	At *openapi_types.Date `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListBudgetsParamsInclude defines parameters for ListBudgets.
+type ListBudgetsParamsInclude string
+
 // CreateBudgetParams defines parameters for CreateBudget.
 type CreateBudgetParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ShareBudgetParams defines parameters for ShareBudget.
 type ShareBudgetParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteBudgetParams defines parameters for DeleteBudget.
 type DeleteBudgetParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // GetBudgetParams defines parameters for GetBudget.
 type GetBudgetParams struct {
-	// At Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
-	At *string `form:"at,omitempty" json:"at,omitempty"`
+	// At Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
+	At *openapi_types.Date `form:"at,omitempty" json:"at,omitempty"`
 }
 
 // UpdateBudgetParams defines parameters for UpdateBudget.
 type UpdateBudgetParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ListCategoriesParams defines parameters for ListCategories.
 type ListCategoriesParams struct {
-	// Limit Maximum number of items, at least 1; default 50. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the previous page. Empty: the first page.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateCategoryParams defines parameters for CreateCategory.
 type CreateCategoryParams struct {
-	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteCategoryParams defines parameters for DeleteCategory.
 type DeleteCategoryParams struct {
 	// ReassignTo Id of the category into which this one is merged. Its transactions and budgets then use that category. Everything is changed in one database transaction.
-	ReassignTo *string `form:"reassignTo,omitempty" json:"reassignTo,omitempty"`
+	ReassignTo *openapi_types.UUID `form:"reassignTo,omitempty" json:"reassignTo,omitempty"`
 
-	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateCategoryParams defines parameters for UpdateCategory.
 type UpdateCategoryParams struct {
-	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -2706,28 +4251,28 @@ type GetSummaryParams struct {
 
 // StreamEventsParams defines parameters for StreamEvents.
 type StreamEventsParams struct {
-	// LastEventID The last position that was seen; what happened since comes first. Empty: from now on. Events are kept for 7 days.
+	// LastEventID Position of the last received event. The stream starts with the events after it. If it is absent, the stream starts with the next event. Events are kept for 7 days.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
 // ListInvitationsParams defines parameters for ListInvitations.
 type ListInvitationsParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListNotificationsParams defines parameters for ListNotifications.
 type ListNotificationsParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Read false lists only unread notifications, true only read ones; all when absent.
+	// Read false returns unread notifications only, true only read ones. By default all are returned.
 	Read *bool `form:"read,omitempty" json:"read,omitempty"`
 }
 
@@ -2740,13 +4285,13 @@ type GetReceiptImageParams struct {
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
 	// WalletId Transactions in any of these wallets; at most 100.
-	WalletId *[]string `form:"walletId,omitempty" json:"walletId,omitempty"`
+	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// CategoryId Transactions in any of these categories; at most 100.
-	CategoryId *[]string `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Type expense or income.
-	Type *string `form:"type,omitempty" json:"type,omitempty"`
+	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
@@ -2767,63 +4312,75 @@ type ListTransactionsParams struct {
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Sort -date (default; newest first), date, -amount (largest signed amount first) or amount.
-	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+	Sort *ListTransactionsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Limit Maximum number of items, at least 1; default 50. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the previous page, with the same filters and sort. Empty: the first page.
+	// Cursor nextCursor of the previous page, with the same filters and sort. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListTransactionsParamsType defines parameters for ListTransactions.
+type ListTransactionsParamsType string
+
+// ListTransactionsParamsSort defines parameters for ListTransactions.
+type ListTransactionsParamsSort string
+
 // CreateTransactionParams defines parameters for CreateTransaction.
 type CreateTransactionParams struct {
-	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsParams defines parameters for CreateTransactions.
 type CreateTransactionsParams struct {
-	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsFromReceiptParams defines parameters for CreateTransactionsFromReceipt.
 type CreateTransactionsFromReceiptParams struct {
 	// Mode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
-	Mode *string `form:"mode,omitempty" json:"mode,omitempty"`
+	Mode *CreateTransactionsFromReceiptParamsMode `form:"mode,omitempty" json:"mode,omitempty"`
 
 	// DryRun true recognizes the receipt and creates nothing. Default false.
 	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
 	// OnDuplicate create (default) or reject, for a file that the user has uploaded before.
-	OnDuplicate *string `form:"onDuplicate,omitempty" json:"onDuplicate,omitempty"`
+	OnDuplicate *CreateTransactionsFromReceiptParamsOnDuplicate `form:"onDuplicate,omitempty" json:"onDuplicate,omitempty"`
 
 	// KeepImage true stores images of the pages as long as the receipt. Default false. For a text file no image is stored.
 	KeepImage *bool `form:"keepImage,omitempty" json:"keepImage,omitempty"`
 
-	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateTransactionsFromReceiptParamsMode defines parameters for CreateTransactionsFromReceipt.
+type CreateTransactionsFromReceiptParamsMode string
+
+// CreateTransactionsFromReceiptParamsOnDuplicate defines parameters for CreateTransactionsFromReceipt.
+type CreateTransactionsFromReceiptParamsOnDuplicate string
+
 // DeleteTransactionParams defines parameters for DeleteTransaction.
 type DeleteTransactionParams struct {
-	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateTransactionParams defines parameters for UpdateTransaction.
 type UpdateTransactionParams struct {
-	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ListWalletsParams defines parameters for ListWallets.
 type ListWalletsParams struct {
-	// Limit Maximum number of items, at least 1; default 50. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor nextCursor of the previous page. Empty: the first page.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Archived true returns archived wallets only, and false the others. By default all are returned.
@@ -2832,70 +4389,79 @@ type ListWalletsParams struct {
 
 // CreateWalletParams defines parameters for CreateWallet.
 type CreateWalletParams struct {
-	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWalletParams defines parameters for DeleteWallet.
 type DeleteWalletParams struct {
-	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateWalletParams defines parameters for UpdateWallet.
 type UpdateWalletParams struct {
-	// IfMatch ETag of the version that the change is based on. Empty: any version.
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
 type DeleteWebhookParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // UpdateWebhookParams defines parameters for UpdateWebhook.
 type UpdateWebhookParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
 type RotateWebhookSecretParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
 type TestWebhookParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Status pending, delivered or failed; all when absent.
-	Status *string `form:"status,omitempty" json:"status,omitempty"`
+	// Status Returns only deliveries with this status. By default all are returned.
+	Status *ListWebhookDeliveriesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor next_cursor of the page before.
+	// Cursor nextCursor of the previous page. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListWebhookDeliveriesParamsStatus defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParamsStatus string
+
 // RedeliverWebhookEventParams defines parameters for RedeliverWebhookEvent.
 type RedeliverWebhookEventParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3057,14 +4623,14 @@ type ClientInterface interface {
 
 	// ListAudit List audit
 	//
-	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
+	// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 	//
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// LoginWithBody Login
 	//
-	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3073,7 +4639,7 @@ type ClientInterface interface {
 
 	// Login Login
 	//
-	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3107,7 +4673,7 @@ type ClientInterface interface {
 
 	// UpdateMeWithBody Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3116,7 +4682,7 @@ type ClientInterface interface {
 
 	// UpdateMe Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3125,7 +4691,7 @@ type ClientInterface interface {
 
 	// ChangePasswordWithBody Change password
 	//
-	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3134,7 +4700,7 @@ type ClientInterface interface {
 
 	// ChangePassword Change password
 	//
-	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3143,7 +4709,7 @@ type ClientInterface interface {
 
 	// RefreshWithBody Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3152,7 +4718,7 @@ type ClientInterface interface {
 
 	// Refresh Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3161,7 +4727,7 @@ type ClientInterface interface {
 
 	// RegisterWithBody Register
 	//
-	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3170,7 +4736,7 @@ type ClientInterface interface {
 
 	// Register Register
 	//
-	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3179,28 +4745,28 @@ type ClientInterface interface {
 
 	// ListSessions List sessions
 	//
-	// Lists the user's live sessions, newest first.
+	// Returns a page of the user's live sessions, newest first.
 	//
 	// Corresponds with GET /api/v1/auth/sessions (the `ListSessions` operationId).
 	ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeSession Revoke session
 	//
-	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
+	// Ends one of the user's sessions. This may be the current one.
 	//
 	// Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
-	RevokeSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RevokeSession(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBudgets List budgets
 	//
-	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 	//
 	// Corresponds with GET /api/v1/budgets (the `ListBudgets` operationId).
 	ListBudgets(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateBudgetWithBody Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3209,7 +4775,7 @@ type ClientInterface interface {
 
 	// CreateBudget Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3218,85 +4784,85 @@ type ClientInterface interface {
 
 	// ListMembers List members
 	//
-	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
+	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-	ListMembers(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListMembers(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RemoveMember Remove member
 	//
-	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member. The owner may remove everybody, and a member may leave.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMember(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RemoveMember(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitationWithBody Respond to invitation
 	//
-	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBody(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitationWithBody(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitation Respond to invitation
 	//
-	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitation(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitation(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ShareBudgetWithBody Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithBody(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ShareBudgetWithBody(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ShareBudget Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudget(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ShareBudget(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteBudget Delete budget
 	//
-	// Owner only.
+	// Deletes a budget. Only its owner may do this.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-	DeleteBudget(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteBudget(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetBudget Get budget
 	//
-	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a budget with its members and progress, to its owner and members.
 	//
 	// Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-	GetBudget(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetBudget(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateBudgetWithBody Update budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+	// Changes the fields that the request contains. The owner and editors may do this.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithBody(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateBudgetWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateBudget Update budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+	// Changes the fields that the request contains. The owner and editors may do this.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudget(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateBudget(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCategories List categories
 	//
@@ -3307,7 +4873,7 @@ type ClientInterface interface {
 
 	// CreateCategoryWithBody Create category
 	//
-	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3316,7 +4882,7 @@ type ClientInterface interface {
 
 	// CreateCategory Create category
 	//
-	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3325,67 +4891,67 @@ type ClientInterface interface {
 
 	// DeleteCategory Delete category
 	//
-	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-	DeleteCategory(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteCategory(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCategory Get category
 	//
-	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
+	// Returns a category.
 	//
 	// Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-	GetCategory(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetCategory(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCategoryWithBody Update category
 	//
-	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithBody(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateCategoryWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCategory Update category
 	//
-	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategory(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateCategory(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSummary Get summary
 	//
-	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
+	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long.
 	//
 	// Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
 	GetSummary(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StreamEvents Stream events
 	//
-	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells. Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10 streams of one user at an instance.
+	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
 	//
 	// Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
 	StreamEvents(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListInvitations List invitations
 	//
-	// The acting user's pending invitations, newest first.
+	// Returns a page of the user's pending invitations, newest first.
 	//
 	// Corresponds with GET /api/v1/invitations (the `ListInvitations` operationId).
 	ListInvitations(ctx context.Context, params *ListInvitationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListNotifications List notifications
 	//
-	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Returns a page of the user's notifications: unread ones first, and then newest first.
 	//
 	// Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
 	ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateNotificationsWithBody Update notifications
 	//
-	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	// Marks all unread notifications of the user as read.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3394,7 +4960,7 @@ type ClientInterface interface {
 
 	// UpdateNotifications Update notifications
 	//
-	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	// Marks all unread notifications of the user as read.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3403,53 +4969,53 @@ type ClientInterface interface {
 
 	// DeleteNotification Delete notification
 	//
-	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Deletes a notification.
 	//
 	// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-	DeleteNotification(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteNotification(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateNotificationWithBody Update notification
 	//
-	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Marks a notification as read, or as unread again.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateNotificationWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateNotification Update notification
 	//
-	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Marks a notification as read, or as unread again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotification(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateNotification(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceipt Get receipt
 	//
-	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
+	// Returns a receipt as it was recognized.
 	//
 	// Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-	GetReceipt(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetReceipt(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceiptImage Get receipt image
 	//
-	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
+	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
-	GetReceiptImage(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List transactions
 	//
-	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile.
 	//
 	// Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
 	ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTransactionWithBody Create transaction
 	//
-	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3458,7 +5024,7 @@ type ClientInterface interface {
 
 	// CreateTransaction Create transaction
 	//
-	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3467,7 +5033,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsWithBody Create transactions
 	//
-	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3476,7 +5042,7 @@ type ClientInterface interface {
 
 	// CreateTransactions Create transactions
 	//
-	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3485,7 +5051,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3494,35 +5060,35 @@ type ClientInterface interface {
 
 	// DeleteTransaction Delete transaction
 	//
-	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
 	//
 	// Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
-	DeleteTransaction(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteTransaction(ctx context.Context, id openapi_types.UUID, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTransaction Get transaction
 	//
-	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
+	// Returns a transaction.
 	//
 	// Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
-	GetTransaction(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetTransaction(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTransactionWithBody Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-	UpdateTransactionWithBody(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateTransactionWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTransaction Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-	UpdateTransaction(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateTransaction(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWallets List wallets
 	//
@@ -3533,7 +5099,7 @@ type ClientInterface interface {
 
 	// CreateWalletWithBody Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3542,7 +5108,7 @@ type ClientInterface interface {
 
 	// CreateWallet Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3551,46 +5117,46 @@ type ClientInterface interface {
 
 	// DeleteWallet Delete wallet
 	//
-	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWallet(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWallet Get wallet
 	//
-	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
+	// Returns a wallet with its current balances.
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWallet(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWalletWithBody Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBody(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWallet Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWallet(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
-	// Newest first.
+	// Returns a page of the user's webhooks, newest first.
 	//
 	// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
 	ListWebhooks(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateWebhookWithBody Create webhook
 	//
-	// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+	// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3599,7 +5165,7 @@ type ClientInterface interface {
 
 	// CreateWebhook Create webhook
 	//
-	// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+	// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3608,96 +5174,96 @@ type ClientInterface interface {
 
 	// DeleteWebhook Delete webhook
 	//
-	// Takes its log of deliveries along. As GetWebhook.
+	// Deletes a webhook and its log of deliveries.
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-	DeleteWebhook(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteWebhook(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWebhook Get webhook
 	//
-	// INVALID_WEBHOOK_ID, WEBHOOK_NOT_FOUND.
+	// Returns a webhook, without its secret.
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-	GetWebhook(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWebhookWithBody Update webhook
 	//
-	// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+	// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithBody(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWebhook Update webhook
 	//
-	// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+	// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhook(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWebhook(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RotateWebhookSecretWithBody Rotate webhook secret
 	//
-	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+	// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithBody(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RotateWebhookSecretWithBody(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RotateWebhookSecret Rotate webhook secret
 	//
-	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+	// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecret(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RotateWebhookSecret(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestWebhookWithBody Test webhook
 	//
-	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithBody(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TestWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestWebhook Test webhook
 	//
-	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhook(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TestWebhook(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhookDeliveries List webhook deliveries
 	//
-	// The log of 30 days, newest first. As GetWebhook.
+	// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 	//
 	// Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-	ListWebhookDeliveries(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListWebhookDeliveries(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedeliverWebhookEventWithBody Redeliver webhook event
 	//
-	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+	// Delivers an event of the log again, with a new delivery id and the event's own id.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithBody(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedeliverWebhookEventWithBody(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedeliverWebhookEvent Redeliver webhook event
 	//
-	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+	// Delivers an event of the log again, with a new delivery id and the event's own id.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEvent(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedeliverWebhookEvent(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetKeySet Get key set
@@ -3719,7 +5285,7 @@ func (c *Client) GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (
 
 // ListAudit List audit
 //
-// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
+// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 //
 // Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3736,7 +5302,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 
 // LoginWithBody Login
 //
-// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3755,7 +5321,7 @@ func (c *Client) LoginWithBody(ctx context.Context, params *LoginParams, content
 
 // Login Login
 //
-// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3829,7 +5395,7 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 
 // UpdateMeWithBody Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3848,7 +5414,7 @@ func (c *Client) UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, c
 
 // UpdateMe Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3867,7 +5433,7 @@ func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body Upda
 
 // ChangePasswordWithBody Change password
 //
-// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3886,7 +5452,7 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 
 // ChangePassword Change password
 //
-// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3905,7 +5471,7 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 
 // RefreshWithBody Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3924,7 +5490,7 @@ func (c *Client) RefreshWithBody(ctx context.Context, params *RefreshParams, con
 
 // Refresh Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3943,7 +5509,7 @@ func (c *Client) Refresh(ctx context.Context, params *RefreshParams, body Refres
 
 // RegisterWithBody Register
 //
-// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3962,7 +5528,7 @@ func (c *Client) RegisterWithBody(ctx context.Context, params *RegisterParams, c
 
 // Register Register
 //
-// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3981,7 +5547,7 @@ func (c *Client) Register(ctx context.Context, params *RegisterParams, body Regi
 
 // ListSessions List sessions
 //
-// Lists the user's live sessions, newest first.
+// Returns a page of the user's live sessions, newest first.
 //
 // Corresponds with GET /api/v1/auth/sessions (the `ListSessions` operationId).
 func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3998,10 +5564,10 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 
 // RevokeSession Revoke session
 //
-// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
+// Ends one of the user's sessions. This may be the current one.
 //
 // Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
-func (c *Client) RevokeSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RevokeSession(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeSessionRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4015,7 +5581,7 @@ func (c *Client) RevokeSession(ctx context.Context, id string, reqEditors ...Req
 
 // ListBudgets List budgets
 //
-// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 //
 // Corresponds with GET /api/v1/budgets (the `ListBudgets` operationId).
 func (c *Client) ListBudgets(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4032,7 +5598,7 @@ func (c *Client) ListBudgets(ctx context.Context, params *ListBudgetsParams, req
 
 // CreateBudgetWithBody Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4051,7 +5617,7 @@ func (c *Client) CreateBudgetWithBody(ctx context.Context, params *CreateBudgetP
 
 // CreateBudget Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4070,10 +5636,10 @@ func (c *Client) CreateBudget(ctx context.Context, params *CreateBudgetParams, b
 
 // ListMembers List members
 //
-// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
+// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-func (c *Client) ListMembers(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListMembers(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListMembersRequest(c.Server, budgetId, params)
 	if err != nil {
 		return nil, err
@@ -4087,10 +5653,10 @@ func (c *Client) ListMembers(ctx context.Context, budgetId string, params *ListM
 
 // RemoveMember Remove member
 //
-// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
+// Removes a member. The owner may remove everybody, and a member may leave.
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *Client) RemoveMember(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RemoveMember(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRemoveMemberRequest(c.Server, budgetId, memberId)
 	if err != nil {
 		return nil, err
@@ -4104,12 +5670,12 @@ func (c *Client) RemoveMember(ctx context.Context, budgetId string, memberId str
 
 // RespondToInvitationWithBody Respond to invitation
 //
-// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRespondToInvitationRequestWithBody(c.Server, budgetId, memberId, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4123,12 +5689,12 @@ func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId strin
 
 // RespondToInvitation Respond to invitation
 //
-// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitation(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RespondToInvitation(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRespondToInvitationRequest(c.Server, budgetId, memberId, body)
 	if err != nil {
 		return nil, err
@@ -4142,12 +5708,12 @@ func (c *Client) RespondToInvitation(ctx context.Context, budgetId string, membe
 
 // ShareBudgetWithBody Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewShareBudgetRequestWithBody(c.Server, budgetId, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4161,12 +5727,12 @@ func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId string, param
 
 // ShareBudget Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *Client) ShareBudget(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ShareBudget(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewShareBudgetRequest(c.Server, budgetId, params, body)
 	if err != nil {
 		return nil, err
@@ -4180,10 +5746,10 @@ func (c *Client) ShareBudget(ctx context.Context, budgetId string, params *Share
 
 // DeleteBudget Delete budget
 //
-// Owner only.
+// Deletes a budget. Only its owner may do this.
 //
 // Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-func (c *Client) DeleteBudget(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteBudget(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteBudgetRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4197,10 +5763,10 @@ func (c *Client) DeleteBudget(ctx context.Context, id string, params *DeleteBudg
 
 // GetBudget Get budget
 //
-// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+// Returns a budget with its members and progress, to its owner and members.
 //
 // Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-func (c *Client) GetBudget(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetBudget(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetBudgetRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4214,12 +5780,12 @@ func (c *Client) GetBudget(ctx context.Context, id string, params *GetBudgetPara
 
 // UpdateBudgetWithBody Update budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+// Changes the fields that the request contains. The owner and editors may do this.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *Client) UpdateBudgetWithBody(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateBudgetWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateBudgetRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4233,12 +5799,12 @@ func (c *Client) UpdateBudgetWithBody(ctx context.Context, id string, params *Up
 
 // UpdateBudget Update budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+// Changes the fields that the request contains. The owner and editors may do this.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *Client) UpdateBudget(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateBudget(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateBudgetRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -4269,7 +5835,7 @@ func (c *Client) ListCategories(ctx context.Context, params *ListCategoriesParam
 
 // CreateCategoryWithBody Create category
 //
-// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4288,7 +5854,7 @@ func (c *Client) CreateCategoryWithBody(ctx context.Context, params *CreateCateg
 
 // CreateCategory Create category
 //
-// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4307,10 +5873,10 @@ func (c *Client) CreateCategory(ctx context.Context, params *CreateCategoryParam
 
 // DeleteCategory Delete category
 //
-// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
+// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-func (c *Client) DeleteCategory(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteCategory(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteCategoryRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4324,10 +5890,10 @@ func (c *Client) DeleteCategory(ctx context.Context, id string, params *DeleteCa
 
 // GetCategory Get category
 //
-// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
+// Returns a category.
 //
 // Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-func (c *Client) GetCategory(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetCategory(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCategoryRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4341,12 +5907,12 @@ func (c *Client) GetCategory(ctx context.Context, id string, reqEditors ...Reque
 
 // UpdateCategoryWithBody Update category
 //
-// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *Client) UpdateCategoryWithBody(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateCategoryWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateCategoryRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4360,12 +5926,12 @@ func (c *Client) UpdateCategoryWithBody(ctx context.Context, id string, params *
 
 // UpdateCategory Update category
 //
-// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *Client) UpdateCategory(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateCategory(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateCategoryRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -4379,7 +5945,7 @@ func (c *Client) UpdateCategory(ctx context.Context, id string, params *UpdateCa
 
 // GetSummary Get summary
 //
-// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
+// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long.
 //
 // Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
 func (c *Client) GetSummary(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4396,7 +5962,7 @@ func (c *Client) GetSummary(ctx context.Context, params *GetSummaryParams, reqEd
 
 // StreamEvents Stream events
 //
-// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells. Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10 streams of one user at an instance.
+// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
 //
 // Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
 func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4413,7 +5979,7 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 
 // ListInvitations List invitations
 //
-// The acting user's pending invitations, newest first.
+// Returns a page of the user's pending invitations, newest first.
 //
 // Corresponds with GET /api/v1/invitations (the `ListInvitations` operationId).
 func (c *Client) ListInvitations(ctx context.Context, params *ListInvitationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4430,7 +5996,7 @@ func (c *Client) ListInvitations(ctx context.Context, params *ListInvitationsPar
 
 // ListNotifications List notifications
 //
-// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+// Returns a page of the user's notifications: unread ones first, and then newest first.
 //
 // Corresponds with GET /api/v1/notifications (the `ListNotifications` operationId).
 func (c *Client) ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4447,7 +6013,7 @@ func (c *Client) ListNotifications(ctx context.Context, params *ListNotification
 
 // UpdateNotificationsWithBody Update notifications
 //
-// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+// Marks all unread notifications of the user as read.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4466,7 +6032,7 @@ func (c *Client) UpdateNotificationsWithBody(ctx context.Context, contentType st
 
 // UpdateNotifications Update notifications
 //
-// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+// Marks all unread notifications of the user as read.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4485,10 +6051,10 @@ func (c *Client) UpdateNotifications(ctx context.Context, body UpdateNotificatio
 
 // DeleteNotification Delete notification
 //
-// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+// Deletes a notification.
 //
 // Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-func (c *Client) DeleteNotification(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteNotification(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteNotificationRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4502,12 +6068,12 @@ func (c *Client) DeleteNotification(ctx context.Context, id string, reqEditors .
 
 // UpdateNotificationWithBody Update notification
 //
-// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+// Marks a notification as read, or as unread again.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *Client) UpdateNotificationWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateNotificationWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateNotificationRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4521,12 +6087,12 @@ func (c *Client) UpdateNotificationWithBody(ctx context.Context, id string, cont
 
 // UpdateNotification Update notification
 //
-// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+// Marks a notification as read, or as unread again.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *Client) UpdateNotification(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateNotification(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateNotificationRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
@@ -4540,10 +6106,10 @@ func (c *Client) UpdateNotification(ctx context.Context, id string, body UpdateN
 
 // GetReceipt Get receipt
 //
-// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
+// Returns a receipt as it was recognized.
 //
 // Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-func (c *Client) GetReceipt(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetReceipt(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4557,10 +6123,10 @@ func (c *Client) GetReceipt(ctx context.Context, id string, reqEditors ...Reques
 
 // GetReceiptImage Get receipt image
 //
-// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
+// Returns the image of one page of a receipt that was uploaded with keepImage.
 //
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
-func (c *Client) GetReceiptImage(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptImageRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4574,7 +6140,7 @@ func (c *Client) GetReceiptImage(ctx context.Context, id string, params *GetRece
 
 // ListTransactions List transactions
 //
-// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile.
 //
 // Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
 func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4591,7 +6157,7 @@ func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsP
 
 // CreateTransactionWithBody Create transaction
 //
-// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4610,7 +6176,7 @@ func (c *Client) CreateTransactionWithBody(ctx context.Context, params *CreateTr
 
 // CreateTransaction Create transaction
 //
-// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4629,7 +6195,7 @@ func (c *Client) CreateTransaction(ctx context.Context, params *CreateTransactio
 
 // CreateTransactionsWithBody Create transactions
 //
-// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4648,7 +6214,7 @@ func (c *Client) CreateTransactionsWithBody(ctx context.Context, params *CreateT
 
 // CreateTransactions Create transactions
 //
-// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4667,7 +6233,7 @@ func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransacti
 
 // CreateTransactionsFromReceiptWithBody Create transactions from receipt
 //
-// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4686,10 +6252,10 @@ func (c *Client) CreateTransactionsFromReceiptWithBody(ctx context.Context, para
 
 // DeleteTransaction Delete transaction
 //
-// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
+// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
 //
 // Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
-func (c *Client) DeleteTransaction(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteTransaction(ctx context.Context, id openapi_types.UUID, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteTransactionRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4703,10 +6269,10 @@ func (c *Client) DeleteTransaction(ctx context.Context, id string, params *Delet
 
 // GetTransaction Get transaction
 //
-// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
+// Returns a transaction.
 //
 // Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
-func (c *Client) GetTransaction(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetTransaction(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTransactionRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4720,12 +6286,12 @@ func (c *Client) GetTransaction(ctx context.Context, id string, reqEditors ...Re
 
 // UpdateTransactionWithBody Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-func (c *Client) UpdateTransactionWithBody(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateTransactionWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateTransactionRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4739,12 +6305,12 @@ func (c *Client) UpdateTransactionWithBody(ctx context.Context, id string, param
 
 // UpdateTransaction Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-func (c *Client) UpdateTransaction(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateTransaction(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateTransactionRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -4775,7 +6341,7 @@ func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, req
 
 // CreateWalletWithBody Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4794,7 +6360,7 @@ func (c *Client) CreateWalletWithBody(ctx context.Context, params *CreateWalletP
 
 // CreateWallet Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4813,10 +6379,10 @@ func (c *Client) CreateWallet(ctx context.Context, params *CreateWalletParams, b
 
 // DeleteWallet Delete wallet
 //
-// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
+// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *Client) DeleteWallet(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteWalletRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4830,10 +6396,10 @@ func (c *Client) DeleteWallet(ctx context.Context, id string, params *DeleteWall
 
 // GetWallet Get wallet
 //
-// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
+// Returns a wallet with its current balances.
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *Client) GetWallet(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWalletRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4847,12 +6413,12 @@ func (c *Client) GetWallet(ctx context.Context, id string, reqEditors ...Request
 
 // UpdateWalletWithBody Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *Client) UpdateWalletWithBody(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4866,12 +6432,12 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id string, params *Up
 
 // UpdateWallet Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *Client) UpdateWallet(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -4885,7 +6451,7 @@ func (c *Client) UpdateWallet(ctx context.Context, id string, params *UpdateWall
 
 // ListWebhooks List webhooks
 //
-// Newest first.
+// Returns a page of the user's webhooks, newest first.
 //
 // Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
 func (c *Client) ListWebhooks(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4902,7 +6468,7 @@ func (c *Client) ListWebhooks(ctx context.Context, params *ListWebhooksParams, r
 
 // CreateWebhookWithBody Create webhook
 //
-// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4921,7 +6487,7 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, params *CreateWebhoo
 
 // CreateWebhook Create webhook
 //
-// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4940,10 +6506,10 @@ func (c *Client) CreateWebhook(ctx context.Context, params *CreateWebhookParams,
 
 // DeleteWebhook Delete webhook
 //
-// Takes its log of deliveries along. As GetWebhook.
+// Deletes a webhook and its log of deliveries.
 //
 // Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-func (c *Client) DeleteWebhook(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteWebhook(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteWebhookRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -4957,10 +6523,10 @@ func (c *Client) DeleteWebhook(ctx context.Context, id string, params *DeleteWeb
 
 // GetWebhook Get webhook
 //
-// INVALID_WEBHOOK_ID, WEBHOOK_NOT_FOUND.
+// Returns a webhook, without its secret.
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-func (c *Client) GetWebhook(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWebhookRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -4974,12 +6540,12 @@ func (c *Client) GetWebhook(ctx context.Context, id string, reqEditors ...Reques
 
 // UpdateWebhookWithBody Update webhook
 //
-// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *Client) UpdateWebhookWithBody(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWebhookRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -4993,12 +6559,12 @@ func (c *Client) UpdateWebhookWithBody(ctx context.Context, id string, params *U
 
 // UpdateWebhook Update webhook
 //
-// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *Client) UpdateWebhook(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWebhook(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWebhookRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -5012,12 +6578,12 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, params *UpdateWeb
 
 // RotateWebhookSecretWithBody Rotate webhook secret
 //
-// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateWebhookSecretRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -5031,12 +6597,12 @@ func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id string, par
 
 // RotateWebhookSecret Rotate webhook secret
 //
-// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *Client) RotateWebhookSecret(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RotateWebhookSecret(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateWebhookSecretRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -5050,12 +6616,12 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id string, params *Rot
 
 // TestWebhookWithBody Test webhook
 //
-// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *Client) TestWebhookWithBody(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) TestWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestWebhookRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -5069,12 +6635,12 @@ func (c *Client) TestWebhookWithBody(ctx context.Context, id string, params *Tes
 
 // TestWebhook Test webhook
 //
-// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *Client) TestWebhook(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) TestWebhook(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestWebhookRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -5088,10 +6654,10 @@ func (c *Client) TestWebhook(ctx context.Context, id string, params *TestWebhook
 
 // ListWebhookDeliveries List webhook deliveries
 //
-// The log of 30 days, newest first. As GetWebhook.
+// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 //
 // Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-func (c *Client) ListWebhookDeliveries(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListWebhookDeliveries(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListWebhookDeliveriesRequest(c.Server, webhookId, params)
 	if err != nil {
 		return nil, err
@@ -5105,12 +6671,12 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, webhookId string, pa
 
 // RedeliverWebhookEventWithBody Redeliver webhook event
 //
-// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+// Delivers an event of the log again, with a new delivery id and the event's own id.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *Client) RedeliverWebhookEventWithBody(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RedeliverWebhookEventWithBody(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRedeliverWebhookEventRequestWithBody(c.Server, webhookId, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -5124,12 +6690,12 @@ func (c *Client) RedeliverWebhookEventWithBody(ctx context.Context, webhookId st
 
 // RedeliverWebhookEvent Redeliver webhook event
 //
-// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+// Delivers an event of the log again, with a new delivery id and the event's own id.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *Client) RedeliverWebhookEvent(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RedeliverWebhookEvent(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRedeliverWebhookEventRequest(c.Server, webhookId, id, params, body)
 	if err != nil {
 		return nil, err
@@ -5628,12 +7194,12 @@ func NewListSessionsRequest(server string, params *ListSessionsParams) (*http.Re
 }
 
 // NewRevokeSessionRequest constructs an http.Request for the RevokeSession method
-func NewRevokeSessionRequest(server string, id string) (*http.Request, error) {
+func NewRevokeSessionRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -5703,7 +7269,7 @@ func NewListBudgetsRequest(server string, params *ListBudgetsParams) (*http.Requ
 
 		if params.At != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5807,12 +7373,12 @@ func NewCreateBudgetRequestWithBody(server string, params *CreateBudgetParams, c
 }
 
 // NewListMembersRequest constructs an http.Request for the ListMembers method
-func NewListMembersRequest(server string, budgetId string, params *ListMembersParams) (*http.Request, error) {
+func NewListMembersRequest(server string, budgetId openapi_types.UUID, params *ListMembersParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -5880,19 +7446,19 @@ func NewListMembersRequest(server string, budgetId string, params *ListMembersPa
 }
 
 // NewRemoveMemberRequest constructs an http.Request for the RemoveMember method
-func NewRemoveMemberRequest(server string, budgetId string, memberId string) (*http.Request, error) {
+func NewRemoveMemberRequest(server string, budgetId openapi_types.UUID, memberId openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -5921,7 +7487,7 @@ func NewRemoveMemberRequest(server string, budgetId string, memberId string) (*h
 }
 
 // NewRespondToInvitationRequest calls the generic RespondToInvitation builder with application/json body
-func NewRespondToInvitationRequest(server string, budgetId string, memberId string, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
+func NewRespondToInvitationRequest(server string, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -5932,19 +7498,19 @@ func NewRespondToInvitationRequest(server string, budgetId string, memberId stri
 }
 
 // NewRespondToInvitationRequestWithBody constructs an http.Request for the RespondToInvitation method, with any body, and a specified content type
-func NewRespondToInvitationRequestWithBody(server string, budgetId string, memberId string, contentType string, body io.Reader) (*http.Request, error) {
+func NewRespondToInvitationRequestWithBody(server string, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -5975,7 +7541,7 @@ func NewRespondToInvitationRequestWithBody(server string, budgetId string, membe
 }
 
 // NewShareBudgetRequest calls the generic ShareBudget builder with application/json body
-func NewShareBudgetRequest(server string, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody) (*http.Request, error) {
+func NewShareBudgetRequest(server string, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -5986,12 +7552,12 @@ func NewShareBudgetRequest(server string, budgetId string, params *ShareBudgetPa
 }
 
 // NewShareBudgetRequestWithBody constructs an http.Request for the ShareBudget method, with any body, and a specified content type
-func NewShareBudgetRequestWithBody(server string, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewShareBudgetRequestWithBody(server string, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6037,12 +7603,12 @@ func NewShareBudgetRequestWithBody(server string, budgetId string, params *Share
 }
 
 // NewDeleteBudgetRequest constructs an http.Request for the DeleteBudget method
-func NewDeleteBudgetRequest(server string, id string, params *DeleteBudgetParams) (*http.Request, error) {
+func NewDeleteBudgetRequest(server string, id openapi_types.UUID, params *DeleteBudgetParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6086,12 +7652,12 @@ func NewDeleteBudgetRequest(server string, id string, params *DeleteBudgetParams
 }
 
 // NewGetBudgetRequest constructs an http.Request for the GetBudget method
-func NewGetBudgetRequest(server string, id string, params *GetBudgetParams) (*http.Request, error) {
+func NewGetBudgetRequest(server string, id openapi_types.UUID, params *GetBudgetParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6122,7 +7688,7 @@ func NewGetBudgetRequest(server string, id string, params *GetBudgetParams) (*ht
 
 		if params.At != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6147,7 +7713,7 @@ func NewGetBudgetRequest(server string, id string, params *GetBudgetParams) (*ht
 }
 
 // NewUpdateBudgetRequest calls the generic UpdateBudget builder with application/json body
-func NewUpdateBudgetRequest(server string, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody) (*http.Request, error) {
+func NewUpdateBudgetRequest(server string, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -6158,12 +7724,12 @@ func NewUpdateBudgetRequest(server string, id string, params *UpdateBudgetParams
 }
 
 // NewUpdateBudgetRequestWithBody constructs an http.Request for the UpdateBudget method, with any body, and a specified content type
-func NewUpdateBudgetRequestWithBody(server string, id string, params *UpdateBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateBudgetRequestWithBody(server string, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6330,12 +7896,12 @@ func NewCreateCategoryRequestWithBody(server string, params *CreateCategoryParam
 }
 
 // NewDeleteCategoryRequest constructs an http.Request for the DeleteCategory method
-func NewDeleteCategoryRequest(server string, id string, params *DeleteCategoryParams) (*http.Request, error) {
+func NewDeleteCategoryRequest(server string, id openapi_types.UUID, params *DeleteCategoryParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6366,7 +7932,7 @@ func NewDeleteCategoryRequest(server string, id string, params *DeleteCategoryPa
 
 		if params.ReassignTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reassignTo", *params.ReassignTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reassignTo", *params.ReassignTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6406,12 +7972,12 @@ func NewDeleteCategoryRequest(server string, id string, params *DeleteCategoryPa
 }
 
 // NewGetCategoryRequest constructs an http.Request for the GetCategory method
-func NewGetCategoryRequest(server string, id string) (*http.Request, error) {
+func NewGetCategoryRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6440,7 +8006,7 @@ func NewGetCategoryRequest(server string, id string) (*http.Request, error) {
 }
 
 // NewUpdateCategoryRequest calls the generic UpdateCategory builder with application/json body
-func NewUpdateCategoryRequest(server string, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody) (*http.Request, error) {
+func NewUpdateCategoryRequest(server string, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -6451,12 +8017,12 @@ func NewUpdateCategoryRequest(server string, id string, params *UpdateCategoryPa
 }
 
 // NewUpdateCategoryRequestWithBody constructs an http.Request for the UpdateCategory method, with any body, and a specified content type
-func NewUpdateCategoryRequestWithBody(server string, id string, params *UpdateCategoryParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateCategoryRequestWithBody(server string, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6806,12 +8372,12 @@ func NewUpdateNotificationsRequestWithBody(server string, contentType string, bo
 }
 
 // NewDeleteNotificationRequest constructs an http.Request for the DeleteNotification method
-func NewDeleteNotificationRequest(server string, id string) (*http.Request, error) {
+func NewDeleteNotificationRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6840,7 +8406,7 @@ func NewDeleteNotificationRequest(server string, id string) (*http.Request, erro
 }
 
 // NewUpdateNotificationRequest calls the generic UpdateNotification builder with application/json body
-func NewUpdateNotificationRequest(server string, id string, body UpdateNotificationJSONRequestBody) (*http.Request, error) {
+func NewUpdateNotificationRequest(server string, id openapi_types.UUID, body UpdateNotificationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -6851,12 +8417,12 @@ func NewUpdateNotificationRequest(server string, id string, body UpdateNotificat
 }
 
 // NewUpdateNotificationRequestWithBody constructs an http.Request for the UpdateNotification method, with any body, and a specified content type
-func NewUpdateNotificationRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateNotificationRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6887,12 +8453,12 @@ func NewUpdateNotificationRequestWithBody(server string, id string, contentType 
 }
 
 // NewGetReceiptRequest constructs an http.Request for the GetReceipt method
-func NewGetReceiptRequest(server string, id string) (*http.Request, error) {
+func NewGetReceiptRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -6921,12 +8487,12 @@ func NewGetReceiptRequest(server string, id string) (*http.Request, error) {
 }
 
 // NewGetReceiptImageRequest constructs an http.Request for the GetReceiptImage method
-func NewGetReceiptImageRequest(server string, id string, params *GetReceiptImageParams) (*http.Request, error) {
+func NewGetReceiptImageRequest(server string, id openapi_types.UUID, params *GetReceiptImageParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7385,12 +8951,12 @@ func NewCreateTransactionsFromReceiptRequestWithBody(server string, params *Crea
 }
 
 // NewDeleteTransactionRequest constructs an http.Request for the DeleteTransaction method
-func NewDeleteTransactionRequest(server string, id string, params *DeleteTransactionParams) (*http.Request, error) {
+func NewDeleteTransactionRequest(server string, id openapi_types.UUID, params *DeleteTransactionParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7434,12 +9000,12 @@ func NewDeleteTransactionRequest(server string, id string, params *DeleteTransac
 }
 
 // NewGetTransactionRequest constructs an http.Request for the GetTransaction method
-func NewGetTransactionRequest(server string, id string) (*http.Request, error) {
+func NewGetTransactionRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7468,7 +9034,7 @@ func NewGetTransactionRequest(server string, id string) (*http.Request, error) {
 }
 
 // NewUpdateTransactionRequest calls the generic UpdateTransaction builder with application/json body
-func NewUpdateTransactionRequest(server string, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody) (*http.Request, error) {
+func NewUpdateTransactionRequest(server string, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -7479,12 +9045,12 @@ func NewUpdateTransactionRequest(server string, id string, params *UpdateTransac
 }
 
 // NewUpdateTransactionRequestWithBody constructs an http.Request for the UpdateTransaction method, with any body, and a specified content type
-func NewUpdateTransactionRequestWithBody(server string, id string, params *UpdateTransactionParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateTransactionRequestWithBody(server string, id openapi_types.UUID, params *UpdateTransactionParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7663,12 +9229,12 @@ func NewCreateWalletRequestWithBody(server string, params *CreateWalletParams, c
 }
 
 // NewDeleteWalletRequest constructs an http.Request for the DeleteWallet method
-func NewDeleteWalletRequest(server string, id string, params *DeleteWalletParams) (*http.Request, error) {
+func NewDeleteWalletRequest(server string, id openapi_types.UUID, params *DeleteWalletParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7712,12 +9278,12 @@ func NewDeleteWalletRequest(server string, id string, params *DeleteWalletParams
 }
 
 // NewGetWalletRequest constructs an http.Request for the GetWallet method
-func NewGetWalletRequest(server string, id string) (*http.Request, error) {
+func NewGetWalletRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7746,7 +9312,7 @@ func NewGetWalletRequest(server string, id string) (*http.Request, error) {
 }
 
 // NewUpdateWalletRequest calls the generic UpdateWallet builder with application/json body
-func NewUpdateWalletRequest(server string, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody) (*http.Request, error) {
+func NewUpdateWalletRequest(server string, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -7757,12 +9323,12 @@ func NewUpdateWalletRequest(server string, id string, params *UpdateWalletParams
 }
 
 // NewUpdateWalletRequestWithBody constructs an http.Request for the UpdateWallet method, with any body, and a specified content type
-func NewUpdateWalletRequestWithBody(server string, id string, params *UpdateWalletParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateWalletRequestWithBody(server string, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7929,12 +9495,12 @@ func NewCreateWebhookRequestWithBody(server string, params *CreateWebhookParams,
 }
 
 // NewDeleteWebhookRequest constructs an http.Request for the DeleteWebhook method
-func NewDeleteWebhookRequest(server string, id string, params *DeleteWebhookParams) (*http.Request, error) {
+func NewDeleteWebhookRequest(server string, id openapi_types.UUID, params *DeleteWebhookParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -7978,12 +9544,12 @@ func NewDeleteWebhookRequest(server string, id string, params *DeleteWebhookPara
 }
 
 // NewGetWebhookRequest constructs an http.Request for the GetWebhook method
-func NewGetWebhookRequest(server string, id string) (*http.Request, error) {
+func NewGetWebhookRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -8012,7 +9578,7 @@ func NewGetWebhookRequest(server string, id string) (*http.Request, error) {
 }
 
 // NewUpdateWebhookRequest calls the generic UpdateWebhook builder with application/json body
-func NewUpdateWebhookRequest(server string, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody) (*http.Request, error) {
+func NewUpdateWebhookRequest(server string, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -8023,12 +9589,12 @@ func NewUpdateWebhookRequest(server string, id string, params *UpdateWebhookPara
 }
 
 // NewUpdateWebhookRequestWithBody constructs an http.Request for the UpdateWebhook method, with any body, and a specified content type
-func NewUpdateWebhookRequestWithBody(server string, id string, params *UpdateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateWebhookRequestWithBody(server string, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -8074,7 +9640,7 @@ func NewUpdateWebhookRequestWithBody(server string, id string, params *UpdateWeb
 }
 
 // NewRotateWebhookSecretRequest calls the generic RotateWebhookSecret builder with application/json body
-func NewRotateWebhookSecretRequest(server string, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody) (*http.Request, error) {
+func NewRotateWebhookSecretRequest(server string, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -8085,12 +9651,12 @@ func NewRotateWebhookSecretRequest(server string, id string, params *RotateWebho
 }
 
 // NewRotateWebhookSecretRequestWithBody constructs an http.Request for the RotateWebhookSecret method, with any body, and a specified content type
-func NewRotateWebhookSecretRequestWithBody(server string, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewRotateWebhookSecretRequestWithBody(server string, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -8136,7 +9702,7 @@ func NewRotateWebhookSecretRequestWithBody(server string, id string, params *Rot
 }
 
 // NewTestWebhookRequest calls the generic TestWebhook builder with application/json body
-func NewTestWebhookRequest(server string, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody) (*http.Request, error) {
+func NewTestWebhookRequest(server string, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -8147,12 +9713,12 @@ func NewTestWebhookRequest(server string, id string, params *TestWebhookParams, 
 }
 
 // NewTestWebhookRequestWithBody constructs an http.Request for the TestWebhook method, with any body, and a specified content type
-func NewTestWebhookRequestWithBody(server string, id string, params *TestWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewTestWebhookRequestWithBody(server string, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -8198,12 +9764,12 @@ func NewTestWebhookRequestWithBody(server string, id string, params *TestWebhook
 }
 
 // NewListWebhookDeliveriesRequest constructs an http.Request for the ListWebhookDeliveries method
-func NewListWebhookDeliveriesRequest(server string, webhookId string, params *ListWebhookDeliveriesParams) (*http.Request, error) {
+func NewListWebhookDeliveriesRequest(server string, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhookId", webhookId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhookId", webhookId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -8283,7 +9849,7 @@ func NewListWebhookDeliveriesRequest(server string, webhookId string, params *Li
 }
 
 // NewRedeliverWebhookEventRequest calls the generic RedeliverWebhookEvent builder with application/json body
-func NewRedeliverWebhookEventRequest(server string, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody) (*http.Request, error) {
+func NewRedeliverWebhookEventRequest(server string, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -8294,19 +9860,19 @@ func NewRedeliverWebhookEventRequest(server string, webhookId string, id string,
 }
 
 // NewRedeliverWebhookEventRequestWithBody constructs an http.Request for the RedeliverWebhookEvent method, with any body, and a specified content type
-func NewRedeliverWebhookEventRequestWithBody(server string, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewRedeliverWebhookEventRequestWithBody(server string, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhookId", webhookId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhookId", webhookId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
 
 	var pathParam1 string
 
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
 	if err != nil {
 		return nil, err
 	}
@@ -8406,7 +9972,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListAuditWithResponse List audit
 	//
-	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
+	// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8415,7 +9981,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithBodyWithResponse Login
 	//
-	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8424,7 +9990,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithResponse Login
 	//
-	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8460,7 +10026,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithBodyWithResponse Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8469,7 +10035,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateMeWithResponse Update me
 	//
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8478,7 +10044,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
-	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8487,7 +10053,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithResponse Change password
 	//
-	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8496,7 +10062,7 @@ type ClientWithResponsesInterface interface {
 
 	// RefreshWithBodyWithResponse Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8505,7 +10071,7 @@ type ClientWithResponsesInterface interface {
 
 	// RefreshWithResponse Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8514,7 +10080,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWithBodyWithResponse Register
 	//
-	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8523,7 +10089,7 @@ type ClientWithResponsesInterface interface {
 
 	// RegisterWithResponse Register
 	//
-	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8532,7 +10098,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListSessionsWithResponse List sessions
 	//
-	// Lists the user's live sessions, newest first.
+	// Returns a page of the user's live sessions, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8541,16 +10107,16 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeSessionWithResponse Revoke session
 	//
-	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
+	// Ends one of the user's sessions. This may be the current one.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
-	RevokeSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error)
+	RevokeSessionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error)
 
 	// ListBudgetsWithResponse List budgets
 	//
-	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8559,7 +10125,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateBudgetWithBodyWithResponse Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8568,7 +10134,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateBudgetWithResponse Create budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8577,93 +10143,93 @@ type ClientWithResponsesInterface interface {
 
 	// ListMembersWithResponse List members
 	//
-	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
+	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-	ListMembersWithResponse(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error)
+	ListMembersWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error)
 
 	// RemoveMemberWithResponse Remove member
 	//
-	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member. The owner may remove everybody, and a member may leave.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMemberWithResponse(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
+	RemoveMemberWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
 
 	// RespondToInvitationWithBodyWithResponse Respond to invitation
 	//
-	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// RespondToInvitationWithResponse Respond to invitation
 	//
-	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithResponse(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
+	ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
 
 	// ShareBudgetWithResponse Share budget
 	//
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
+	ShareBudgetWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
 
 	// DeleteBudgetWithResponse Delete budget
 	//
-	// Owner only.
+	// Deletes a budget. Only its owner may do this.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-	DeleteBudgetWithResponse(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error)
+	DeleteBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error)
 
 	// GetBudgetWithResponse Get budget
 	//
-	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a budget with its members and progress, to its owner and members.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-	GetBudgetWithResponse(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error)
+	GetBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error)
 
 	// UpdateBudgetWithBodyWithResponse Update budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+	// Changes the fields that the request contains. The owner and editors may do this.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithBodyWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
+	UpdateBudgetWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
 
 	// UpdateBudgetWithResponse Update budget
 	//
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+	// Changes the fields that the request contains. The owner and editors may do this.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
+	UpdateBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
 
 	// ListCategoriesWithResponse List categories
 	//
@@ -8676,7 +10242,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithBodyWithResponse Create category
 	//
-	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8685,7 +10251,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithResponse Create category
 	//
-	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8694,43 +10260,43 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteCategoryWithResponse Delete category
 	//
-	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-	DeleteCategoryWithResponse(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error)
+	DeleteCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error)
 
 	// GetCategoryWithResponse Get category
 	//
-	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
+	// Returns a category.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-	GetCategoryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error)
+	GetCategoryWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error)
 
 	// UpdateCategoryWithBodyWithResponse Update category
 	//
-	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithBodyWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
+	UpdateCategoryWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
 	// UpdateCategoryWithResponse Update category
 	//
-	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
+	UpdateCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
 	// GetSummaryWithResponse Get summary
 	//
-	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
+	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8739,7 +10305,7 @@ type ClientWithResponsesInterface interface {
 
 	// StreamEventsWithResponse Stream events
 	//
-	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells. Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10 streams of one user at an instance.
+	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8748,7 +10314,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListInvitationsWithResponse List invitations
 	//
-	// The acting user's pending invitations, newest first.
+	// Returns a page of the user's pending invitations, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8757,7 +10323,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListNotificationsWithResponse List notifications
 	//
-	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Returns a page of the user's notifications: unread ones first, and then newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8766,7 +10332,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationsWithBodyWithResponse Update notifications
 	//
-	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	// Marks all unread notifications of the user as read.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8775,7 +10341,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateNotificationsWithResponse Update notifications
 	//
-	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	// Marks all unread notifications of the user as read.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8784,52 +10350,52 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteNotificationWithResponse Delete notification
 	//
-	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Deletes a notification.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-	DeleteNotificationWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error)
+	DeleteNotificationWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error)
 
 	// UpdateNotificationWithBodyWithResponse Update notification
 	//
-	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Marks a notification as read, or as unread again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
+	UpdateNotificationWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
 	// UpdateNotificationWithResponse Update notification
 	//
-	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Marks a notification as read, or as unread again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithResponse(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
+	UpdateNotificationWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
 	// GetReceiptWithResponse Get receipt
 	//
-	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
+	// Returns a receipt as it was recognized.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-	GetReceiptWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error)
+	GetReceiptWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error)
 
 	// GetReceiptImageWithResponse Get receipt image
 	//
-	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
+	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
-	GetReceiptImageWithResponse(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
+	GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
 
 	// ListTransactionsWithResponse List transactions
 	//
-	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8838,7 +10404,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionWithBodyWithResponse Create transaction
 	//
-	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8847,7 +10413,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionWithResponse Create transaction
 	//
-	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8856,7 +10422,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsWithBodyWithResponse Create transactions
 	//
-	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8865,7 +10431,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsWithResponse Create transactions
 	//
-	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8874,7 +10440,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8883,39 +10449,39 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTransactionWithResponse Delete transaction
 	//
-	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
-	DeleteTransactionWithResponse(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionResponse, error)
+	DeleteTransactionWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionResponse, error)
 
 	// GetTransactionWithResponse Get transaction
 	//
-	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
+	// Returns a transaction.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
-	GetTransactionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTransactionResponse, error)
+	GetTransactionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetTransactionResponse, error)
 
 	// UpdateTransactionWithBodyWithResponse Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-	UpdateTransactionWithBodyWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
+	UpdateTransactionWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
 
 	// UpdateTransactionWithResponse Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-	UpdateTransactionWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
+	UpdateTransactionWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
 
 	// ListWalletsWithResponse List wallets
 	//
@@ -8928,7 +10494,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithBodyWithResponse Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8937,7 +10503,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithResponse Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8946,43 +10512,43 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteWalletWithResponse Delete wallet
 	//
-	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWalletWithResponse(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
+	DeleteWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
 
 	// GetWalletWithResponse Get wallet
 	//
-	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
+	// Returns a wallet with its current balances.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWalletWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
+	GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBodyWithResponse(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+	UpdateWalletWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// UpdateWalletWithResponse Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithResponse(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+	UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// ListWebhooksWithResponse List webhooks
 	//
-	// Newest first.
+	// Returns a page of the user's webhooks, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8991,7 +10557,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWebhookWithBodyWithResponse Create webhook
 	//
-	// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+	// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9000,7 +10566,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWebhookWithResponse Create webhook
 	//
-	// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+	// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9009,102 +10575,102 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteWebhookWithResponse Delete webhook
 	//
-	// Takes its log of deliveries along. As GetWebhook.
+	// Deletes a webhook and its log of deliveries.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-	DeleteWebhookWithResponse(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
+	DeleteWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
 
 	// GetWebhookWithResponse Get webhook
 	//
-	// INVALID_WEBHOOK_ID, WEBHOOK_NOT_FOUND.
+	// Returns a webhook, without its secret.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-	GetWebhookWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
+	GetWebhookWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
 
 	// UpdateWebhookWithBodyWithResponse Update webhook
 	//
-	// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+	// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithBodyWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
+	UpdateWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
 
 	// UpdateWebhookWithResponse Update webhook
 	//
-	// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+	// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
+	UpdateWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
 
 	// RotateWebhookSecretWithBodyWithResponse Rotate webhook secret
 	//
-	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+	// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
 	// RotateWebhookSecretWithResponse Rotate webhook secret
 	//
-	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+	// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+	RotateWebhookSecretWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
 	// TestWebhookWithBodyWithResponse Test webhook
 	//
-	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithBodyWithResponse(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+	TestWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
 	// TestWebhookWithResponse Test webhook
 	//
-	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+	// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithResponse(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+	TestWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
 	// ListWebhookDeliveriesWithResponse List webhook deliveries
 	//
-	// The log of 30 days, newest first. As GetWebhook.
+	// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-	ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
+	ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
 
 	// RedeliverWebhookEventWithBodyWithResponse Redeliver webhook event
 	//
-	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+	// Delivers an event of the log again, with a new delivery id and the event's own id.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
+	RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
 
 	// RedeliverWebhookEventWithResponse Redeliver webhook event
 	//
-	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+	// Delivers an event of the log again, with a new delivery id and the event's own id.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
+	RedeliverWebhookEventWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
 }
 
 // GetKeySetResponse200Headers the declared response headers of an HTTP 200 response for GetKeySet
@@ -12182,7 +13748,7 @@ func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEdit
 
 // ListAuditWithResponse List audit
 //
-// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
+// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12197,7 +13763,7 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 
 // LoginWithBodyWithResponse Login
 //
-// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12212,7 +13778,7 @@ func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, par
 
 // LoginWithResponse Login
 //
-// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15 minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12272,7 +13838,7 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 
 // UpdateMeWithBodyWithResponse Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12287,7 +13853,7 @@ func (c *ClientWithResponses) UpdateMeWithBodyWithResponse(ctx context.Context, 
 
 // UpdateMeWithResponse Update me
 //
-// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword: INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12302,7 +13868,7 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 
 // ChangePasswordWithBodyWithResponse Change password
 //
-// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12317,7 +13883,7 @@ func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Con
 
 // ChangePasswordWithResponse Change password
 //
-// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12332,7 +13898,7 @@ func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, bo
 
 // RefreshWithBodyWithResponse Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12347,7 +13913,7 @@ func (c *ClientWithResponses) RefreshWithBodyWithResponse(ctx context.Context, p
 
 // RefreshWithResponse Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once; when it is used again, its session ends, because the token may have been stolen. Returns INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12362,7 +13928,7 @@ func (c *ClientWithResponses) RefreshWithResponse(ctx context.Context, params *R
 
 // RegisterWithBodyWithResponse Register
 //
-// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12377,7 +13943,7 @@ func (c *ClientWithResponses) RegisterWithBodyWithResponse(ctx context.Context, 
 
 // RegisterWithResponse Register
 //
-// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12392,7 +13958,7 @@ func (c *ClientWithResponses) RegisterWithResponse(ctx context.Context, params *
 
 // ListSessionsWithResponse List sessions
 //
-// Lists the user's live sessions, newest first.
+// Returns a page of the user's live sessions, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12407,12 +13973,12 @@ func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, para
 
 // RevokeSessionWithResponse Revoke session
 //
-// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID, and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
+// Ends one of the user's sessions. This may be the current one.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/auth/sessions/{id} (the `RevokeSession` operationId).
-func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error) {
+func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error) {
 	rsp, err := c.RevokeSession(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12422,7 +13988,7 @@ func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, id 
 
 // ListBudgetsWithResponse List budgets
 //
-// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12437,7 +14003,7 @@ func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, param
 
 // CreateBudgetWithBodyWithResponse Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12452,7 +14018,7 @@ func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Conte
 
 // CreateBudgetWithResponse Create budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12467,12 +14033,12 @@ func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, para
 
 // ListMembersWithResponse List members
 //
-// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
+// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budgetId string, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error) {
+func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error) {
 	rsp, err := c.ListMembers(ctx, budgetId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12482,12 +14048,12 @@ func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budge
 
 // RemoveMemberWithResponse Remove member
 //
-// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
+// Removes a member. The owner may remove everybody, and a member may leave.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId string, memberId string, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
+func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
 	rsp, err := c.RemoveMember(ctx, budgetId, memberId, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12497,12 +14063,12 @@ func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budg
 
 // RespondToInvitationWithBodyWithResponse Respond to invitation
 //
-// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId string, memberId string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitationWithBody(ctx, budgetId, memberId, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12512,12 +14078,12 @@ func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx contex
 
 // RespondToInvitationWithResponse Respond to invitation
 //
-// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member, for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND, BUDGET_SHARE_EXCEEDED.
+// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId string, memberId string, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitation(ctx, budgetId, memberId, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12527,12 +14093,12 @@ func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Contex
 
 // ShareBudgetWithBodyWithResponse Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
+func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
 	rsp, err := c.ShareBudgetWithBody(ctx, budgetId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12542,12 +14108,12 @@ func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Contex
 
 // ShareBudgetWithResponse Share budget
 //
-// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than 100 invitations by a user, or 50 to a user, within a day.
+// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may send 100 invitations within a day, and 50 to the same user.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budgetId string, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
+func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
 	rsp, err := c.ShareBudget(ctx, budgetId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12557,12 +14123,12 @@ func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budge
 
 // DeleteBudgetWithResponse Delete budget
 //
-// Owner only.
+// Deletes a budget. Only its owner may do this.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id string, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error) {
+func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error) {
 	rsp, err := c.DeleteBudget(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12572,12 +14138,12 @@ func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id s
 
 // GetBudgetWithResponse Get budget
 //
-// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+// Returns a budget with its members and progress, to its owner and members.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id string, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error) {
+func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error) {
 	rsp, err := c.GetBudget(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12587,12 +14153,12 @@ func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id stri
 
 // UpdateBudgetWithBodyWithResponse Update budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+// Changes the fields that the request contains. The owner and editors may do this.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
+func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
 	rsp, err := c.UpdateBudgetWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12602,12 +14168,12 @@ func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Conte
 
 // UpdateBudgetWithResponse Update budget
 //
-// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+// Changes the fields that the request contains. The owner and editors may do this.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id string, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
+func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
 	rsp, err := c.UpdateBudget(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12632,7 +14198,7 @@ func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, pa
 
 // CreateCategoryWithBodyWithResponse Create category
 //
-// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12647,7 +14213,7 @@ func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Con
 
 // CreateCategoryWithResponse Create category
 //
-// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case; CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12662,12 +14228,12 @@ func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, pa
 
 // DeleteCategoryWithResponse Delete category
 //
-// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if a transaction or a budget uses the category.
+// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id string, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error) {
+func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error) {
 	rsp, err := c.DeleteCategory(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12677,12 +14243,12 @@ func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id
 
 // GetCategoryWithResponse Get category
 //
-// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an unknown category or another user's.
+// Returns a category.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error) {
+func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error) {
 	rsp, err := c.GetCategory(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12692,12 +14258,12 @@ func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id st
 
 // UpdateCategoryWithBodyWithResponse Update category
 //
-// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
+func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
 	rsp, err := c.UpdateCategoryWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12707,12 +14273,12 @@ func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Con
 
 // UpdateCategoryWithResponse Update category
 //
-// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+// Renames a category.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id string, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
+func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
 	rsp, err := c.UpdateCategory(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12722,7 +14288,7 @@ func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id
 
 // GetSummaryWithResponse Get summary
 //
-// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an invalid from or to, UNSUPPORTED_CURRENCY.
+// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12737,7 +14303,7 @@ func (c *ClientWithResponses) GetSummaryWithResponse(ctx context.Context, params
 
 // StreamEventsWithResponse Stream events
 //
-// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells. Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10 streams of one user at an instance.
+// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12752,7 +14318,7 @@ func (c *ClientWithResponses) StreamEventsWithResponse(ctx context.Context, para
 
 // ListInvitationsWithResponse List invitations
 //
-// The acting user's pending invitations, newest first.
+// Returns a page of the user's pending invitations, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12767,7 +14333,7 @@ func (c *ClientWithResponses) ListInvitationsWithResponse(ctx context.Context, p
 
 // ListNotificationsWithResponse List notifications
 //
-// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+// Returns a page of the user's notifications: unread ones first, and then newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12782,7 +14348,7 @@ func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context,
 
 // UpdateNotificationsWithBodyWithResponse Update notifications
 //
-// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+// Marks all unread notifications of the user as read.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12797,7 +14363,7 @@ func (c *ClientWithResponses) UpdateNotificationsWithBodyWithResponse(ctx contex
 
 // UpdateNotificationsWithResponse Update notifications
 //
-// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+// Marks all unread notifications of the user as read.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12812,12 +14378,12 @@ func (c *ClientWithResponses) UpdateNotificationsWithResponse(ctx context.Contex
 
 // DeleteNotificationWithResponse Delete notification
 //
-// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+// Deletes a notification.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error) {
+func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error) {
 	rsp, err := c.DeleteNotification(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12827,12 +14393,12 @@ func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context
 
 // UpdateNotificationWithBodyWithResponse Update notification
 //
-// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+// Marks a notification as read, or as unread again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
+func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
 	rsp, err := c.UpdateNotificationWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12842,12 +14408,12 @@ func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context
 
 // UpdateNotificationWithResponse Update notification
 //
-// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+// Marks a notification as read, or as unread again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context, id string, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
+func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
 	rsp, err := c.UpdateNotification(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12857,12 +14423,12 @@ func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context
 
 // GetReceiptWithResponse Get receipt
 //
-// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt.
+// Returns a receipt as it was recognized.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error) {
+func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error) {
 	rsp, err := c.GetReceipt(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12872,12 +14438,12 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id str
 
 // GetReceiptImageWithResponse Get receipt image
 //
-// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
+// Returns the image of one page of a receipt that was uploaded with keepImage.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
-func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, id string, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error) {
+func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error) {
 	rsp, err := c.GetReceiptImage(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12887,7 +14453,7 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 
 // ListTransactionsWithResponse List transactions
 //
-// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12902,7 +14468,7 @@ func (c *ClientWithResponses) ListTransactionsWithResponse(ctx context.Context, 
 
 // CreateTransactionWithBodyWithResponse Create transaction
 //
-// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12917,7 +14483,7 @@ func (c *ClientWithResponses) CreateTransactionWithBodyWithResponse(ctx context.
 
 // CreateTransactionWithResponse Create transaction
 //
-// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12932,7 +14498,7 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 
 // CreateTransactionsWithBodyWithResponse Create transactions
 //
-// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12947,7 +14513,7 @@ func (c *ClientWithResponses) CreateTransactionsWithBodyWithResponse(ctx context
 
 // CreateTransactionsWithResponse Create transactions
 //
-// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12962,7 +14528,7 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 //
-// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject, RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12977,12 +14543,12 @@ func (c *ClientWithResponses) CreateTransactionsFromReceiptWithBodyWithResponse(
 
 // DeleteTransactionWithResponse Delete transaction
 //
-// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction. Errors: As GetTransaction.
+// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/transaction/{id} (the `DeleteTransaction` operationId).
-func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context, id string, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionResponse, error) {
+func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteTransactionParams, reqEditors ...RequestEditorFn) (*DeleteTransactionResponse, error) {
 	rsp, err := c.DeleteTransaction(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -12992,12 +14558,12 @@ func (c *ClientWithResponses) DeleteTransactionWithResponse(ctx context.Context,
 
 // GetTransactionWithResponse Get transaction
 //
-// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the transaction belongs to another user.
+// Returns a transaction.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/transaction/{id} (the `GetTransaction` operationId).
-func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetTransactionResponse, error) {
+func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetTransactionResponse, error) {
 	rsp, err := c.GetTransaction(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13007,12 +14573,12 @@ func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id
 
 // UpdateTransactionWithBodyWithResponse Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error) {
+func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error) {
 	rsp, err := c.UpdateTransactionWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13022,12 +14588,12 @@ func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.
 
 // UpdateTransactionWithResponse Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and CreateTransaction; EMPTY_UPDATE.
+// Changes the fields that the request contains, and corrects the balances.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
-func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context, id string, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error) {
+func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error) {
 	rsp, err := c.UpdateTransaction(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13052,7 +14618,7 @@ func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, param
 
 // CreateWalletWithBodyWithResponse Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13067,7 +14633,7 @@ func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Conte
 
 // CreateWalletWithResponse Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors: UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13082,12 +14648,12 @@ func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, para
 
 // DeleteWalletWithResponse Delete wallet
 //
-// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
+// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id string, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
+func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
 	rsp, err := c.DeleteWallet(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13097,12 +14663,12 @@ func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id s
 
 // GetWalletWithResponse Get wallet
 //
-// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404 for an unknown wallet or another user's.
+// Returns a wallet with its current balances.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
+func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
 	rsp, err := c.GetWallet(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13112,12 +14678,12 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id stri
 
 // UpdateWalletWithBodyWithResponse Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id string, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
+func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWalletWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13127,12 +14693,12 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 
 // UpdateWalletWithResponse Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed. Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
+// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id string, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
+func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWallet(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13142,7 +14708,7 @@ func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id s
 
 // ListWebhooksWithResponse List webhooks
 //
-// Newest first.
+// Returns a page of the user's webhooks, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -13157,7 +14723,7 @@ func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, para
 
 // CreateWebhookWithBodyWithResponse Create webhook
 //
-// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13172,7 +14738,7 @@ func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Cont
 
 // CreateWebhookWithResponse Create webhook
 //
-// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13187,12 +14753,12 @@ func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, par
 
 // DeleteWebhookWithResponse Delete webhook
 //
-// Takes its log of deliveries along. As GetWebhook.
+// Deletes a webhook and its log of deliveries.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id string, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error) {
+func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error) {
 	rsp, err := c.DeleteWebhook(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13202,12 +14768,12 @@ func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id 
 
 // GetWebhookWithResponse Get webhook
 //
-// INVALID_WEBHOOK_ID, WEBHOOK_NOT_FOUND.
+// Returns a webhook, without its secret.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error) {
+func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error) {
 	rsp, err := c.GetWebhook(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13217,12 +14783,12 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id str
 
 // UpdateWebhookWithBodyWithResponse Update webhook
 //
-// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
+func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
 	rsp, err := c.UpdateWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13232,12 +14798,12 @@ func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Cont
 
 // UpdateWebhookWithResponse Update webhook
 //
-// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id string, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
+func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
 	rsp, err := c.UpdateWebhook(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13247,12 +14813,12 @@ func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id 
 
 // RotateWebhookSecretWithBodyWithResponse Rotate webhook secret
 //
-// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
+func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
 	rsp, err := c.RotateWebhookSecretWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13262,12 +14828,12 @@ func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx contex
 
 // RotateWebhookSecretWithResponse Rotate webhook secret
 //
-// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id string, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
+func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
 	rsp, err := c.RotateWebhookSecret(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13277,12 +14843,12 @@ func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Contex
 
 // TestWebhookWithBodyWithResponse Test webhook
 //
-// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Context, id string, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
 	rsp, err := c.TestWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13292,12 +14858,12 @@ func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Contex
 
 // TestWebhookWithResponse Test webhook
 //
-// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the log and waits while the webhook is disabled. As GetWebhook.
+// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every delivery, it appears in the log, and waits while the webhook is disabled.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id string, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
 	rsp, err := c.TestWebhook(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13307,12 +14873,12 @@ func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id st
 
 // ListWebhookDeliveriesWithResponse List webhook deliveries
 //
-// The log of 30 days, newest first. As GetWebhook.
+// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId string, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error) {
+func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error) {
 	rsp, err := c.ListWebhookDeliveries(ctx, webhookId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13322,12 +14888,12 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 
 // RedeliverWebhookEventWithBodyWithResponse Redeliver webhook event
 //
-// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+// Delivers an event of the log again, with a new delivery id and the event's own id.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
+func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
 	rsp, err := c.RedeliverWebhookEventWithBody(ctx, webhookId, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -13337,12 +14903,12 @@ func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx cont
 
 // RedeliverWebhookEventWithResponse Redeliver webhook event
 //
-// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook; INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+// Delivers an event of the log again, with a new delivery id and the event's own id.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *ClientWithResponses) RedeliverWebhookEventWithResponse(ctx context.Context, webhookId string, id string, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
+func (c *ClientWithResponses) RedeliverWebhookEventWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
 	rsp, err := c.RedeliverWebhookEvent(ctx, webhookId, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func run(ctx context.Context, url string) error {
 	key := rand.Text()
 	for range 2 {
 		created, err := client.CreateTransactionWithResponse(ctx, &coffer.CreateTransactionParams{IdempotencyKey: &key}, coffer.CreateTransactionRequest{
-			Amount: "12.30", Type: new("expense"), Currency: "EUR", Date: time.Now().Format(time.DateOnly), Description: new("Lunch"),
+			Amount: "12.30", Type: new(coffer.CreateTransactionRequestTypeExpense), Currency: "EUR", Date: time.Now().Format(time.DateOnly), Description: new("Lunch"),
 			WalletId: wallet.JSON201.Wallet.Id, CategoryId: category.JSON201.Category.Id,
 		})
 		if err != nil {

@@ -38,8 +38,8 @@ func main() {
 // object is a JSON object; encoding/json writes it sorted by key, so that the document is the same every time.
 type object = map[string]any
 
-const description = "Personal budgeting: wallets, categories, transactions, receipts, budgets that are shared.\n\n" +
-	"Every success carries `code` and `message` beside the resource; every error is `{code, message, error, details?, requestId}`. " +
+const description = "Personal budgeting: wallets, categories, transactions, receipts and shared budgets.\n\n" +
+	"Every successful response has `code` and `message` beside the resource. Every error is `{code, message, error, details?, requestId}`. " +
 	"Amounts are JSON numbers in the currency's major unit with at most the currency's ISO 4217 decimals: read them as decimals, not as binary floating point. " +
 	"Unknown and read-only fields in a request are ignored."
 
@@ -54,6 +54,9 @@ func build(files []*protogen.File) (object, error) {
 		}
 	}
 	g.schemas["Error"] = errorSchema()
+	if err := g.addExamples(); err != nil {
+		return nil, err
+	}
 	tags, err := g.tags()
 	if err != nil {
 		return nil, err
@@ -149,15 +152,22 @@ func errorSchema() object {
 	return object{
 		"type":     "object",
 		"required": []string{"code", "message", "error", "requestId"},
+		"example": object{
+			"code": "VALIDATION_ERROR", "message": "Validation failed", "error": "Validation failed", "requestId": "32630b1e-4fb1-459b-9260-6e833c47ed25",
+			"details": []any{object{"field": "amount", "message": "must be greater than 0"}},
+		},
 		"properties": object{
-			"code":    object{"type": "string", "description": "What went wrong, for programs."},
-			"message": object{"type": "string", "description": "What went wrong, for people."},
+			"code":    object{"type": "string", "description": "The reason of the error, for programs."},
+			"message": object{"type": "string", "description": "The reason of the error, in English for users. The text may change."},
 			"error":   object{"type": "string", "description": "The same as message."},
 			"details": object{
-				"type": "array", "description": "What is wrong with single fields.",
+				"type": "array", "description": "The invalid fields. Absent if the error does not concern single fields.",
 				"items": object{
 					"type": "object", "required": []string{"field", "message"},
-					"properties": object{"field": object{"type": "string"}, "message": object{"type": "string"}},
+					"properties": object{
+						"field":   object{"type": "string", "description": "Name of the field, for example amount or transactions[2].amount."},
+						"message": object{"type": "string", "description": "What is allowed, in English for users."},
+					},
 				},
 			},
 			"requestId": object{"type": "string", "description": "The same as the header X-Request-Id."},

@@ -110,7 +110,7 @@ func (g *generator) parameters(o *operation) []any {
 			continue
 		case "header":
 			name = stringOption(field, restv1.E_Header)
-			// OpenAPI has no say over headers that every HTTP client sends by itself.
+			// HTTP clients send this header by themselves.
 			if name == "User-Agent" {
 				continue
 			}
@@ -127,7 +127,7 @@ func (g *generator) parameters(o *operation) []any {
 	return parameters
 }
 
-// place tells where a request field travels.
+// place returns the place of a field in the HTTP request: path, header, query or body.
 func (o *operation) place(field *protogen.Field) string {
 	switch {
 	case slices.Contains(o.inPath, string(field.Desc.Name())):
@@ -182,13 +182,13 @@ func (g *generator) responses(o *operation) (object, error) {
 	return responses, g.failures(o, responses)
 }
 
-// setCode restricts the code of an envelope. Each success of an operation has a schema of its own.
+// setCode restricts the code of an envelope. Each success of an operation has a separate schema.
 func (g *generator) setCode(body object, code string) {
 	name, _ := body["$ref"].(string)
 	answer, _ := g.schemas[strings.TrimPrefix(name, schemas)].(object)
 	properties, _ := answer["properties"].(object)
 	if properties["code"] != nil && code != "" {
-		properties["code"] = object{"type": "string", "enum": []string{code}}
+		properties["code"] = object{"type": "string", "enum": []string{code}, "description": envelope["code"]}
 	}
 }
 
@@ -205,7 +205,7 @@ func (g *generator) answer(method *protogen.Method, preview bool) (schema object
 	return g.variant(method.Output, preview), "application/json"
 }
 
-// streamed is what the data of each server-sent event holds: the message in the response.
+// streamed returns the schema of the data of each server-sent event: the message in the response.
 func (g *generator) streamed(m *protogen.Message) object {
 	for _, field := range m.Fields {
 		if field.Message != nil {
@@ -219,7 +219,7 @@ func (g *generator) responseHeaders(o *operation) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
 	for _, field := range o.method.Output.Fields {
 		if name := stringOption(field, restv1.E_Header); name != "" {
-			headers[name] = object{"schema": object{"type": "string"}}
+			headers[name] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
 		}
 	}
 	return headers

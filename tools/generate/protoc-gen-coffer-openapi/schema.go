@@ -85,11 +85,20 @@ func hasAssigned(m *protogen.Message) bool {
 	})
 }
 
+// envelope describes the fields that most responses have. The protos do not repeat these comments.
+var envelope = map[string]string{
+	"code":    "The result of the operation, for programs.",
+	"message": "The result of the operation, in English for users.",
+}
+
 // described returns a field's schema with its comment.
 func (g *generator) described(field *protogen.Field) object { return g.describedVariant(field, false) }
 
 func (g *generator) describedVariant(field *protogen.Field, preview bool) object {
 	schema, text := g.schema(field, preview), comment(field.Comments.Leading)
+	if text == "" && strings.HasSuffix(string(field.Parent.Desc.Name()), "Response") {
+		text = envelope[string(field.Desc.Name())]
+	}
 	if text == "" {
 		return schema
 	}
@@ -144,10 +153,34 @@ func scalar(field *protogen.Field) object {
 	case boolOption(field, restv1.E_Number):
 		// Without a format, client generators choose 32 bits, which lose cents.
 		return object{"type": "number", "format": "double"}
-	case boolOption(field, restv1.E_NullEmpties):
-		return object{"type": "string", "nullable": true}
 	}
-	return object{"type": "string"}
+	schema := object{"type": "string"}
+	if boolOption(field, restv1.E_NullEmpties) {
+		schema["nullable"] = true
+	}
+	if values := strings.Fields(stringOption(field, restv1.E_OneOf)); len(values) > 0 {
+		schema["enum"] = values
+	}
+	if format := format(field); format != "" {
+		schema["format"] = format
+	}
+	return schema
+}
+
+// format returns the format of a string: the option format, or the one that follows from the field's name.
+func format(field *protogen.Field) string {
+	name := string(field.Desc.Name())
+	switch declared := stringOption(field, restv1.E_Format); {
+	case declared == "none":
+		return ""
+	case declared != "":
+		return declared
+	case name == "id", strings.HasSuffix(name, "_id"), strings.HasSuffix(name, "_ids"):
+		return "uuid"
+	case strings.HasSuffix(name, "_at"):
+		return "date-time"
+	}
+	return ""
 }
 
 func boolOption(field *protogen.Field, option protoreflect.ExtensionType) bool {
@@ -158,7 +191,7 @@ func stringOption(field *protogen.Field, option protoreflect.ExtensionType) stri
 	return proto.GetExtension(field.Desc.Options(), option).(string)
 }
 
-// comment is a comment as one paragraph.
+// comment returns a comment as one paragraph.
 func comment(c protogen.Comments) string {
 	return strings.Join(strings.Fields(string(c)), " ")
 }

@@ -28,7 +28,7 @@ const (
 // User is a person with an account.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -101,7 +101,7 @@ func (x *User) GetCreatedAt() string {
 // Session is a sign-in of a user on a device.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt string `protobuf:"bytes,2,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -201,7 +201,7 @@ func (x *Session) GetCurrent() bool {
 // AuditEntry is a security event of a user.
 type AuditEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out,
 	// password_changed, password_change_failed, profile_changed, email_changed, email_change_failed, invitation_sent,
@@ -428,7 +428,8 @@ type RegisterRequest struct {
 	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
 	// 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
 	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
-	// Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,5,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
@@ -506,7 +507,7 @@ type RegisterResponse struct {
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	// Version of the profile, for If-Match.
 	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
@@ -585,7 +586,8 @@ type LoginRequest struct {
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	// At most 128 characters.
 	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	// Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Shown in the list of sessions and in the audit trail. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
@@ -666,7 +668,7 @@ type LoginResponse struct {
 	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
-	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -769,7 +771,8 @@ type RefreshRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// refreshToken of the last sign-in or refresh.
 	RefreshToken string `protobuf:"bytes,1,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
-	// Makes the request idempotent for 24 hours: a repeated key returns the first response. At most 255 characters.
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Shown in the audit trail if the token was used before. At most 255 characters are kept.
 	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
@@ -843,7 +846,7 @@ type RefreshResponse struct {
 	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
-	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1152,7 +1155,7 @@ type UpdateMeRequest struct {
 	Email *string `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
-	// ETag of the version that the change is based on. The change applies to any version if it is absent.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	// Required if email is a new e-mail, at most 128 characters.
 	CurrentPassword string `protobuf:"bytes,5,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
@@ -1464,11 +1467,12 @@ func (x *ListSessionsRequest) GetCursor() string {
 }
 
 type ListSessionsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Sessions      []*Session             `protobuf:"bytes,3,rep,name=sessions,proto3" json:"sessions,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Sessions of the page.
+	Sessions      []*Session     `protobuf:"bytes,3,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1701,11 +1705,12 @@ func (x *ListAuditRequest) GetCursor() string {
 }
 
 type ListAuditResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Entries       []*AuditEntry          `protobuf:"bytes,3,rep,name=entries,proto3" json:"entries,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Entries of the page.
+	Entries       []*AuditEntry  `protobuf:"bytes,3,rep,name=entries,proto3" json:"entries,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1805,8 +1810,9 @@ func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetKeySetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Keys          []*Key                 `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The current key, and the previous or next one during a rotation.
+	Keys          []*Key `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2276,13 +2282,13 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xf4\x02\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\x92\x05\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
-	"\aoutcome\x18\x03 \x01(\tR\aoutcome\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\tR\x02at\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x8b\x02\n" +
+	"\x04type\x18\x02 \x01(\tB\xf6\x01¶\x18\xf1\x01registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed profile_changed email_changed email_change_failed invitation_sent invitation_answered member_updated member_removedR\x04type\x12-\n" +
+	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
+	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
 	"\alast_at\x18\x06 \x01(\tH\x00R\x06lastAt\x88\x01\x01\x12\"\n" +
 	"\n" +
@@ -2299,15 +2305,15 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\b_addressB\r\n" +
 	"\v_user_agentB\n" +
 	"\n" +
-	"\b_sharing\"\xe0\x01\n" +
+	"\b_sharing\"\x94\x02\n" +
 	"\fAuditSharing\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1b\n" +
-	"\tmember_id\x18\x03 \x01(\tR\bmemberId\x12\x17\n" +
-	"\x04role\x18\x04 \x01(\tH\x00R\x04role\x88\x01\x01\x12\x1b\n" +
-	"\x06status\x18\x05 \x01(\tH\x01R\x06status\x88\x01\x01\x12\"\n" +
+	"\tmember_id\x18\x03 \x01(\tR\bmemberId\x12*\n" +
+	"\x04role\x18\x04 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x122\n" +
+	"\x06status\x18\x05 \x01(\tB\x15¶\x18\x11accepted rejectedH\x01R\x06status\x88\x01\x01\x12,\n" +
 	"\n" +
-	"removed_by\x18\x06 \x01(\tH\x02R\tremovedBy\x88\x01\x01B\a\n" +
+	"removed_by\x18\x06 \x01(\tB\bʶ\x18\x04uuidH\x02R\tremovedBy\x88\x01\x01B\a\n" +
 	"\x05_roleB\t\n" +
 	"\a_statusB\r\n" +
 	"\v_removed_by\"\xd6\x01\n" +
@@ -2331,14 +2337,15 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\x03 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
 	"\n" +
 	"user_agent\x18\x04 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgent\"\xb9\x02\n" +
+	"User-AgentR\tuserAgent\"\xc5\x02\n" +
 	"\rLoginResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
 	"\faccess_token\x18\x03 \x01(\tR\vaccessToken\x12\x14\n" +
-	"\x05token\x18\x04 \x01(\tR\x05token\x12\x1d\n" +
+	"\x05token\x18\x04 \x01(\tR\x05token\x12)\n" +
 	"\n" +
-	"token_type\x18\x05 \x01(\tR\ttokenType\x12\x1d\n" +
+	"token_type\x18\x05 \x01(\tB\n" +
+	"¶\x18\x06BearerR\ttokenType\x12\x1d\n" +
 	"\n" +
 	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
 	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
@@ -2349,14 +2356,15 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
 	"\n" +
 	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgent\"\xbb\x02\n" +
+	"User-AgentR\tuserAgent\"\xc7\x02\n" +
 	"\x0fRefreshResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
 	"\faccess_token\x18\x03 \x01(\tR\vaccessToken\x12\x14\n" +
-	"\x05token\x18\x04 \x01(\tR\x05token\x12\x1d\n" +
+	"\x05token\x18\x04 \x01(\tR\x05token\x12)\n" +
 	"\n" +
-	"token_type\x18\x05 \x01(\tR\ttokenType\x12\x1d\n" +
+	"token_type\x18\x05 \x01(\tB\n" +
+	"¶\x18\x06BearerR\ttokenType\x12\x1d\n" +
 	"\n" +
 	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
 	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
@@ -2432,14 +2440,14 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"pagination\"\x12\n" +
 	"\x10GetKeySetRequest\"<\n" +
 	"\x11GetKeySetResponse\x12'\n" +
-	"\x04keys\x18\x01 \x03(\v2\x13.coffer.auth.v1.KeyR\x04keys\"m\n" +
-	"\x03Key\x12\x10\n" +
-	"\x03kty\x18\x01 \x01(\tR\x03kty\x12\x10\n" +
-	"\x03crv\x18\x02 \x01(\tR\x03crv\x12\f\n" +
+	"\x04keys\x18\x01 \x03(\v2\x13.coffer.auth.v1.KeyR\x04keys\"\x97\x01\n" +
+	"\x03Key\x12\x19\n" +
+	"\x03kty\x18\x01 \x01(\tB\a¶\x18\x03OKPR\x03kty\x12\x1d\n" +
+	"\x03crv\x18\x02 \x01(\tB\v¶\x18\aEd25519R\x03crv\x12\f\n" +
 	"\x01x\x18\x03 \x01(\tR\x01x\x12\x10\n" +
-	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x10\n" +
-	"\x03use\x18\x05 \x01(\tR\x03use\x12\x10\n" +
-	"\x03alg\x18\x06 \x01(\tR\x03alg\"J\n" +
+	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x19\n" +
+	"\x03use\x18\x05 \x01(\tB\a¶\x18\x03sigR\x03use\x12\x1b\n" +
+	"\x03alg\x18\x06 \x01(\tB\t¶\x18\x05EdDSAR\x03alg\"J\n" +
 	"\x1aListRevokedSessionsRequest\x12\x14\n" +
 	"\x05paged\x18\x01 \x01(\bR\x05paged\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"\xb3\x01\n" +

@@ -42,49 +42,42 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // AuthService owns users, sessions, signing keys and the audit trail.
-//
-// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take
-// if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type AuthServiceClient interface {
-	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any
-	// letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
-	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for
-	// a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15
-	// minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do
-	// not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an
+	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
+	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
+	// limits do not apply to an address that the user has signed in from within 90 days.
 	Login(ctx context.Context, in *LoginRequest, opts ...grpc.CallOption) (*LoginResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
-	// is valid once; when it is used again, its session ends, because the token may have been stolen. Returns
-	// INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+	// is valid once. If it is used again, its session ends, because the token may have been stolen.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
 	// Ends the session that the access token belongs to.
 	Logout(ctx context.Context, in *LogoutRequest, opts ...grpc.CallOption) (*LogoutResponse, error)
 	// Returns the signed-in user.
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword:
-	// INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns
-	// EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10
+	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password
-	// is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the
+	// session, requests are rejected with RATE_LIMITED.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
-	// Lists the user's live sessions, newest first.
+	// Returns a page of the user's live sessions, newest first.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
-	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID,
-	// and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
+	// Ends one of the user's sessions. This may be the current one.
 	RevokeSession(ctx context.Context, in *RevokeSessionRequest, opts ...grpc.CallOption) (*RevokeSessionResponse, error)
-	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are
-	// kept for a year.
+	// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first.
+	// Events are kept for a year.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 	// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a
 	// minute before it signs tokens.
 	GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error)
-	// Lists in pages the sessions that were ended while one of their access tokens may still be valid, oldest end first.
-	// The cursor of the last page continues with sessions that were ended since, and repeats the last three minutes.
-	// INVALID_CURSOR.
+	// Returns a page of the sessions that were ended while one of their access tokens may still be valid, oldest end
+	// first. The cursor of the last page continues with sessions that were ended since, and repeats the last three
+	// minutes.
 	ListRevokedSessions(ctx context.Context, in *ListRevokedSessionsRequest, opts ...grpc.CallOption) (*ListRevokedSessionsResponse, error)
-	// Finds the user with an e-mail, in any letter case. USER_NOT_FOUND.
+	// Finds the user with an e-mail, in any letter case.
 	FindUserByEmail(ctx context.Context, in *FindUserByEmailRequest, opts ...grpc.CallOption) (*FindUserByEmailResponse, error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(ctx context.Context, in *GetUsersRequest, opts ...grpc.CallOption) (*GetUsersResponse, error)
@@ -243,49 +236,42 @@ func (c *authServiceClient) GetUsers(ctx context.Context, in *GetUsersRequest, o
 // for forward compatibility.
 //
 // AuthService owns users, sessions, signing keys and the audit trail.
-//
-// Any RPC may answer VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that take
-// if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
 type AuthServiceServer interface {
-	// Creates a user. It does not sign the user in. Returns EMAIL_ALREADY_EXISTS if another user has the e-mail in any
-	// letter case, and IDEMPOTENCY_KEY_CONFLICT if the key was sent with another request.
+	// Creates a user. It does not sign the user in. An e-mail belongs to at most one user, in any letter case.
 	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)
-	// Signs a user in: starts a session and returns its tokens. Returns INVALID_CREDENTIALS for an unknown e-mail and for
-	// a wrong password alike. Returns RATE_LIMITED, even for the right password, after too many failures within 15
-	// minutes: 10 for the account from one address, 50 for the account, or 100 from the address. The last two limits do
-	// not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an
+	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
+	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
+	// limits do not apply to an address that the user has signed in from within 90 days.
 	Login(context.Context, *LoginRequest) (*LoginResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
-	// is valid once; when it is used again, its session ends, because the token may have been stolen. Returns
-	// INVALID_REFRESH_TOKEN for a token that is unknown, used, expired, or of an ended session.
+	// is valid once. If it is used again, its session ends, because the token may have been stolen.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
 	// Ends the session that the access token belongs to.
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
 	// Returns the signed-in user.
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)
-	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword:
-	// INVALID_CREDENTIALS if it is wrong, RATE_LIMITED after 10 wrong passwords within 15 minutes in the session. Returns
-	// EMPTY_UPDATE if both fields are absent, and EMAIL_ALREADY_EXISTS if another user has the e-mail.
+	// Changes the name, the e-mail or both. Absent fields stay unchanged. A new e-mail requires currentPassword. After 10
+	// wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. Returns INVALID_CREDENTIALS if the current password
-	// is wrong, and RATE_LIMITED after 10 wrong passwords within 15 minutes in the session.
+	// Changes the password and ends all other sessions of the user. After 10 wrong passwords within 15 minutes in the
+	// session, requests are rejected with RATE_LIMITED.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
-	// Lists the user's live sessions, newest first.
+	// Returns a page of the user's live sessions, newest first.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
-	// Ends one of the user's sessions; this may be the current one. Returns INVALID_SESSION_ID for an id that is no UUID,
-	// and SESSION_NOT_FOUND for a session that is unknown, ended, or another user's.
+	// Ends one of the user's sessions. This may be the current one.
 	RevokeSession(context.Context, *RevokeSessionRequest) (*RevokeSessionResponse, error)
-	// Lists the security events of the user's account and of the budgets that the user shares, newest first. Events are
-	// kept for a year.
+	// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first.
+	// Events are kept for a year.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	// Returns the public keys that verify access tokens, as a JSON Web Key Set (RFC 7517). A new key is published a
 	// minute before it signs tokens.
 	GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error)
-	// Lists in pages the sessions that were ended while one of their access tokens may still be valid, oldest end first.
-	// The cursor of the last page continues with sessions that were ended since, and repeats the last three minutes.
-	// INVALID_CURSOR.
+	// Returns a page of the sessions that were ended while one of their access tokens may still be valid, oldest end
+	// first. The cursor of the last page continues with sessions that were ended since, and repeats the last three
+	// minutes.
 	ListRevokedSessions(context.Context, *ListRevokedSessionsRequest) (*ListRevokedSessionsResponse, error)
-	// Finds the user with an e-mail, in any letter case. USER_NOT_FOUND.
+	// Finds the user with an e-mail, in any letter case.
 	FindUserByEmail(context.Context, *FindUserByEmailRequest) (*FindUserByEmailResponse, error)
 	// Returns several users at once, and omits unknown ids.
 	GetUsers(context.Context, *GetUsersRequest) (*GetUsersResponse, error)

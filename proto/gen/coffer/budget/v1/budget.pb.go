@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/budget/v1/budget.proto
 
-// Budgets, and the people they are shared with.
+// Package coffer.budget.v1 is the API of the budget service. This file has budgets, and the members who share them.
 
 package budgetv1
 
@@ -25,41 +25,46 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Budget is a limit on spending, renewed in every window of its period.
+// Budget is a limit on spending, which is renewed in every window of its period.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
-	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// UUID, version 7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// ISO 4217.
+	// ISO 4217 code of the limit. Spending in other currencies is listed separately and not counted.
 	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	// More than 0, in the currency's major unit.
+	// Limit of each window, in the major unit; more than 0.
 	Limit string `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
-	// daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom.
+	// Length of a window. All windows but those of custom follow one another from startDate on; custom has one window,
+	// from startDate to endDate.
 	Period string `protobuf:"bytes,5,opt,name=period,proto3" json:"period,omitempty"`
-	// YYYY-MM-DD; the first window starts here.
+	// First day of the first window, YYYY-MM-DD.
 	StartDate string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// YYYY-MM-DD, inclusive.
-	EndDate     *string  `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
-	WalletId    string   `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Last day of the budget, YYYY-MM-DD. Absent if it does not end.
+	EndDate *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	// Id of the wallet whose transactions are counted.
+	WalletId string `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Ids of the categories whose transactions are counted.
 	CategoryIds []string `protobuf:"bytes,9,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The acting user's: owner, editor or viewer.
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Role of the user who reads it.
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
-	// The newest members, at most 200. GET /budgets/{budgetId}/members lists all.
+	// The newest members, at most 200. GET /budgets/{budgetId}/members returns all.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
-	// Of the current window; of the first window if the budget is upcoming, of the last one if it has ended. Absent if the ledger
-	// is unavailable or the wallet was deleted.
+	// Progress in the current window. An upcoming budget has that of its first window, an ended one that of its last.
+	// Absent if the ledger is unavailable or the wallet was deleted.
 	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// The acting user's: accepted; absent for the owner.
+	// accepted for members. Absent for the owner.
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
-	// Percentages of the limit, ascending. Owner and members are notified once in a window when spending reaches one.
+	// Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
-	// By today's date, UTC: upcoming before the start date, ended after the end date, otherwise active.
+	// By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
 	Status        string `protobuf:"bytes,18,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -221,42 +226,48 @@ func (x *Budget) GetStatus() string {
 	return ""
 }
 
-// ListedBudget is a budget in a list, with the names and field numbers of Budget. If the acting user's invitation is pending, it
-// has only the contents of the invitation: id, name, owner_id, role and membership_status. All other fields are absent then.
+// ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending,
+// it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent
+// then.
 type ListedBudget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// While the invitation is pending, the name that the budget had when the user was invited.
+	// 1 to 100 characters. While the invitation is pending, the name that the budget had when the user was invited.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// ISO 4217.
+	// ISO 4217 code of the limit. Spending in other currencies is listed separately and not counted.
 	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	// More than 0, in the currency's major unit.
+	// Limit of each window, in the major unit; more than 0.
 	Limit *string `protobuf:"bytes,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// As in Budget.
+	// Length of a window. All windows but those of custom follow one another from startDate on; custom has one window,
+	// from startDate to endDate.
 	Period *string `protobuf:"bytes,5,opt,name=period,proto3,oneof" json:"period,omitempty"`
-	// YYYY-MM-DD; the first window starts here.
+	// First day of the first window, YYYY-MM-DD.
 	StartDate *string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3,oneof" json:"start_date,omitempty"`
-	// YYYY-MM-DD, inclusive.
-	EndDate     *string  `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
-	WalletId    *string  `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	// Last day of the budget, YYYY-MM-DD. Absent if it does not end.
+	EndDate *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	// Id of the wallet whose transactions are counted.
+	WalletId *string `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	// Ids of the categories whose transactions are counted.
 	CategoryIds []string `protobuf:"bytes,9,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The acting user's: owner, editor or viewer.
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Role of the user who reads it.
 	Role string `protobuf:"bytes,11,opt,name=role,proto3" json:"role,omitempty"`
-	// The newest members, at most 20. GET /budgets/{budgetId}/members lists all.
+	// The newest members, at most 20. GET /budgets/{budgetId}/members returns all.
 	Members []*Member `protobuf:"bytes,12,rep,name=members,proto3" json:"members,omitempty"`
-	// As in Budget.
+	// Progress in the current window. An upcoming budget has that of its first window, an ended one that of its last.
+	// Absent if the ledger is unavailable or the wallet was deleted.
 	Progress *Progress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt *string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3,oneof" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt *string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3,oneof" json:"updated_at,omitempty"`
-	// The acting user's: pending or accepted; absent for the owner.
+	// Status of the user's membership. Absent for the owner.
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
-	// Percentages of the limit, ascending.
+	// Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
-	// By today's date, UTC: upcoming, active or ended, as in Budget.
+	// By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
 	Status        *string `protobuf:"bytes,18,opt,name=status,proto3,oneof" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -418,29 +429,33 @@ func (x *ListedBudget) GetStatus() string {
 	return ""
 }
 
-// BudgetSnapshot is a budget as events carry it: the stored fields. A user's role, the members and the progress are not part
-// of it. The field numbers are those of Budget.
+// BudgetSnapshot is a budget as events contain it: the stored fields, without a user's role, the members and the
+// progress. The field numbers are those of Budget.
 type BudgetSnapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
-	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// UUID, version 7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// ISO 4217.
+	// ISO 4217 code.
 	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	// In the currency's major unit.
+	// Limit of each window, in the major unit.
 	Limit string `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	// As in Budget.
 	Period string `protobuf:"bytes,5,opt,name=period,proto3" json:"period,omitempty"`
-	// YYYY-MM-DD.
+	// First day of the first window, YYYY-MM-DD.
 	StartDate string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// YYYY-MM-DD, inclusive.
-	EndDate     *string  `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
-	WalletId    string   `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Last day of the budget, YYYY-MM-DD. Absent if it does not end.
+	EndDate *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	// Id of the wallet whose transactions are counted.
+	WalletId string `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Ids of the categories whose transactions are counted.
 	CategoryIds []string `protobuf:"bytes,9,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	OwnerId     string   `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// RFC 3339 UTC.
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,10,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt string `protobuf:"bytes,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// Percentages of the limit, ascending.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
@@ -569,21 +584,22 @@ func (x *BudgetSnapshot) GetAlertThresholds() []int32 {
 	return nil
 }
 
-// Progress of a budget in one window.
+// Progress is the spending of a budget in one window.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// First day, YYYY-MM-DD.
 	WindowStart string `protobuf:"bytes,1,opt,name=window_start,json=windowStart,proto3" json:"window_start,omitempty"`
 	// Last day, YYYY-MM-DD.
 	WindowEnd string `protobuf:"bytes,2,opt,name=window_end,json=windowEnd,proto3" json:"window_end,omitempty"`
-	Spent     string `protobuf:"bytes,3,opt,name=spent,proto3" json:"spent,omitempty"`
-	// limit - spent; negative when over.
+	// Expense minus income, in the budget's currency and its major unit. A refund reduces it.
+	Spent string `protobuf:"bytes,3,opt,name=spent,proto3" json:"spent,omitempty"`
+	// limit - spent, in the major unit; negative if the limit is exceeded.
 	Remaining string `protobuf:"bytes,4,opt,name=remaining,proto3" json:"remaining,omitempty"`
-	// spent of limit, two decimals; over 100 when over.
+	// spent as a percentage of limit, with two decimals; more than 100 if the limit is exceeded.
 	Percentage float64 `protobuf:"fixed64,5,opt,name=percentage,proto3" json:"percentage,omitempty"`
-	// ok (below 80 %), near (80 % up to the limit), over.
+	// ok below 80 percent of the limit, near from 80 percent up to the limit, over above it.
 	State string `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
-	// Spending of the window in currencies other than the budget's, not converted.
+	// Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []*OtherCurrency `protobuf:"bytes,7,rep,name=other_currencies,json=otherCurrencies,proto3" json:"other_currencies,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -670,9 +686,11 @@ func (x *Progress) GetOtherCurrencies() []*OtherCurrency {
 
 // OtherCurrency is spending that the limit does not count.
 type OtherCurrency struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Currency      string                 `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
-	Spent         string                 `protobuf:"bytes,2,opt,name=spent,proto3" json:"spent,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Expense minus income, in the major unit.
+	Spent         string `protobuf:"bytes,2,opt,name=spent,proto3" json:"spent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -724,23 +742,25 @@ func (x *OtherCurrency) GetSpent() string {
 // Member is a user invited to a budget.
 type Member struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The member's user id.
+	// User id of the member.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The same as id.
 	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// Id of the budget.
 	BudgetId string `protobuf:"bytes,3,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Empty when auth cannot be reached, like email.
-	Name  string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// Name of the user. Empty if auth is unavailable.
+	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// E-mail of the user. Empty if auth is unavailable.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
-	// viewer or editor.
+	// A viewer reads the budget. An editor may also change it.
 	Role string `protobuf:"bytes,6,opt,name=role,proto3" json:"role,omitempty"`
-	// 0 < x <= 100, at most two decimals.
+	// The member's share in percent, more than 0 and at most 100, with at most two decimals. Absent if there is none.
 	SharePercent *string `protobuf:"bytes,7,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
-	// pending, accepted or rejected.
+	// pending until the user accepts or rejects the invitation.
 	Status string `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the invitation; RFC 3339, UTC.
 	InvitedAt string `protobuf:"bytes,9,opt,name=invited_at,json=invitedAt,proto3" json:"invited_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the user's response; RFC 3339, UTC. Absent while it is pending.
 	RespondedAt   *string `protobuf:"bytes,10,opt,name=responded_at,json=respondedAt,proto3,oneof" json:"responded_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -848,18 +868,24 @@ func (x *Member) GetRespondedAt() string {
 
 // Invitation is a pending membership, as the invited user sees it.
 type Invitation struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	// The acting user's id, for PATCH /budgets/{budgetId}/members/{memberId}.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name that the budget had when the user was invited.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// Id of the invited user, for PATCH /budgets/{budgetId}/members/{memberId}.
 	MemberId string `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	OwnerId  string `protobuf:"bytes,4,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Absent when auth cannot be reached.
-	OwnerName    *string `protobuf:"bytes,5,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
-	OwnerEmail   *string `protobuf:"bytes,6,opt,name=owner_email,json=ownerEmail,proto3,oneof" json:"owner_email,omitempty"`
-	Role         string  `protobuf:"bytes,7,opt,name=role,proto3" json:"role,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,4,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Name of the owner. Absent if auth is unavailable.
+	OwnerName *string `protobuf:"bytes,5,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
+	// E-mail of the owner. Absent if auth is unavailable.
+	OwnerEmail *string `protobuf:"bytes,6,opt,name=owner_email,json=ownerEmail,proto3,oneof" json:"owner_email,omitempty"`
+	// Role that the user would have.
+	Role string `protobuf:"bytes,7,opt,name=role,proto3" json:"role,omitempty"`
+	// Share in percent that the user would have. Absent if there is none.
 	SharePercent *string `protobuf:"bytes,8,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the invitation; RFC 3339, UTC.
 	InvitedAt     string `protobuf:"bytes,9,opt,name=invited_at,json=invitedAt,proto3" json:"invited_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -960,22 +986,28 @@ func (x *Invitation) GetInvitedAt() string {
 
 type CreateBudgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1..100 characters.
+	// 1 to 100 characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// ISO 4217, any case.
+	// ISO 4217 code, in upper or lower case.
 	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
-	Limit    string `protobuf:"bytes,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Any case.
+	// Limit of each window, in the major unit, with at most the decimals of the currency; more than 0.
+	Limit string `protobuf:"bytes,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Length of a window. All windows but those of custom follow one another from startDate on; custom has one window,
+	// from startDate to endDate. Upper case is converted to lower case.
 	Period string `protobuf:"bytes,4,opt,name=period,proto3" json:"period,omitempty"`
-	// YYYY-MM-DD.
+	// First day of the first window, YYYY-MM-DD.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// YYYY-MM-DD; required for custom.
-	EndDate  *string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
-	WalletId string  `protobuf:"bytes,7,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// At least one.
-	CategoryIds    []string `protobuf:"bytes,8,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	IdempotencyKey string   `protobuf:"bytes,9,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// At most 10 percentages, 1..1000; 80 and 100 when absent, none when empty.
+	// Last day of the budget, YYYY-MM-DD, at most 10 years after startDate. Required for the period custom. Absent for no
+	// end.
+	EndDate *string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	// Id of one of the user's wallets.
+	WalletId string `protobuf:"bytes,7,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Ids of the user's categories, at least one.
+	CategoryIds []string `protobuf:"bytes,8,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,9,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// At most 10 percentages of the limit, 1 to 1000. Default 80 and 100; empty for no alerts.
 	AlertThresholds *AlertThresholds `protobuf:"bytes,10,opt,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1081,10 +1113,11 @@ func (x *CreateBudgetRequest) GetAlertThresholds() *AlertThresholds {
 	return nil
 }
 
-// AlertThresholds tells an empty list from an absent one; in JSON it is the bare array.
+// AlertThresholds distinguishes an empty list from an absent one. In JSON it is the array itself.
 type AlertThresholds struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Values        []int32                `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Percentages of the limit.
+	Values        []int32 `protobuf:"varint,1,rep,packed,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1127,12 +1160,14 @@ func (x *AlertThresholds) GetValues() []int32 {
 }
 
 type CreateBudgetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Budget        *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	Replayed      bool                   `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Budget  *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// True if the response is that of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1204,13 +1239,13 @@ func (x *CreateBudgetResponse) GetReplayed() bool {
 
 type ListBudgetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "invited" adds the budgets of pending invitations, with the contents of the invitation only.
+	// invited adds the budgets of pending invitations, with the contents of the invitation only.
 	Include *string `protobuf:"bytes,1,opt,name=include,proto3,oneof" json:"include,omitempty"`
-	// Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
+	// Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
 	At *string `protobuf:"bytes,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1275,11 +1310,12 @@ func (x *ListBudgetsRequest) GetCursor() string {
 }
 
 type ListBudgetsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Budgets       []*ListedBudget        `protobuf:"bytes,3,rep,name=budgets,proto3" json:"budgets,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Budgets of the page.
+	Budgets       []*ListedBudget `protobuf:"bytes,3,rep,name=budgets,proto3" json:"budgets,omitempty"`
+	Pagination    *v1.Pagination  `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1344,8 +1380,9 @@ func (x *ListBudgetsResponse) GetPagination() *v1.Pagination {
 
 type GetBudgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Progress of the window that holds this day, YYYY-MM-DD; today (UTC) when absent.
+	// Id of the budget, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
 	At            *string `protobuf:"bytes,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1396,11 +1433,12 @@ func (x *GetBudgetRequest) GetAt() string {
 }
 
 type GetBudgetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Budget        *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Budget  *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1464,20 +1502,29 @@ func (x *GetBudgetResponse) GetEtag() string {
 }
 
 type UpdateBudgetRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name      *string                `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	Currency  *string                `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	Limit     *string                `protobuf:"bytes,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	Period    *string                `protobuf:"bytes,5,opt,name=period,proto3,oneof" json:"period,omitempty"`
-	StartDate *string                `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3,oneof" json:"start_date,omitempty"`
-	// Empty or null removes it.
-	EndDate  *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 100 characters.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// ISO 4217 code, in upper or lower case.
+	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	// Limit of each window, in the major unit; more than 0.
+	Limit *string `protobuf:"bytes,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// Length of a window. All windows but those of custom follow one another from startDate on; custom has one window,
+	// from startDate to endDate. Upper case is converted to lower case.
+	Period *string `protobuf:"bytes,5,opt,name=period,proto3,oneof" json:"period,omitempty"`
+	// First day of the first window, YYYY-MM-DD.
+	StartDate *string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3,oneof" json:"start_date,omitempty"`
+	// Last day of the budget, YYYY-MM-DD. null or an empty string removes it.
+	EndDate *string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3,oneof" json:"end_date,omitempty"`
+	// Id of one of the owner's wallets.
 	WalletId *string `protobuf:"bytes,8,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
-	// Replaces the list; absent: unchanged.
+	// Ids of the owner's categories, at least one. The list replaces the previous one.
 	CategoryIds *CategoryIds `protobuf:"bytes,9,opt,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	IfMatch     string       `protobuf:"bytes,10,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	// Replaces the list; absent: unchanged.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch string `protobuf:"bytes,10,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// At most 10 percentages of the limit, 1 to 1000. The list replaces the previous one; empty for no alerts.
 	AlertThresholds *AlertThresholds `protobuf:"bytes,11,opt,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1590,10 +1637,11 @@ func (x *UpdateBudgetRequest) GetAlertThresholds() *AlertThresholds {
 	return nil
 }
 
-// CategoryIds tells an empty list from an absent one; in JSON it is the bare array.
+// CategoryIds distinguishes an empty list from an absent one. In JSON it is the array itself.
 type CategoryIds struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Values        []string               `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of categories.
+	Values        []string `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1636,11 +1684,12 @@ func (x *CategoryIds) GetValues() []string {
 }
 
 type UpdateBudgetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Budget        *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Budget  *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1704,9 +1753,11 @@ func (x *UpdateBudgetResponse) GetEtag() string {
 }
 
 type DeleteBudgetRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IfMatch       string                 `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1756,10 +1807,11 @@ func (x *DeleteBudgetRequest) GetIfMatch() string {
 }
 
 type DeleteBudgetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted budget.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1816,13 +1868,19 @@ func (x *DeleteBudgetResponse) GetId() string {
 }
 
 type ShareBudgetRequest struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	Email    string                 `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
-	// viewer (default) or editor.
-	Role           *string `protobuf:"bytes,3,opt,name=role,proto3,oneof" json:"role,omitempty"`
-	SharePercent   *string `protobuf:"bytes,4,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
-	IdempotencyKey string  `protobuf:"bytes,5,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// E-mail of a user, in any letter case.
+	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
+	// A viewer reads the budget. An editor may also change it. Default viewer.
+	Role *string `protobuf:"bytes,3,opt,name=role,proto3,oneof" json:"role,omitempty"`
+	// The member's share in percent, more than 0 and at most 100, with at most two decimals. The total of all shares is
+	// at most 100.
+	SharePercent *string `protobuf:"bytes,4,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,5,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1893,11 +1951,12 @@ func (x *ShareBudgetRequest) GetIdempotencyKey() string {
 }
 
 type ShareBudgetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Member        *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
-	Replayed      bool                   `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// True if the response is that of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1961,11 +2020,12 @@ func (x *ShareBudgetResponse) GetReplayed() bool {
 }
 
 type ListMembersRequest struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2023,11 +2083,12 @@ func (x *ListMembersRequest) GetCursor() string {
 }
 
 type ListMembersResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Members       []*Member              `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Members of the page.
+	Members       []*Member      `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2091,16 +2152,19 @@ func (x *ListMembersResponse) GetPagination() *v1.Pagination {
 }
 
 type RespondToInvitationRequest struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	MemberId string                 `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// The invited user's answer: accepted or rejected.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// The invited user's response. A member who has accepted leaves the budget with rejected.
 	Status *string `protobuf:"bytes,3,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	// Synonym of status.
+	// The same as status, under another name.
 	Response *string `protobuf:"bytes,4,opt,name=response,proto3,oneof" json:"response,omitempty"`
-	// The member's new role, set by the owner: viewer or editor.
+	// The member's new role, which the owner sets.
 	Role *string `protobuf:"bytes,5,opt,name=role,proto3,oneof" json:"role,omitempty"`
-	// The member's new share, set by the owner: 0 < x <= 100, at most two decimals; null removes it.
+	// The member's new share in percent, which the owner sets: more than 0 and at most 100, with at most two decimals.
+	// null removes it.
 	SharePercent  *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2239,9 +2303,11 @@ func (x *RespondToInvitationResponse) GetMember() *Member {
 }
 
 type RemoveMemberRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId      string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	MemberId      string                 `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId      string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2291,10 +2357,11 @@ func (x *RemoveMemberRequest) GetMemberId() string {
 }
 
 type RemoveMemberResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// User id of the removed member.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2352,9 +2419,9 @@ func (x *RemoveMemberResponse) GetId() string {
 
 type ListInvitationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2405,11 +2472,12 @@ func (x *ListInvitationsRequest) GetCursor() string {
 }
 
 type ListInvitationsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Invitations   []*Invitation          `protobuf:"bytes,3,rep,name=invitations,proto3" json:"invitations,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Invitations of the page.
+	Invitations   []*Invitation  `protobuf:"bytes,3,rep,name=invitations,proto3" json:"invitations,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2476,55 +2544,55 @@ var File_coffer_budget_v1_budget_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xec\x04\n" +
+	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x89\x06\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
 	"\bcurrency\x18\x03 \x01(\tR\bcurrency\x12\x1a\n" +
-	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01R\x05limit\x12\x16\n" +
-	"\x06period\x18\x05 \x01(\tR\x06period\x12\x1d\n" +
+	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01R\x05limit\x12]\n" +
+	"\x06period\x18\x05 \x01(\tBE¶\x18Adaily weekly biweekly monthly quarterly half_yearly yearly customR\x06period\x12'\n" +
 	"\n" +
-	"start_date\x18\x06 \x01(\tR\tstartDate\x12\x1e\n" +
-	"\bend_date\x18\a \x01(\tH\x00R\aendDate\x88\x01\x01\x12\x1b\n" +
+	"start_date\x18\x06 \x01(\tB\bʶ\x18\x04dateR\tstartDate\x12(\n" +
+	"\bend_date\x18\a \x01(\tB\bʶ\x18\x04dateH\x00R\aendDate\x88\x01\x01\x12\x1b\n" +
 	"\twallet_id\x18\b \x01(\tR\bwalletId\x12!\n" +
 	"\fcategory_ids\x18\t \x03(\tR\vcategoryIds\x12\x19\n" +
 	"\bowner_id\x18\n" +
-	" \x01(\tR\aownerId\x12\x12\n" +
-	"\x04role\x18\v \x01(\tR\x04role\x122\n" +
+	" \x01(\tR\aownerId\x12+\n" +
+	"\x04role\x18\v \x01(\tB\x17¶\x18\x13owner editor viewerR\x04role\x122\n" +
 	"\amembers\x18\f \x03(\v2\x18.coffer.budget.v1.MemberR\amembers\x126\n" +
 	"\bprogress\x18\r \x01(\v2\x1a.coffer.budget.v1.ProgressR\bprogress\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x0e \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x120\n" +
-	"\x11membership_status\x18\x10 \x01(\tH\x01R\x10membershipStatus\x88\x01\x01\x12)\n" +
-	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholds\x12\x16\n" +
-	"\x06status\x18\x12 \x01(\tR\x06statusB\v\n" +
+	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x12>\n" +
+	"\x11membership_status\x18\x10 \x01(\tB\f¶\x18\bacceptedH\x01R\x10membershipStatus\x88\x01\x01\x12)\n" +
+	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholds\x121\n" +
+	"\x06status\x18\x12 \x01(\tB\x19¶\x18\x15upcoming active endedR\x06statusB\v\n" +
 	"\t_end_dateB\x14\n" +
-	"\x12_membership_status\"\xa3\x06\n" +
+	"\x12_membership_status\"\xc8\a\n" +
 	"\fListedBudget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
 	"\bcurrency\x18\x03 \x01(\tH\x00R\bcurrency\x88\x01\x01\x12\x1f\n" +
-	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01H\x01R\x05limit\x88\x01\x01\x12\x1b\n" +
-	"\x06period\x18\x05 \x01(\tH\x02R\x06period\x88\x01\x01\x12\"\n" +
+	"\x05limit\x18\x04 \x01(\tB\x04ص\x18\x01H\x01R\x05limit\x88\x01\x01\x12b\n" +
+	"\x06period\x18\x05 \x01(\tBE¶\x18Adaily weekly biweekly monthly quarterly half_yearly yearly customH\x02R\x06period\x88\x01\x01\x12,\n" +
 	"\n" +
-	"start_date\x18\x06 \x01(\tH\x03R\tstartDate\x88\x01\x01\x12\x1e\n" +
-	"\bend_date\x18\a \x01(\tH\x04R\aendDate\x88\x01\x01\x12 \n" +
+	"start_date\x18\x06 \x01(\tB\bʶ\x18\x04dateH\x03R\tstartDate\x88\x01\x01\x12(\n" +
+	"\bend_date\x18\a \x01(\tB\bʶ\x18\x04dateH\x04R\aendDate\x88\x01\x01\x12 \n" +
 	"\twallet_id\x18\b \x01(\tH\x05R\bwalletId\x88\x01\x01\x12,\n" +
 	"\fcategory_ids\x18\t \x03(\tB\t\xba\xb6\x18\x05limitR\vcategoryIds\x12\x19\n" +
 	"\bowner_id\x18\n" +
-	" \x01(\tR\aownerId\x12\x12\n" +
-	"\x04role\x18\v \x01(\tR\x04role\x12=\n" +
+	" \x01(\tR\aownerId\x12+\n" +
+	"\x04role\x18\v \x01(\tB\x17¶\x18\x13owner editor viewerR\x04role\x12=\n" +
 	"\amembers\x18\f \x03(\v2\x18.coffer.budget.v1.MemberB\t\xba\xb6\x18\x05limitR\amembers\x126\n" +
 	"\bprogress\x18\r \x01(\v2\x1a.coffer.budget.v1.ProgressR\bprogress\x12\"\n" +
 	"\n" +
 	"created_at\x18\x0e \x01(\tH\x06R\tcreatedAt\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"updated_at\x18\x0f \x01(\tH\aR\tupdatedAt\x88\x01\x01\x120\n" +
-	"\x11membership_status\x18\x10 \x01(\tH\bR\x10membershipStatus\x88\x01\x01\x124\n" +
-	"\x10alert_thresholds\x18\x11 \x03(\x05B\t\xba\xb6\x18\x05limitR\x0falertThresholds\x12\x1b\n" +
-	"\x06status\x18\x12 \x01(\tH\tR\x06status\x88\x01\x01B\v\n" +
+	"updated_at\x18\x0f \x01(\tH\aR\tupdatedAt\x88\x01\x01\x12F\n" +
+	"\x11membership_status\x18\x10 \x01(\tB\x14¶\x18\x10pending acceptedH\bR\x10membershipStatus\x88\x01\x01\x124\n" +
+	"\x10alert_thresholds\x18\x11 \x03(\x05B\t\xba\xb6\x18\x05limitR\x0falertThresholds\x126\n" +
+	"\x06status\x18\x12 \x01(\tB\x19¶\x18\x15upcoming active endedH\tR\x06status\x88\x01\x01B\v\n" +
 	"\t_currencyB\b\n" +
 	"\x06_limitB\t\n" +
 	"\a_periodB\r\n" +
@@ -2554,36 +2622,36 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x12)\n" +
 	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholdsB\v\n" +
-	"\t_end_dateJ\x04\b\v\x10\x0eJ\x04\b\x10\x10\x11\"\x8e\x02\n" +
-	"\bProgress\x12!\n" +
-	"\fwindow_start\x18\x01 \x01(\tR\vwindowStart\x12\x1d\n" +
+	"\t_end_dateJ\x04\b\v\x10\x0eJ\x04\b\x10\x10\x11\"\xb4\x02\n" +
+	"\bProgress\x12+\n" +
+	"\fwindow_start\x18\x01 \x01(\tB\bʶ\x18\x04dateR\vwindowStart\x12'\n" +
 	"\n" +
-	"window_end\x18\x02 \x01(\tR\twindowEnd\x12\x1a\n" +
+	"window_end\x18\x02 \x01(\tB\bʶ\x18\x04dateR\twindowEnd\x12\x1a\n" +
 	"\x05spent\x18\x03 \x01(\tB\x04ص\x18\x01R\x05spent\x12\"\n" +
 	"\tremaining\x18\x04 \x01(\tB\x04ص\x18\x01R\tremaining\x12\x1e\n" +
 	"\n" +
 	"percentage\x18\x05 \x01(\x01R\n" +
-	"percentage\x12\x14\n" +
-	"\x05state\x18\x06 \x01(\tR\x05state\x12J\n" +
+	"percentage\x12&\n" +
+	"\x05state\x18\x06 \x01(\tB\x10¶\x18\fok near overR\x05state\x12J\n" +
 	"\x10other_currencies\x18\a \x03(\v2\x1f.coffer.budget.v1.OtherCurrencyR\x0fotherCurrencies\"G\n" +
 	"\rOtherCurrency\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1a\n" +
-	"\x05spent\x18\x02 \x01(\tB\x04ص\x18\x01R\x05spent\"\xc2\x02\n" +
+	"\x05spent\x18\x02 \x01(\tB\x04ص\x18\x01R\x05spent\"\xf4\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x12\x1b\n" +
 	"\tbudget_id\x18\x03 \x01(\tR\bbudgetId\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x12\x14\n" +
-	"\x05email\x18\x05 \x01(\tR\x05email\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04role\x12.\n" +
-	"\rshare_percent\x18\a \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12\x16\n" +
-	"\x06status\x18\b \x01(\tR\x06status\x12\x1d\n" +
+	"\x05email\x18\x05 \x01(\tR\x05email\x12%\n" +
+	"\x04role\x18\x06 \x01(\tB\x11¶\x18\rviewer editorR\x04role\x12.\n" +
+	"\rshare_percent\x18\a \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x125\n" +
+	"\x06status\x18\b \x01(\tB\x1d¶\x18\x19pending accepted rejectedR\x06status\x12\x1d\n" +
 	"\n" +
 	"invited_at\x18\t \x01(\tR\tinvitedAt\x12&\n" +
 	"\fresponded_at\x18\n" +
 	" \x01(\tH\x01R\vrespondedAt\x88\x01\x01B\x10\n" +
 	"\x0e_share_percentB\x0f\n" +
-	"\r_responded_at\"\xe0\x02\n" +
+	"\r_responded_at\"\xf3\x02\n" +
 	"\n" +
 	"Invitation\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
@@ -2594,22 +2662,22 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
 	"owner_name\x18\x05 \x01(\tH\x00R\townerName\x88\x01\x01\x12$\n" +
 	"\vowner_email\x18\x06 \x01(\tH\x01R\n" +
-	"ownerEmail\x88\x01\x01\x12\x12\n" +
-	"\x04role\x18\a \x01(\tR\x04role\x12.\n" +
+	"ownerEmail\x88\x01\x01\x12%\n" +
+	"\x04role\x18\a \x01(\tB\x11¶\x18\rviewer editorR\x04role\x12.\n" +
 	"\rshare_percent\x18\b \x01(\tB\x04ص\x18\x01H\x02R\fsharePercent\x88\x01\x01\x12\x1d\n" +
 	"\n" +
 	"invited_at\x18\t \x01(\tR\tinvitedAtB\r\n" +
 	"\v_owner_nameB\x0e\n" +
 	"\f_owner_emailB\x10\n" +
-	"\x0e_share_percent\"\xd3\x03\n" +
+	"\x0e_share_percent\"\xa8\x04\n" +
 	"\x13CreateBudgetRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12$\n" +
 	"\bcurrency\x18\x02 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bcurrency\x12\"\n" +
-	"\x05limit\x18\x03 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x05limit\x12 \n" +
-	"\x06period\x18\x04 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06period\x12'\n" +
+	"\x05limit\x18\x03 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x05limit\x12e\n" +
+	"\x06period\x18\x04 \x01(\tBM\xf0\xb5\x18\x01\xa8\xb6\x18\x01¶\x18Adaily weekly biweekly monthly quarterly half_yearly yearly customR\x06period\x12/\n" +
 	"\n" +
-	"start_date\x18\x05 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\tstartDate\x12$\n" +
-	"\bend_date\x18\x06 \x01(\tB\x04\xa8\xb6\x18\x01H\x00R\aendDate\x88\x01\x01\x12%\n" +
+	"start_date\x18\x05 \x01(\tB\x10\xf0\xb5\x18\x01\xa8\xb6\x18\x01ʶ\x18\x04dateR\tstartDate\x12,\n" +
+	"\bend_date\x18\x06 \x01(\tB\f\xa8\xb6\x18\x01ʶ\x18\x04dateH\x00R\aendDate\x88\x01\x01\x12%\n" +
 	"\twallet_id\x18\a \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bwalletId\x12'\n" +
 	"\fcategory_ids\x18\b \x03(\tB\x04\xf0\xb5\x18\x01R\vcategoryIds\x12<\n" +
 	"\x0fidempotency_key\x18\t \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12L\n" +
@@ -2623,10 +2691,10 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06budget\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\x12\x1c\n" +
 	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x124\n" +
-	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x98\x01\n" +
-	"\x12ListBudgetsRequest\x12\x1d\n" +
-	"\ainclude\x18\x01 \x01(\tH\x00R\ainclude\x88\x01\x01\x12\x13\n" +
-	"\x02at\x18\x02 \x01(\tH\x01R\x02at\x88\x01\x01\x12\x19\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xaf\x01\n" +
+	"\x12ListBudgetsRequest\x12*\n" +
+	"\ainclude\x18\x01 \x01(\tB\v¶\x18\ainvitedH\x00R\ainclude\x88\x01\x01\x12\x1d\n" +
+	"\x02at\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02at\x88\x01\x01\x12\x19\n" +
 	"\x05limit\x18\x03 \x01(\x05H\x02R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursorB\n" +
 	"\n" +
@@ -2639,24 +2707,24 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\abudgets\x18\x03 \x03(\v2\x1e.coffer.budget.v1.ListedBudgetR\abudgets\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\">\n" +
+	"pagination\"H\n" +
 	"\x10GetBudgetRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x13\n" +
-	"\x02at\x18\x02 \x01(\tH\x00R\x02at\x88\x01\x01B\x05\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\x02at\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x00R\x02at\x88\x01\x01B\x05\n" +
 	"\x03_at\"\x91\x01\n" +
 	"\x11GetBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06budget\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb7\x04\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x84\x05\n" +
 	"\x13UpdateBudgetRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12%\n" +
 	"\bcurrency\x18\x03 \x01(\tB\x04\xa8\xb6\x18\x01H\x01R\bcurrency\x88\x01\x01\x12#\n" +
-	"\x05limit\x18\x04 \x01(\tB\bص\x18\x01\xa8\xb6\x18\x01H\x02R\x05limit\x88\x01\x01\x12!\n" +
-	"\x06period\x18\x05 \x01(\tB\x04\xa8\xb6\x18\x01H\x03R\x06period\x88\x01\x01\x12(\n" +
+	"\x05limit\x18\x04 \x01(\tB\bص\x18\x01\xa8\xb6\x18\x01H\x02R\x05limit\x88\x01\x01\x12f\n" +
+	"\x06period\x18\x05 \x01(\tBI\xa8\xb6\x18\x01¶\x18Adaily weekly biweekly monthly quarterly half_yearly yearly customH\x03R\x06period\x88\x01\x01\x120\n" +
 	"\n" +
-	"start_date\x18\x06 \x01(\tB\x04\xa8\xb6\x18\x01H\x04R\tstartDate\x88\x01\x01\x12(\n" +
+	"start_date\x18\x06 \x01(\tB\f\xa8\xb6\x18\x01ʶ\x18\x04dateH\x04R\tstartDate\x88\x01\x01\x12(\n" +
 	"\bend_date\x18\a \x01(\tB\b\x88\xb6\x18\x01\xa8\xb6\x18\x01H\x05R\aendDate\x88\x01\x01\x12&\n" +
 	"\twallet_id\x18\b \x01(\tB\x04\xa8\xb6\x18\x01H\x06R\bwalletId\x88\x01\x01\x12@\n" +
 	"\fcategory_ids\x18\t \x01(\v2\x1d.coffer.budget.v1.CategoryIdsR\vcategoryIds\x12'\n" +
@@ -2670,9 +2738,9 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\v_start_dateB\v\n" +
 	"\t_end_dateB\f\n" +
 	"\n" +
-	"_wallet_id\"%\n" +
-	"\vCategoryIds\x12\x16\n" +
-	"\x06values\x18\x01 \x03(\tR\x06values\"\x94\x01\n" +
+	"_wallet_id\"/\n" +
+	"\vCategoryIds\x12 \n" +
+	"\x06values\x18\x01 \x03(\tB\bʶ\x18\x04uuidR\x06values\"\x94\x01\n" +
 	"\x14UpdateBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -2684,11 +2752,11 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x14DeleteBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xef\x01\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x82\x02\n" +
 	"\x12ShareBudgetRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1a\n" +
-	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12\x17\n" +
-	"\x04role\x18\x03 \x01(\tH\x00R\x04role\x88\x01\x01\x12.\n" +
+	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12*\n" +
+	"\x04role\x18\x03 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x12.\n" +
 	"\rshare_percent\x18\x04 \x01(\tB\x04ص\x18\x01H\x01R\fsharePercent\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\x05 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
 	"\x05_roleB\x10\n" +
@@ -2709,13 +2777,13 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\amembers\x18\x03 \x03(\v2\x18.coffer.budget.v1.MemberR\amembers\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"\x94\x02\n" +
+	"pagination\"\xd5\x02\n" +
 	"\x1aRespondToInvitationRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1b\n" +
-	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x12\x1b\n" +
-	"\x06status\x18\x03 \x01(\tH\x00R\x06status\x88\x01\x01\x12\x1f\n" +
-	"\bresponse\x18\x04 \x01(\tH\x01R\bresponse\x88\x01\x01\x12\x17\n" +
-	"\x04role\x18\x05 \x01(\tH\x02R\x04role\x88\x01\x01\x122\n" +
+	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x122\n" +
+	"\x06status\x18\x03 \x01(\tB\x15¶\x18\x11accepted rejectedH\x00R\x06status\x88\x01\x01\x126\n" +
+	"\bresponse\x18\x04 \x01(\tB\x15¶\x18\x11accepted rejectedH\x01R\bresponse\x88\x01\x01\x12*\n" +
+	"\x04role\x18\x05 \x01(\tB\x11¶\x18\rviewer editorH\x02R\x04role\x88\x01\x01\x122\n" +
 	"\rshare_percent\x18\x06 \x01(\tB\bص\x18\x01\x88\xb6\x18\x01H\x03R\fsharePercent\x88\x01\x01B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_responseB\a\n" +

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: coffer/budget/v1/budget.proto
 
-// Budgets, and the people they are shared with.
+// Package coffer.budget.v1 is the API of the budget service. This file has budgets, and the members who share them.
 
 package budgetv1
 
@@ -37,37 +37,31 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BudgetService owns budgets and memberships.
-//
-// Any RPC may answer VALIDATION_ERROR, UNAUTHORIZED and TOKEN_EXPIRED; those that take a budget id INVALID_BUDGET_ID,
-// BUDGET_NOT_FOUND and INSUFFICIENT_PERMISSIONS; those that take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those
-// that take if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
+// BudgetService owns budgets, their members and invitations.
 type BudgetServiceClient interface {
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its
+	// period. A user may own 200 budgets.
 	CreateBudget(ctx context.Context, in *CreateBudgetRequest, opts ...grpc.CallOption) (*CreateBudgetResponse, error)
-	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 	ListBudgets(ctx context.Context, in *ListBudgetsRequest, opts ...grpc.CallOption) (*ListBudgetsResponse, error)
-	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a budget with its members and progress, to its owner and members.
 	GetBudget(ctx context.Context, in *GetBudgetRequest, opts ...grpc.CallOption) (*GetBudgetResponse, error)
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-	// BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+	// Changes the fields that the request contains. The owner and editors may do this.
 	UpdateBudget(ctx context.Context, in *UpdateBudgetRequest, opts ...grpc.CallOption) (*UpdateBudgetResponse, error)
-	// Owner only.
+	// Deletes a budget. Only its owner may do this.
 	DeleteBudget(ctx context.Context, in *DeleteBudgetRequest, opts ...grpc.CallOption) (*DeleteBudgetResponse, error)
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
-	// BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than
-	// 100 invitations by a user, or 50 to a user, within a day.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may
+	// send 100 invitations within a day, and 50 to the same user.
 	ShareBudget(ctx context.Context, in *ShareBudgetRequest, opts ...grpc.CallOption) (*ShareBudgetResponse, error)
-	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
+	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
+	// invitations are only returned to the owner.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
-	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member,
-	// for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND,
-	// BUDGET_SHARE_EXCEEDED.
+	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a
+	// pending or accepted member, which only the owner may do.
 	RespondToInvitation(ctx context.Context, in *RespondToInvitationRequest, opts ...grpc.CallOption) (*RespondToInvitationResponse, error)
-	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member. The owner may remove everybody, and a member may leave.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
-	// The acting user's pending invitations, newest first.
+	// Returns a page of the user's pending invitations, newest first.
 	ListInvitations(ctx context.Context, in *ListInvitationsRequest, opts ...grpc.CallOption) (*ListInvitationsResponse, error)
 }
 
@@ -183,37 +177,31 @@ func (c *budgetServiceClient) ListInvitations(ctx context.Context, in *ListInvit
 // All implementations must embed UnimplementedBudgetServiceServer
 // for forward compatibility.
 //
-// BudgetService owns budgets and memberships.
-//
-// Any RPC may answer VALIDATION_ERROR, UNAUTHORIZED and TOKEN_EXPIRED; those that take a budget id INVALID_BUDGET_ID,
-// BUDGET_NOT_FOUND and INSUFFICIENT_PERMISSIONS; those that take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those
-// that take if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
+// BudgetService owns budgets, their members and invitations.
 type BudgetServiceServer interface {
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS, BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED if the user owns 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its
+	// period. A user may own 200 budgets.
 	CreateBudget(context.Context, *CreateBudgetRequest) (*CreateBudgetResponse, error)
-	// Own budgets and accepted ones, newest first. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 	ListBudgets(context.Context, *ListBudgetsRequest) (*ListBudgetsResponse, error)
-	// One budget with its members and progress. INVALID_BUDGET_TIMEFRAME for a bad `at`.
+	// Returns a budget with its members and progress, to its owner and members.
 	GetBudget(context.Context, *GetBudgetRequest) (*GetBudgetResponse, error)
-	// INVALID_BUDGET_PERIOD, INVALID_BUDGET_TIMEFRAME, UNSUPPORTED_CURRENCY, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-	// BUDGET_ALREADY_EXISTS, EMPTY_UPDATE. Owner and editors.
+	// Changes the fields that the request contains. The owner and editors may do this.
 	UpdateBudget(context.Context, *UpdateBudgetRequest) (*UpdateBudgetResponse, error)
-	// Owner only.
+	// Deletes a budget. Only its owner may do this.
 	DeleteBudget(context.Context, *DeleteBudgetRequest) (*DeleteBudgetResponse, error)
-	// Invites a user by e-mail; owner only. USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS,
-	// BUDGET_SHARE_EXCEEDED, INVITATION_LIMIT_REACHED if the invited user has 100 pending invitations, RATE_LIMITED for more than
-	// 100 invitations by a user, or 50 to a user, within a day.
+	// Invites a user by e-mail. Only the owner may do this. The invited user may have 100 pending invitations. A user may
+	// send 100 invitations within a day, and 50 to the same user.
 	ShareBudget(context.Context, *ShareBudgetRequest) (*ShareBudgetResponse, error)
-	// Members and pending invitations, newest first; owner and accepted members. Only the owner sees rejected ones.
+	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
+	// invitations are only returned to the owner.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
-	// Accepts or rejects the invitation, for the invited user alone, or changes role and share of a pending or accepted member,
-	// for the owner alone. VALIDATION_ERROR, INVALID_INVITE_RESPONSE, INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND,
-	// BUDGET_SHARE_EXCEEDED.
+	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a
+	// pending or accepted member, which only the owner may do.
 	RespondToInvitation(context.Context, *RespondToInvitationRequest) (*RespondToInvitationResponse, error)
-	// Removes a member, for the owner, or leaves, for the member. INVALID_BUDGET_MEMBER_ID, BUDGET_MEMBER_NOT_FOUND.
+	// Removes a member. The owner may remove everybody, and a member may leave.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
-	// The acting user's pending invitations, newest first.
+	// Returns a page of the user's pending invitations, newest first.
 	ListInvitations(context.Context, *ListInvitationsRequest) (*ListInvitationsResponse, error)
 	mustEmbedUnimplementedBudgetServiceServer()
 }

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/budget/v1/notifications.proto
 
-// What users are told: notifications that wait to be read, and events as they happen.
+// Package coffer.budget.v1 is the API of the budget service. This file has its notifications and its live stream of events.
 
 package budgetv1
 
@@ -26,24 +26,24 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Event is a CloudEvent 1.0. Over REST its fields are the attributes of CloudEvents' JSON format.
+// Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always 1.0.
 	Specversion string `protobuf:"bytes,1,opt,name=specversion,proto3" json:"specversion,omitempty"`
-	// UUIDv7.
+	// UUID, version 7. A repeated event has the same id.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// /coffer/ and the service that it comes from.
+	// /coffer/ and the name of the service that published the event, for example /coffer/ledger.
 	Source string `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
-	// <service>.v1.<noun>.<past participle>, as ledger.v1.transaction.created.
+	// Type in the form <service>.v1.<noun>.<past participle>, for example ledger.v1.transaction.created.
 	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
-	// The id of the user whom it concerns.
+	// Id of the user who receives the event.
 	Subject string `protobuf:"bytes,5,opt,name=subject,proto3" json:"subject,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the event; RFC 3339, UTC.
 	Time string `protobuf:"bytes,6,opt,name=time,proto3" json:"time,omitempty"`
 	// Always application/json.
 	Datacontenttype string `protobuf:"bytes,7,opt,name=datacontenttype,proto3" json:"datacontenttype,omitempty"`
-	// A message of events.proto, as the type promises.
+	// The content of the event. Its type is the message of that name in events.proto.
 	Data          *anypb.Any `protobuf:"bytes,8,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -135,20 +135,20 @@ func (x *Event) GetData() *anypb.Any {
 	return nil
 }
 
-// Notification is an event that its user should not miss.
+// Notification is a stored event that the user should not miss.
 type Notification struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7, the event's.
+	// Id of the event, a UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// budget.v1.budget.threshold_reached, budget.v1.budget.deleted, budget.v1.invitation.sent,
-	// budget.v1.invitation.answered, budget.v1.member.updated or budget.v1.member.removed.
+	// Type of the event.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
-	// A message of events.proto, as the type promises.
+	// The content of the event, as in the live stream.
 	Data *anypb.Any `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
-	Read bool       `protobuf:"varint,4,opt,name=read,proto3" json:"read,omitempty"`
-	// RFC 3339 UTC.
+	// True if the user has read it.
+	Read bool `protobuf:"varint,4,opt,name=read,proto3" json:"read,omitempty"`
+	// Time of the event; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC; absent while unread.
+	// Time at which it was marked as read; RFC 3339, UTC. Absent while it is unread.
 	ReadAt        *string `protobuf:"bytes,6,opt,name=read_at,json=readAt,proto3,oneof" json:"read_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -228,11 +228,11 @@ func (x *Notification) GetReadAt() string {
 
 type ListNotificationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
-	// false lists only unread notifications, true only read ones; all when absent.
+	// false returns unread notifications only, true only read ones. By default all are returned.
 	Read          *bool `protobuf:"varint,3,opt,name=read,proto3,oneof" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -290,11 +290,12 @@ func (x *ListNotificationsRequest) GetRead() bool {
 }
 
 type ListNotificationsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Notifications []*Notification        `protobuf:"bytes,3,rep,name=notifications,proto3" json:"notifications,omitempty"`
-	// How many are unread in all.
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Notifications of the page.
+	Notifications []*Notification `protobuf:"bytes,3,rep,name=notifications,proto3" json:"notifications,omitempty"`
+	// Number of all unread notifications of the user.
 	UnreadCount   int64          `protobuf:"varint,4,opt,name=unread_count,json=unreadCount,proto3" json:"unread_count,omitempty"`
 	Pagination    *v1.Pagination `protobuf:"bytes,5,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -415,7 +416,7 @@ type UpdateNotificationsResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// The number of notifications that were unread.
+	// Number of notifications that were unread.
 	UpdatedCount  int64 `protobuf:"varint,3,opt,name=updated_count,json=updatedCount,proto3" json:"updated_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -473,8 +474,9 @@ func (x *UpdateNotificationsResponse) GetUpdatedCount() int64 {
 }
 
 type DeleteNotificationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the notification, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -517,10 +519,11 @@ func (x *DeleteNotificationRequest) GetId() string {
 }
 
 type DeleteNotificationResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted notification.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -577,9 +580,11 @@ func (x *DeleteNotificationResponse) GetId() string {
 }
 
 type UpdateNotificationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Read          *bool                  `protobuf:"varint,2,opt,name=read,proto3,oneof" json:"read,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the notification, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// true marks it as read, false as unread.
+	Read          *bool `protobuf:"varint,2,opt,name=read,proto3,oneof" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -690,7 +695,8 @@ func (x *UpdateNotificationResponse) GetNotification() *Notification {
 
 type StreamEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last position that was seen; what happened since comes first. Empty: from now on. Events are kept for 7 days.
+	// Position of the last received event. The stream starts with the events after it. If it is absent, the stream starts
+	// with the next event. Events are kept for 7 days.
 	LastEventId   string `protobuf:"bytes,1,opt,name=last_event_id,json=lastEventId,proto3" json:"last_event_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -733,10 +739,10 @@ func (x *StreamEventsRequest) GetLastEventId() string {
 	return ""
 }
 
-// StreamEventsResponse is one event, or none: a sign of life, at first and every 15 seconds.
+// StreamEventsResponse is an event, or a keep-alive message without one: at the start and every 15 seconds.
 type StreamEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Opaque; for last_event_id.
+	// Opaque position of the event, for the header Last-Event-ID. Over REST it is the id of the server-sent event.
 	Position      string `protobuf:"bytes,1,opt,name=position,proto3" json:"position,omitempty"`
 	Event         *Event `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -791,19 +797,19 @@ var File_coffer_budget_v1_notifications_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"\n" +
-	"$coffer/budget/v1/notifications.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x19google/protobuf/any.proto\"\xe7\x01\n" +
-	"\x05Event\x12 \n" +
-	"\vspecversion\x18\x01 \x01(\tR\vspecversion\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n" +
-	"\x06source\x18\x03 \x01(\tR\x06source\x12\x12\n" +
-	"\x04type\x18\x04 \x01(\tR\x04type\x12\x18\n" +
-	"\asubject\x18\x05 \x01(\tR\asubject\x12\x12\n" +
-	"\x04time\x18\x06 \x01(\tR\x04time\x12(\n" +
-	"\x0fdatacontenttype\x18\a \x01(\tR\x0fdatacontenttype\x12(\n" +
-	"\x04data\x18\b \x01(\v2\x14.google.protobuf.AnyR\x04data\"\xb9\x01\n" +
+	"$coffer/budget/v1/notifications.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x19google/protobuf/any.proto\"\xb2\x02\n" +
+	"\x05Event\x12)\n" +
+	"\vspecversion\x18\x01 \x01(\tB\a¶\x18\x031.0R\vspecversion\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12)\n" +
+	"\x06source\x18\x03 \x01(\tB\x11ʶ\x18\ruri-referenceR\x06source\x12\x12\n" +
+	"\x04type\x18\x04 \x01(\tR\x04type\x12\"\n" +
+	"\asubject\x18\x05 \x01(\tB\bʶ\x18\x04uuidR\asubject\x12!\n" +
+	"\x04time\x18\x06 \x01(\tB\rʶ\x18\tdate-timeR\x04time\x12>\n" +
+	"\x0fdatacontenttype\x18\a \x01(\tB\x14¶\x18\x10application/jsonR\x0fdatacontenttype\x12(\n" +
+	"\x04data\x18\b \x01(\v2\x14.google.protobuf.AnyR\x04data\"\xe7\x02\n" +
 	"\fNotification\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04type\x18\x02 \x01(\tR\x04type\x12(\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xbf\x01\n" +
+	"\x04type\x18\x02 \x01(\tB\xaa\x01¶\x18\xa5\x01budget.v1.budget.threshold_reached budget.v1.budget.deleted budget.v1.invitation.sent budget.v1.invitation.answered budget.v1.member.updated budget.v1.member.removedR\x04type\x12(\n" +
 	"\x04data\x18\x03 \x01(\v2\x14.google.protobuf.AnyR\x04data\x12\x12\n" +
 	"\x04read\x18\x04 \x01(\bR\x04read\x12\x1d\n" +
 	"\n" +
@@ -845,9 +851,9 @@ const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"\x1aUpdateNotificationResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12B\n" +
-	"\fnotification\x18\x03 \x01(\v2\x1e.coffer.budget.v1.NotificationR\fnotification\"L\n" +
-	"\x13StreamEventsRequest\x125\n" +
-	"\rlast_event_id\x18\x01 \x01(\tB\x11\xe2\xb5\x18\rLast-Event-IDR\vlastEventId\"a\n" +
+	"\fnotification\x18\x03 \x01(\v2\x1e.coffer.budget.v1.NotificationR\fnotification\"T\n" +
+	"\x13StreamEventsRequest\x12=\n" +
+	"\rlast_event_id\x18\x01 \x01(\tB\x19\xe2\xb5\x18\rLast-Event-IDʶ\x18\x04noneR\vlastEventId\"a\n" +
 	"\x14StreamEventsResponse\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\tR\bposition\x12-\n" +
 	"\x05event\x18\x02 \x01(\v2\x17.coffer.budget.v1.EventR\x05event2\xd8\a\n" +

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: coffer/budget/v1/notifications.proto
 
-// What users are told: notifications that wait to be read, and events as they happen.
+// Package coffer.budget.v1 is the API of the budget service. This file has its notifications and its live stream of events.
 
 package budgetv1
 
@@ -32,19 +32,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// NotificationService tells users what concerns them. Any RPC may answer UNAUTHORIZED and TOKEN_EXPIRED.
+// NotificationService stores the important events of a user as notifications, and sends all events of the user as they happen.
 type NotificationServiceClient interface {
-	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Returns a page of the user's notifications: unread ones first, and then newest first.
 	ListNotifications(ctx context.Context, in *ListNotificationsRequest, opts ...grpc.CallOption) (*ListNotificationsResponse, error)
-	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	// Marks all unread notifications of the user as read.
 	UpdateNotifications(ctx context.Context, in *UpdateNotificationsRequest, opts ...grpc.CallOption) (*UpdateNotificationsResponse, error)
-	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Deletes a notification.
 	DeleteNotification(ctx context.Context, in *DeleteNotificationRequest, opts ...grpc.CallOption) (*DeleteNotificationResponse, error)
-	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Marks a notification as read, or as unread again.
 	UpdateNotification(ctx context.Context, in *UpdateNotificationRequest, opts ...grpc.CallOption) (*UpdateNotificationResponse, error)
-	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells.
-	// Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10
-	// streams of one user at an instance.
+	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the
+	// same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
 	StreamEvents(ctx context.Context, in *StreamEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamEventsResponse], error)
 }
 
@@ -119,19 +118,18 @@ type NotificationService_StreamEventsClient = grpc.ServerStreamingClient[StreamE
 // All implementations must embed UnimplementedNotificationServiceServer
 // for forward compatibility.
 //
-// NotificationService tells users what concerns them. Any RPC may answer UNAUTHORIZED and TOKEN_EXPIRED.
+// NotificationService stores the important events of a user as notifications, and sends all events of the user as they happen.
 type NotificationServiceServer interface {
-	// Lists the acting user's notifications, unread ones first, then newest first. VALIDATION_ERROR, INVALID_CURSOR.
+	// Returns a page of the user's notifications: unread ones first, and then newest first.
 	ListNotifications(context.Context, *ListNotificationsRequest) (*ListNotificationsResponse, error)
-	// Marks all unread notifications of the acting user as read. VALIDATION_ERROR, EMPTY_UPDATE.
+	// Marks all unread notifications of the user as read.
 	UpdateNotifications(context.Context, *UpdateNotificationsRequest) (*UpdateNotificationsResponse, error)
-	// Deletes one notification. VALIDATION_ERROR, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Deletes a notification.
 	DeleteNotification(context.Context, *DeleteNotificationRequest) (*DeleteNotificationResponse, error)
-	// Marks one as read, or unread again. VALIDATION_ERROR, EMPTY_UPDATE, INVALID_NOTIFICATION_ID, NOTIFICATION_NOT_FOUND.
+	// Marks a notification as read, or as unread again.
 	UpdateNotification(context.Context, *UpdateNotificationRequest) (*UpdateNotificationResponse, error)
-	// The acting user's events of all services, as they happen, in order per service. One may come twice: its id tells.
-	// Ends when the token expires. VALIDATION_ERROR; INVALID_CURSOR for a bad last_event_id; RATE_LIMITED for more than 10
-	// streams of one user at an instance.
+	// Sends the user's events of all services as they happen, in order per service. An event may be sent twice, with the
+	// same id. The stream ends when the access token expires. A user may have 10 streams at one replica of the service.
 	StreamEvents(*StreamEventsRequest, grpc.ServerStreamingServer[StreamEventsResponse]) error
 	mustEmbedUnimplementedNotificationServiceServer()
 }

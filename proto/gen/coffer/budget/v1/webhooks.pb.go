@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: coffer/budget/v1/webhooks.proto
 
-// Deliveries of a user's events to addresses of his choice.
+// Package coffer.budget.v1 is the API of the budget service. This file has its webhooks.
 
 package budgetv1
 
@@ -25,25 +25,26 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Webhook is an address that a user's events are sent to.
+// Webhook is an address to which a user's events are sent.
 type Webhook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
+	// UUID, version 7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// https.
+	// https URL of the receiving server.
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Types of events, with * for any one part, as budget.v1.*.*; empty: all.
+	// Types of the events to send. A * stands for any one component, for example budget.v1.*.*. If the list is empty, all
+	// events are sent.
 	Events []string `protobuf:"bytes,3,rep,name=events,proto3" json:"events,omitempty"`
-	// False: nothing is sent.
+	// If it is false, nothing is sent.
 	Enabled bool `protobuf:"varint,4,opt,name=enabled,proto3" json:"enabled,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt string `protobuf:"bytes,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// For its user; empty when it has none.
+	// The user's note, empty by default.
 	Description string `protobuf:"bytes,7,opt,name=description,proto3" json:"description,omitempty"`
-	// Why Coffer switched it off: gone, for an address that answered 410, or failing, for one that nothing got through to in
-	// five days.
+	// Reason why Coffer disabled the webhook: gone if the address answered 410, failing if no delivery succeeded in five
+	// days. Absent if Coffer did not disable it.
 	DisabledReason *string `protobuf:"bytes,8,opt,name=disabled_reason,json=disabledReason,proto3,oneof" json:"disabled_reason,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -135,31 +136,34 @@ func (x *Webhook) GetDisabledReason() string {
 	return ""
 }
 
-// WebhookDelivery is one event on its way to one webhook.
+// WebhookDelivery is the delivery of one event to one webhook.
 type WebhookDelivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUIDv7.
-	Id        string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// UUID, version 7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the webhook.
 	WebhookId string `protobuf:"bytes,2,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
-	// The event's id, by which a receiver drops repeats.
+	// Id of the event. Receivers use it to recognize repetitions.
 	EventId string `protobuf:"bytes,3,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
-	// The event's type.
+	// Type of the event, for example ledger.v1.transaction.created.
 	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
-	// pending, delivered or failed.
+	// pending until an attempt succeeds (delivered) or no attempt remains (failed).
 	Status string `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
-	// How often it was tried.
+	// Number of attempts.
 	Attempts int32 `protobuf:"varint,6,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// HTTP status of the last answer.
+	// HTTP status of the last response. Absent if there was none.
 	ResponseStatus *int32 `protobuf:"varint,7,opt,name=response_status,json=responseStatus,proto3,oneof" json:"response_status,omitempty"`
-	// Why the last try failed: address_not_public, dns, connect, tls, timeout, redirect, status or broken.
+	// Reason why the last attempt failed: the address is not public, DNS, connection or TLS failed, the server took too
+	// long, redirected, answered with another status than 2xx, or the request could not be created (broken). Absent after
+	// a success.
 	Error *string `protobuf:"bytes,8,opt,name=error,proto3,oneof" json:"error,omitempty"`
-	// RFC 3339 UTC.
+	// Time at which the event was queued; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339 UTC; only of pending ones.
+	// Time of the next attempt; RFC 3339, UTC. Only for a pending delivery.
 	NextAttemptAt *string `protobuf:"bytes,10,opt,name=next_attempt_at,json=nextAttemptAt,proto3,oneof" json:"next_attempt_at,omitempty"`
-	// RFC 3339 UTC.
+	// Time of the last attempt; RFC 3339, UTC. Absent before the first one.
 	LastAttemptAt *string `protobuf:"bytes,11,opt,name=last_attempt_at,json=lastAttemptAt,proto3,oneof" json:"last_attempt_at,omitempty"`
-	// How long the last try took, in milliseconds.
+	// Duration of the last attempt in milliseconds. Absent before the first one.
 	DurationMs    *int32 `protobuf:"varint,12,opt,name=duration_ms,json=durationMs,proto3,oneof" json:"duration_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -281,14 +285,17 @@ func (x *WebhookDelivery) GetDurationMs() int32 {
 
 type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// https, without user and fragment, at most 2048 characters.
+	// https URL of a public address, without user and fragment, at most 2048 characters.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// At most 50; all when absent or empty.
+	// Types of the events to send, at most 50. A * stands for any one component. By default, and if the list is empty,
+	// all events are sent.
 	Events []string `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// True when absent.
-	Enabled        *bool  `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Default true.
+	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// At most 1000 characters.
+	// The user's note, at most 1000 characters.
 	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -364,10 +371,12 @@ type CreateWebhookResponse struct {
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Webhook *Webhook               `protobuf:"bytes,3,opt,name=webhook,proto3" json:"webhook,omitempty"`
-	// The key of the signatures. It is not shown again.
-	Secret        string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
-	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
-	Replayed      bool   `protobuf:"varint,6,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Key of the signatures. No other response contains it.
+	Secret string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	// True if the response is that of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,6,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -446,9 +455,9 @@ func (x *CreateWebhookResponse) GetReplayed() bool {
 
 type ListWebhooksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -499,11 +508,12 @@ func (x *ListWebhooksRequest) GetCursor() string {
 }
 
 type ListWebhooksResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Webhooks      []*Webhook             `protobuf:"bytes,3,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Webhooks of the page.
+	Webhooks      []*Webhook     `protobuf:"bytes,3,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -567,8 +577,9 @@ func (x *ListWebhooksResponse) GetPagination() *v1.Pagination {
 }
 
 type GetWebhookRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -611,11 +622,12 @@ func (x *GetWebhookRequest) GetId() string {
 }
 
 type GetWebhookResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Webhook       *Webhook               `protobuf:"bytes,3,opt,name=webhook,proto3" json:"webhook,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Webhook *Webhook               `protobuf:"bytes,3,opt,name=webhook,proto3" json:"webhook,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -680,13 +692,17 @@ func (x *GetWebhookResponse) GetEtag() string {
 
 type UpdateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Url   *string                `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
-	// Replaces the list; absent: unchanged.
-	Events  *EventTypes `protobuf:"bytes,3,opt,name=events,proto3" json:"events,omitempty"`
-	Enabled *bool       `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	IfMatch string      `protobuf:"bytes,5,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	// At most 1000 characters.
+	// Id of the webhook, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// https URL of a public address, without user and fragment, at most 2048 characters.
+	Url *string `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
+	// Types of the events to send, at most 50. The list replaces the previous one; empty for all events.
+	Events *EventTypes `protobuf:"bytes,3,opt,name=events,proto3" json:"events,omitempty"`
+	// false stops the deliveries, true continues them.
+	Enabled *bool `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch string `protobuf:"bytes,5,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// The user's note, at most 1000 characters.
 	Description   *string `protobuf:"bytes,6,opt,name=description,proto3,oneof" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -764,10 +780,11 @@ func (x *UpdateWebhookRequest) GetDescription() string {
 	return ""
 }
 
-// EventTypes tells an empty list from an absent one; in JSON it is the bare array.
+// EventTypes distinguishes an empty list from an absent one. In JSON it is the array itself.
 type EventTypes struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Values        []string               `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types of events.
+	Values        []string `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -810,11 +827,12 @@ func (x *EventTypes) GetValues() []string {
 }
 
 type UpdateWebhookResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Webhook       *Webhook               `protobuf:"bytes,3,opt,name=webhook,proto3" json:"webhook,omitempty"`
-	Etag          string                 `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Webhook *Webhook               `protobuf:"bytes,3,opt,name=webhook,proto3" json:"webhook,omitempty"`
+	// Version of the resource, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -878,9 +896,11 @@ func (x *UpdateWebhookResponse) GetEtag() string {
 }
 
 type DeleteWebhookRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IfMatch       string                 `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -930,10 +950,11 @@ func (x *DeleteWebhookRequest) GetIfMatch() string {
 }
 
 type DeleteWebhookResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted webhook.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -990,9 +1011,12 @@ func (x *DeleteWebhookResponse) GetId() string {
 }
 
 type RotateWebhookSecretRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1045,13 +1069,14 @@ type RotateWebhookSecretResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// It is not shown again.
+	// The new key of the signatures. No other response contains it.
 	Secret string `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`
-	// RFC 3339 UTC; until then the secret before it signs too.
+	// Time until which deliveries are signed with the previous secret too; RFC 3339, UTC.
 	PreviousSecretUntil string `protobuf:"bytes,4,opt,name=previous_secret_until,json=previousSecretUntil,proto3" json:"previous_secret_until,omitempty"`
-	Replayed            bool   `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// True if the response is that of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RotateWebhookSecretResponse) Reset() {
@@ -1120,9 +1145,12 @@ func (x *RotateWebhookSecretResponse) GetReplayed() bool {
 }
 
 type TestWebhookRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1172,11 +1200,12 @@ func (x *TestWebhookRequest) GetIdempotencyKey() string {
 }
 
 type TestWebhookResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Delivery      *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
-	Replayed      bool                   `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Delivery *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
+	// True if the response is that of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1240,13 +1269,14 @@ func (x *TestWebhookResponse) GetReplayed() bool {
 }
 
 type ListWebhookDeliveriesRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	WebhookId string                 `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
-	// pending, delivered or failed; all when absent.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook, a UUID.
+	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
+	// Returns only deliveries with this status. By default all are returned.
 	Status *string `protobuf:"bytes,2,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	// Page size, at least 1; 50 when absent. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1311,11 +1341,12 @@ func (x *ListWebhookDeliveriesRequest) GetCursor() string {
 }
 
 type ListWebhookDeliveriesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Deliveries    []*WebhookDelivery     `protobuf:"bytes,3,rep,name=deliveries,proto3" json:"deliveries,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Deliveries of the page.
+	Deliveries    []*WebhookDelivery `protobuf:"bytes,3,rep,name=deliveries,proto3" json:"deliveries,omitempty"`
+	Pagination    *v1.Pagination     `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1379,10 +1410,14 @@ func (x *ListWebhookDeliveriesResponse) GetPagination() *v1.Pagination {
 }
 
 type RedeliverWebhookEventRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	WebhookId      string                 `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
-	Id             string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	IdempotencyKey string                 `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook, a UUID.
+	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
+	// Id of the delivery in the log, a UUID.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1439,11 +1474,12 @@ func (x *RedeliverWebhookEventRequest) GetIdempotencyKey() string {
 }
 
 type RedeliverWebhookEventResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Delivery      *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
-	Replayed      bool                   `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Delivery *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
+	// True if the response is that of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1510,7 +1546,7 @@ var File_coffer_budget_v1_webhooks_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\n" +
-	"\x1fcoffer/budget/v1/webhooks.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xff\x01\n" +
+	"\x1fcoffer/budget/v1/webhooks.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x91\x02\n" +
 	"\aWebhook\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
@@ -1520,19 +1556,19 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"created_at\x18\x05 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\tR\tupdatedAt\x12 \n" +
-	"\vdescription\x18\a \x01(\tR\vdescription\x12,\n" +
-	"\x0fdisabled_reason\x18\b \x01(\tH\x00R\x0edisabledReason\x88\x01\x01B\x12\n" +
-	"\x10_disabled_reason\"\xe1\x03\n" +
+	"\vdescription\x18\a \x01(\tR\vdescription\x12>\n" +
+	"\x0fdisabled_reason\x18\b \x01(\tB\x10¶\x18\fgone failingH\x00R\x0edisabledReason\x88\x01\x01B\x12\n" +
+	"\x10_disabled_reason\"\xc6\x04\n" +
 	"\x0fWebhookDelivery\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
 	"webhook_id\x18\x02 \x01(\tR\twebhookId\x12\x19\n" +
 	"\bevent_id\x18\x03 \x01(\tR\aeventId\x12\x12\n" +
-	"\x04type\x18\x04 \x01(\tR\x04type\x12\x16\n" +
-	"\x06status\x18\x05 \x01(\tR\x06status\x12\x1a\n" +
+	"\x04type\x18\x04 \x01(\tR\x04type\x124\n" +
+	"\x06status\x18\x05 \x01(\tB\x1c¶\x18\x18pending delivered failedR\x06status\x12\x1a\n" +
 	"\battempts\x18\x06 \x01(\x05R\battempts\x12,\n" +
-	"\x0fresponse_status\x18\a \x01(\x05H\x00R\x0eresponseStatus\x88\x01\x01\x12\x19\n" +
-	"\x05error\x18\b \x01(\tH\x01R\x05error\x88\x01\x01\x12\x1d\n" +
+	"\x0fresponse_status\x18\a \x01(\x05H\x00R\x0eresponseStatus\x88\x01\x01\x12`\n" +
+	"\x05error\x18\b \x01(\tBE¶\x18Aaddress_not_public dns connect tls timeout redirect status brokenH\x01R\x05error\x88\x01\x01\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\t \x01(\tR\tcreatedAt\x12+\n" +
 	"\x0fnext_attempt_at\x18\n" +
@@ -1606,12 +1642,12 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\x02id\x18\x03 \x01(\tR\x02id\"j\n" +
 	"\x1aRotateWebhookSecretRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12<\n" +
-	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xcd\x01\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xdc\x01\n" +
 	"\x1bRotateWebhookSecretResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
-	"\x06secret\x18\x03 \x01(\tR\x06secret\x122\n" +
-	"\x15previous_secret_until\x18\x04 \x01(\tR\x13previousSecretUntil\x124\n" +
+	"\x06secret\x18\x03 \x01(\tR\x06secret\x12A\n" +
+	"\x15previous_secret_until\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x13previousSecretUntil\x124\n" +
 	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"b\n" +
 	"\x12TestWebhookRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12<\n" +
@@ -1620,11 +1656,11 @@ const file_coffer_budget_v1_webhooks_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12=\n" +
 	"\bdelivery\x18\x03 \x01(\v2!.coffer.budget.v1.WebhookDeliveryR\bdelivery\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa2\x01\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xc0\x01\n" +
 	"\x1cListWebhookDeliveriesRequest\x12\x1d\n" +
 	"\n" +
-	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x1b\n" +
-	"\x06status\x18\x02 \x01(\tH\x00R\x06status\x88\x01\x01\x12\x19\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\x129\n" +
+	"\x06status\x18\x02 \x01(\tB\x1c¶\x18\x18pending delivered failedH\x00R\x06status\x88\x01\x01\x12\x19\n" +
 	"\x05limit\x18\x03 \x01(\x05H\x01R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursorB\t\n" +
 	"\a_statusB\b\n" +

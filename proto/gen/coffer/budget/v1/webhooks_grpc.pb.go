@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: coffer/budget/v1/webhooks.proto
 
-// Deliveries of a user's events to addresses of his choice.
+// Package coffer.budget.v1 is the API of the budget service. This file has its webhooks.
 
 package budgetv1
 
@@ -36,30 +36,26 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WebhookService delivers the acting user's events over HTTPS.
-//
-// Any RPC may answer VALIDATION_ERROR, UNAUTHORIZED and TOKEN_EXPIRED; those that take an idempotency key
-// IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
+// WebhookService delivers a user's events to the user's own servers over HTTPS.
 type WebhookServiceClient interface {
-	// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+	// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 	CreateWebhook(ctx context.Context, in *CreateWebhookRequest, opts ...grpc.CallOption) (*CreateWebhookResponse, error)
-	// Newest first.
+	// Returns a page of the user's webhooks, newest first.
 	ListWebhooks(ctx context.Context, in *ListWebhooksRequest, opts ...grpc.CallOption) (*ListWebhooksResponse, error)
-	// INVALID_WEBHOOK_ID, WEBHOOK_NOT_FOUND.
+	// Returns a webhook, without its secret.
 	GetWebhook(ctx context.Context, in *GetWebhookRequest, opts ...grpc.CallOption) (*GetWebhookResponse, error)
-	// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+	// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 	UpdateWebhook(ctx context.Context, in *UpdateWebhookRequest, opts ...grpc.CallOption) (*UpdateWebhookResponse, error)
-	// Takes its log of deliveries along. As GetWebhook.
+	// Deletes a webhook and its log of deliveries.
 	DeleteWebhook(ctx context.Context, in *DeleteWebhookRequest, opts ...grpc.CallOption) (*DeleteWebhookResponse, error)
-	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+	// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
-	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the
-	// log and waits while the webhook is disabled. As GetWebhook.
+	// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every
+	// delivery, it appears in the log, and waits while the webhook is disabled.
 	TestWebhook(ctx context.Context, in *TestWebhookRequest, opts ...grpc.CallOption) (*TestWebhookResponse, error)
-	// The log of 30 days, newest first. As GetWebhook.
+	// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
-	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook;
-	// INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+	// Delivers an event of the log again, with a new delivery id and the event's own id.
 	RedeliverWebhookEvent(ctx context.Context, in *RedeliverWebhookEventRequest, opts ...grpc.CallOption) (*RedeliverWebhookEventResponse, error)
 }
 
@@ -165,30 +161,26 @@ func (c *webhookServiceClient) RedeliverWebhookEvent(ctx context.Context, in *Re
 // All implementations must embed UnimplementedWebhookServiceServer
 // for forward compatibility.
 //
-// WebhookService delivers the acting user's events over HTTPS.
-//
-// Any RPC may answer VALIDATION_ERROR, UNAUTHORIZED and TOKEN_EXPIRED; those that take an idempotency key
-// IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a cursor INVALID_CURSOR.
+// WebhookService delivers a user's events to the user's own servers over HTTPS.
 type WebhookServiceServer interface {
-	// INVALID_WEBHOOK_URL, WEBHOOK_LIMIT_REACHED for more than 20.
+	// Creates a webhook and returns the secret that signs its deliveries. A user may have 20 webhooks.
 	CreateWebhook(context.Context, *CreateWebhookRequest) (*CreateWebhookResponse, error)
-	// Newest first.
+	// Returns a page of the user's webhooks, newest first.
 	ListWebhooks(context.Context, *ListWebhooksRequest) (*ListWebhooksResponse, error)
-	// INVALID_WEBHOOK_ID, WEBHOOK_NOT_FOUND.
+	// Returns a webhook, without its secret.
 	GetWebhook(context.Context, *GetWebhookRequest) (*GetWebhookResponse, error)
-	// As GetWebhook; EMPTY_UPDATE, INVALID_WEBHOOK_URL.
+	// Changes the fields that the request contains. With enabled, a webhook that Coffer disabled is enabled again.
 	UpdateWebhook(context.Context, *UpdateWebhookRequest) (*UpdateWebhookResponse, error)
-	// Takes its log of deliveries along. As GetWebhook.
+	// Deletes a webhook and its log of deliveries.
 	DeleteWebhook(context.Context, *DeleteWebhookRequest) (*DeleteWebhookResponse, error)
-	// Makes a new secret; the one before it signs too for 24 hours. As GetWebhook.
+	// Creates a new secret and returns it. For 24 hours, deliveries are signed with the previous secret too.
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
-	// Sends a budget.v1.webhook.tested event to the webhook, whatever events it subscribes to. Like every delivery, it is in the
-	// log and waits while the webhook is disabled. As GetWebhook.
+	// Sends a budget.v1.webhook.tested event to the webhook, regardless of the events that it subscribes to. Like every
+	// delivery, it appears in the log, and waits while the webhook is disabled.
 	TestWebhook(context.Context, *TestWebhookRequest) (*TestWebhookResponse, error)
-	// The log of 30 days, newest first. As GetWebhook.
+	// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
-	// Delivers an event of the log again, under a new delivery id and the event's own. As GetWebhook;
-	// INVALID_WEBHOOK_DELIVERY_ID, WEBHOOK_DELIVERY_NOT_FOUND.
+	// Delivers an event of the log again, with a new delivery id and the event's own id.
 	RedeliverWebhookEvent(context.Context, *RedeliverWebhookEventRequest) (*RedeliverWebhookEventResponse, error)
 	mustEmbedUnimplementedWebhookServiceServer()
 }

@@ -43,7 +43,7 @@ type Wallet struct {
 	Balances []*Balance `protobuf:"bytes,6,rep,name=balances,proto3" json:"balances,omitempty"`
 	// Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `protobuf:"varint,7,opt,name=archived,proto3" json:"archived,omitempty"`
-	// RFC 3339, UTC.
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change of name or archived; RFC 3339, UTC.
 	UpdatedAt     string `protobuf:"bytes,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
@@ -208,6 +208,7 @@ type CreateWalletRequest struct {
 	// Opening balance, in the major unit; may be negative. Default 0.
 	Balance *string `protobuf:"bytes,3,opt,name=balance,proto3,oneof" json:"balance,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -278,7 +279,7 @@ type CreateWalletResponse struct {
 	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// true if the response is that of an earlier request with the same key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -351,9 +352,9 @@ func (x *CreateWalletResponse) GetReplayed() bool {
 
 type ListWalletsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of items, at least 1; default 50. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// nextCursor of the previous page. Empty: the first page.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	// true returns archived wallets only, and false the others. By default all are returned.
 	Archived      *bool `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
@@ -413,11 +414,12 @@ func (x *ListWalletsRequest) GetArchived() bool {
 }
 
 type ListWalletsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Wallets       []*Wallet              `protobuf:"bytes,3,rep,name=wallets,proto3" json:"wallets,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Wallets of the page.
+	Wallets       []*Wallet      `protobuf:"bytes,3,rep,name=wallets,proto3" json:"wallets,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -481,8 +483,9 @@ func (x *ListWalletsResponse) GetPagination() *v1.Pagination {
 }
 
 type GetWalletRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the wallet, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -595,12 +598,13 @@ func (x *GetWalletResponse) GetEtag() string {
 
 type UpdateWalletRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the wallet, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 1 to 100 characters.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// true archives the wallet, false restores it.
 	Archived *bool `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
-	// ETag of the version that the change is based on. Empty: any version.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -735,8 +739,9 @@ func (x *UpdateWalletResponse) GetEtag() string {
 
 type DeleteWalletRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// ETag of the version that the change is based on. Empty: any version.
+	// Id of the wallet, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -854,9 +859,9 @@ type Category struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 1 to 100 characters, unique per user, ignoring case.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// RFC 3339, UTC.
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339, UTC.
+	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt     string `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -925,6 +930,7 @@ type CreateCategoryRequest struct {
 	// 1 to 100 characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -981,7 +987,7 @@ type CreateCategoryResponse struct {
 	Category *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// true if the response is that of an earlier request with the same key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1054,9 +1060,9 @@ func (x *CreateCategoryResponse) GetReplayed() bool {
 
 type ListCategoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of items, at least 1; default 50. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// nextCursor of the previous page. Empty: the first page.
+	// nextCursor of the previous page. Absent for the first page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1107,11 +1113,12 @@ func (x *ListCategoriesRequest) GetCursor() string {
 }
 
 type ListCategoriesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Categories    []*Category            `protobuf:"bytes,3,rep,name=categories,proto3" json:"categories,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Categories of the page.
+	Categories    []*Category    `protobuf:"bytes,3,rep,name=categories,proto3" json:"categories,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1175,8 +1182,9 @@ func (x *ListCategoriesResponse) GetPagination() *v1.Pagination {
 }
 
 type GetCategoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the category, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1289,10 +1297,11 @@ func (x *GetCategoryResponse) GetEtag() string {
 
 type UpdateCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the category, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 1 to 100 characters.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// ETag of the version that the change is based on. Empty: any version.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1420,11 +1429,12 @@ func (x *UpdateCategoryResponse) GetEtag() string {
 
 type DeleteCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the category, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Id of the category into which this one is merged. Its transactions and budgets then use that category. Everything is
 	// changed in one database transaction.
 	ReassignTo *string `protobuf:"bytes,2,opt,name=reassign_to,json=reassignTo,proto3,oneof" json:"reassign_to,omitempty"`
-	// ETag of the version that the change is based on. Empty: any version.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1554,16 +1564,18 @@ type Transaction struct {
 	// Time of the transaction; RFC 3339, UTC.
 	Date string `protobuf:"bytes,4,opt,name=date,proto3" json:"date,omitempty"`
 	// ISO 4217 code.
-	Currency   string `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
-	WalletId   string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	Currency string `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Id of the wallet.
+	WalletId string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Id of the category.
 	CategoryId string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// expense or income.
 	Type string `protobuf:"bytes,8,opt,name=type,proto3" json:"type,omitempty"`
 	// Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *string `protobuf:"bytes,9,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
-	// RFC 3339, UTC.
+	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// RFC 3339, UTC.
+	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt     string `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1694,6 +1706,7 @@ type CreateTransactionRequest struct {
 	// expense or income; default income.
 	Type *string `protobuf:"bytes,7,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,8,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1792,7 +1805,7 @@ type CreateTransactionResponse struct {
 	Transaction *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// true if the response is that of an earlier request with the same key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1868,6 +1881,7 @@ type CreateTransactionsRequest struct {
 	// 1 to 500 transactions, without idempotency keys. The body is limited to 1 MiB, like that of each request.
 	Transactions []*CreateTransactionRequest `protobuf:"bytes,1,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1923,7 +1937,7 @@ type CreateTransactionsResponse struct {
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// In the order of the request.
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
-	// true if the response is that of an earlier request with the same key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2011,9 +2025,9 @@ type ListTransactionsRequest struct {
 	Q *string `protobuf:"bytes,9,opt,name=q,proto3,oneof" json:"q,omitempty"`
 	// -date (default; newest first), date, -amount (largest signed amount first) or amount.
 	Sort *string `protobuf:"bytes,10,opt,name=sort,proto3,oneof" json:"sort,omitempty"`
-	// Maximum number of items, at least 1; default 50. A value above 200 means 200.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,11,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// nextCursor of the previous page, with the same filters and sort. Empty: the first page.
+	// nextCursor of the previous page, with the same filters and sort. Absent for the first page.
 	Cursor        string `protobuf:"bytes,12,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2134,11 +2148,12 @@ func (x *ListTransactionsRequest) GetCursor() string {
 }
 
 type ListTransactionsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Transactions  []*Transaction         `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Transactions of the page.
+	Transactions  []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2202,8 +2217,9 @@ func (x *ListTransactionsResponse) GetPagination() *v1.Pagination {
 }
 
 type GetTransactionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the transaction, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2316,7 +2332,8 @@ func (x *GetTransactionResponse) GetEtag() string {
 
 type UpdateTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the transaction, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Positive, in the major unit. Without type, the sign does not change. Required with another currency.
 	Amount *string `protobuf:"bytes,2,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
 	// Up to 1000 characters.
@@ -2331,7 +2348,7 @@ type UpdateTransactionRequest struct {
 	CategoryId *string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
 	// expense or income.
 	Type *string `protobuf:"bytes,8,opt,name=type,proto3,oneof" json:"type,omitempty"`
-	// ETag of the version that the change is based on. Empty: any version.
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,9,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2501,8 +2518,9 @@ func (x *UpdateTransactionResponse) GetEtag() string {
 
 type DeleteTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// ETag of the version that the change is based on. Empty: any version.
+	// Id of the transaction, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2629,6 +2647,7 @@ type CreateTransactionsFromReceiptRequest struct {
 	// create (default) or reject, for a file that the user has uploaded before.
 	OnDuplicate *string `protobuf:"bytes,6,opt,name=on_duplicate,json=onDuplicate,proto3,oneof" json:"on_duplicate,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,7,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// true stores images of the pages as long as the receipt. Default false. For a text file no image is stored.
 	KeepImage     bool `protobuf:"varint,8,opt,name=keep_image,json=keepImage,proto3" json:"keep_image,omitempty"`
@@ -2729,7 +2748,7 @@ type CreateTransactionsFromReceiptResponse struct {
 	// With dryRun: the transactions that would be created, without ids.
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	Receipt      *v11.Receipt   `protobuf:"bytes,4,opt,name=receipt,proto3" json:"receipt,omitempty"`
-	// true if the response is that of an earlier request with the same key.
+	// True if the response is that of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2801,8 +2820,9 @@ func (x *CreateTransactionsFromReceiptResponse) GetReplayed() bool {
 }
 
 type GetReceiptRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the receipt, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2906,7 +2926,8 @@ func (x *GetReceiptResponse) GetReceipt() *v11.Receipt {
 
 type GetReceiptImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the receipt, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Page number from 1; default 1.
 	Page          int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3343,8 +3364,9 @@ func (x *Totals) GetTransactionCount() int32 {
 
 // CategoryTotals contains the totals of one category in one currency, in the major unit.
 type CategoryTotals struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	CategoryId string                 `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the category.
+	CategoryId string `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// Name of the category.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// ISO 4217 code.
@@ -3433,8 +3455,9 @@ func (x *CategoryTotals) GetPercentage() float64 {
 
 // WalletTotals contains the totals of one wallet in one currency, in the major unit.
 type WalletTotals struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	WalletId string                 `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the wallet.
+	WalletId string `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// Name of the wallet.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// ISO 4217 code.
@@ -3613,8 +3636,9 @@ func (x *MonthTotals) GetNet() string {
 }
 
 type CheckReferencesRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user, a UUID.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// Empty: no wallet is checked.
 	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// Empty: no category is checked.
@@ -3776,9 +3800,11 @@ func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
 
 // BudgetReferences contains the categories of a budget in one version.
 type BudgetReferences struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId  string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	BudgetId string                 `protobuf:"bytes,2,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget's owner, a UUID.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,2,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	// A version older than the recorded one changes nothing.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	// Empty if the budget is deleted.
@@ -3993,10 +4019,13 @@ func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
 
 // SpendingWindow selects the transactions of a wallet in some categories between two days.
 type SpendingWindow struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId     string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	WalletId    string                 `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	CategoryIds []string               `protobuf:"bytes,3,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the wallet's owner, a UUID.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the wallet.
+	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Ids of the categories.
+	CategoryIds []string `protobuf:"bytes,3,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
 	// First day, YYYY-MM-DD.
 	From string `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
 	// Last day, YYYY-MM-DD.
@@ -4342,27 +4371,27 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
 	"\bcategory\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.CategoryR\bcategory\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x86\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x90\x01\n" +
 	"\x15DeleteCategoryRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
-	"\vreassign_to\x18\x02 \x01(\tH\x00R\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +
+	"\vreassign_to\x18\x02 \x01(\tB\bʶ\x18\x04uuidH\x00R\n" +
 	"reassignTo\x88\x01\x01\x12'\n" +
 	"\bif_match\x18\x03 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\x0e\n" +
 	"\f_reassign_to\"V\n" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xf4\x02\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x97\x03\n" +
 	"\vTransaction\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x12\n" +
-	"\x04date\x18\x04 \x01(\tR\x04date\x12\x1a\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12!\n" +
+	"\x04date\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x04date\x12\x1a\n" +
 	"\bcurrency\x18\x05 \x01(\tR\bcurrency\x12\x1b\n" +
 	"\twallet_id\x18\x06 \x01(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\a \x01(\tR\n" +
-	"categoryId\x12\x12\n" +
-	"\x04type\x18\b \x01(\tR\x04type\x12(\n" +
+	"categoryId\x12&\n" +
+	"\x04type\x18\b \x01(\tB\x12¶\x18\x0eexpense incomeR\x04type\x12(\n" +
 	"\n" +
 	"receipt_id\x18\t \x01(\tB\x04\xb0\xb6\x18\x01H\x00R\treceiptId\x88\x01\x01\x12'\n" +
 	"\n" +
@@ -4370,7 +4399,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	" \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tcreatedAt\x12'\n" +
 	"\n" +
 	"updated_at\x18\v \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tupdatedAtB\r\n" +
-	"\v_receipt_id\"\xde\x02\n" +
+	"\v_receipt_id\"\xf0\x02\n" +
 	"\x18CreateTransactionRequest\x12$\n" +
 	"\x06amount\x18\x01 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1c\n" +
@@ -4378,8 +4407,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\bcurrency\x18\x04 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bcurrency\x12%\n" +
 	"\twallet_id\x18\x05 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bwalletId\x12)\n" +
 	"\vcategory_id\x18\x06 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +
-	"categoryId\x12\x1d\n" +
-	"\x04type\x18\a \x01(\tB\x04\xa8\xb6\x18\x01H\x00R\x04type\x88\x01\x01\x12<\n" +
+	"categoryId\x12/\n" +
+	"\x04type\x18\a \x01(\tB\x16\xa8\xb6\x18\x01¶\x18\x0eexpense incomeH\x00R\x04type\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
 	"\x05_type\"\xde\x01\n" +
 	"\x19CreateTransactionResponse\x12\x12\n" +
@@ -4395,12 +4424,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xcf\x03\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x82\x04\n" +
 	"\x17ListTransactionsRequest\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x03(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\x02 \x03(\tR\n" +
-	"categoryId\x12\x17\n" +
-	"\x04type\x18\x03 \x01(\tH\x00R\x04type\x88\x01\x01\x12\x1f\n" +
+	"categoryId\x12+\n" +
+	"\x04type\x18\x03 \x01(\tB\x12¶\x18\x0eexpense incomeH\x00R\x04type\x88\x01\x01\x12\x1f\n" +
 	"\bcurrency\x18\x04 \x01(\tH\x01R\bcurrency\x88\x01\x01\x12\x17\n" +
 	"\x04from\x18\x05 \x01(\tH\x02R\x04from\x88\x01\x01\x12\x13\n" +
 	"\x02to\x18\x06 \x01(\tH\x03R\x02to\x88\x01\x01\x12(\n" +
@@ -4408,9 +4437,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"min_amount\x18\a \x01(\tB\x04ص\x18\x01H\x04R\tminAmount\x88\x01\x01\x12(\n" +
 	"\n" +
 	"max_amount\x18\b \x01(\tB\x04ص\x18\x01H\x05R\tmaxAmount\x88\x01\x01\x12\x11\n" +
-	"\x01q\x18\t \x01(\tH\x06R\x01q\x88\x01\x01\x12\x17\n" +
+	"\x01q\x18\t \x01(\tH\x06R\x01q\x88\x01\x01\x126\n" +
 	"\x04sort\x18\n" +
-	" \x01(\tH\aR\x04sort\x88\x01\x01\x12\x19\n" +
+	" \x01(\tB\x1d¶\x18\x19-date date -amount amountH\aR\x04sort\x88\x01\x01\x12\x19\n" +
 	"\x05limit\x18\v \x01(\x05H\bR\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\f \x01(\tR\x06cursorB\a\n" +
 	"\x05_typeB\v\n" +
@@ -4435,7 +4464,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb2\x03\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc4\x03\n" +
 	"\x18UpdateTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\x06amount\x18\x02 \x01(\tB\bص\x18\x01\xa8\xb6\x18\x01H\x00R\x06amount\x88\x01\x01\x12%\n" +
@@ -4444,8 +4473,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\bcurrency\x18\x05 \x01(\tB\x04\xa8\xb6\x18\x01H\x03R\bcurrency\x88\x01\x01\x12&\n" +
 	"\twallet_id\x18\x06 \x01(\tB\x04\xa8\xb6\x18\x01H\x04R\bwalletId\x88\x01\x01\x12*\n" +
 	"\vcategory_id\x18\a \x01(\tB\x04\xa8\xb6\x18\x01H\x05R\n" +
-	"categoryId\x88\x01\x01\x12\x1d\n" +
-	"\x04type\x18\b \x01(\tB\x04\xa8\xb6\x18\x01H\x06R\x04type\x88\x01\x01\x12'\n" +
+	"categoryId\x88\x01\x01\x12/\n" +
+	"\x04type\x18\b \x01(\tB\x16\xa8\xb6\x18\x01¶\x18\x0eexpense incomeH\x06R\x04type\x88\x01\x01\x12'\n" +
 	"\bif_match\x18\t \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\t\n" +
 	"\a_amountB\x0e\n" +
 	"\f_descriptionB\a\n" +
@@ -4466,15 +4495,15 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xf9\x02\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x9a\x03\n" +
 	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
 	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
 	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
 	"\vcategory_id\x18\x03 \x01(\tB\x04\xf0\xb5\x18\x01R\n" +
-	"categoryId\x12\x1d\n" +
-	"\x04mode\x18\x04 \x01(\tB\x04\xe8\xb5\x18\x01H\x00R\x04mode\x88\x01\x01\x12\x1d\n" +
-	"\adry_run\x18\x05 \x01(\bB\x04\xe8\xb5\x18\x01R\x06dryRun\x12,\n" +
-	"\fon_duplicate\x18\x06 \x01(\tB\x04\xe8\xb5\x18\x01H\x01R\vonDuplicate\x88\x01\x01\x12<\n" +
+	"categoryId\x12-\n" +
+	"\x04mode\x18\x04 \x01(\tB\x14\xe8\xb5\x18\x01¶\x18\fitems singleH\x00R\x04mode\x88\x01\x01\x12\x1d\n" +
+	"\adry_run\x18\x05 \x01(\bB\x04\xe8\xb5\x18\x01R\x06dryRun\x12=\n" +
+	"\fon_duplicate\x18\x06 \x01(\tB\x15\xe8\xb5\x18\x01¶\x18\rcreate rejectH\x01R\vonDuplicate\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\a \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12#\n" +
 	"\n" +
 	"keep_image\x18\b \x01(\bB\x04\xe8\xb5\x18\x01R\tkeepImageB\a\n" +
@@ -4508,10 +4537,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x12GetSummaryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x123\n" +
-	"\asummary\x18\x03 \x01(\v2\x19.coffer.ledger.v1.SummaryR\asummary\"\xe4\x03\n" +
-	"\aSummary\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to\x120\n" +
+	"\asummary\x18\x03 \x01(\v2\x19.coffer.ledger.v1.SummaryR\asummary\"\xf8\x03\n" +
+	"\aSummary\x12\x1c\n" +
+	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateR\x04from\x12\x18\n" +
+	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateR\x02to\x120\n" +
 	"\x06totals\x18\x03 \x03(\v2\x18.coffer.ledger.v1.TotalsR\x06totals\x12A\n" +
 	"\vby_category\x18\x04 \x03(\v2 .coffer.ledger.v1.CategoryTotalsR\n" +
 	"byCategory\x12;\n" +

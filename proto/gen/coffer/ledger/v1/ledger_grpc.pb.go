@@ -53,77 +53,59 @@ const (
 // LedgerService manages a user's wallets, categories, transactions and receipts, and computes balances and summaries.
 //
 // Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
-// Any RPC may return VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that
-// take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a
-// cursor INVALID_CURSOR.
 type LedgerServiceClient interface {
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors:
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user
+	// may have 500 wallets.
 	CreateWallet(ctx context.Context, in *CreateWalletRequest, opts ...grpc.CallOption) (*CreateWalletResponse, error)
 	// Returns a page of the user's wallets, newest first.
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
-	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404
-	// for an unknown wallet or another user's.
+	// Returns a wallet with its current balances.
 	GetWallet(ctx context.Context, in *GetWalletRequest, opts ...grpc.CallOption) (*GetWalletResponse, error)
 	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
-	// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
-	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	DeleteWallet(ctx context.Context, in *DeleteWalletRequest, opts ...grpc.CallOption) (*DeleteWalletResponse, error)
-	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case;
-	// CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000
+	// categories.
 	CreateCategory(ctx context.Context, in *CreateCategoryRequest, opts ...grpc.CallOption) (*CreateCategoryResponse, error)
 	// Returns a page of the user's categories, newest first.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
-	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an
-	// unknown category or another user's.
+	// Returns a category.
 	GetCategory(ctx context.Context, in *GetCategoryRequest, opts ...grpc.CallOption) (*GetCategoryResponse, error)
-	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category.
 	UpdateCategory(ctx context.Context, in *UpdateCategoryRequest, opts ...grpc.CallOption) (*UpdateCategoryResponse, error)
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
-	// instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if
-	// a transaction or a budget uses the category.
+	// instead: transactions and budgets then use that category.
 	DeleteCategory(ctx context.Context, in *DeleteCategoryRequest, opts ...grpc.CallOption) (*DeleteCategoryResponse, error)
-	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE,
-	// WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
-	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit.
-	// Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate
+	// limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
 	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
-	// repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-	// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// repeat a transaction when others are created meanwhile.
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
-	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the
-	// transaction belongs to another user.
+	// Returns a transaction.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
-	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and
-	// CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances.
 	UpdateTransaction(ctx context.Context, in *UpdateTransactionRequest, opts ...grpc.CallOption) (*UpdateTransactionResponse, error)
-	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
-	// Errors: As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
+	// transaction.
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates
-	// nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-	// OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or
-	// takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject,
-	// RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
+	// creates nothing. The amounts of the transactions add up to the printed total.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
-	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
-	// receipt.
+	// Returns a receipt as it was recognized.
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
-	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID,
-	// RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
+	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
-	// currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an
-	// invalid from or to, UNSUPPORTED_CURRENCY.
+	// currency, category, wallet and month. A window is at most 10 years long.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
 	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id
 	// identifies the attempt to write the budget, so a repetition inserts nothing. A repetition that arrives after the
-	// settlement reserves the categories again, at most for a day. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+	// settlement reserves the categories again, at most for a day.
 	CheckReferences(ctx context.Context, in *CheckReferencesRequest, opts ...grpc.CallOption) (*CheckReferencesResponse, error)
 	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error)
@@ -376,77 +358,59 @@ func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRe
 // LedgerService manages a user's wallets, categories, transactions and receipts, and computes balances and summaries.
 //
 // Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
-// Any RPC may return VALIDATION_ERROR; those that take a user's token UNAUTHORIZED and TOKEN_EXPIRED; those that
-// take an idempotency key IDEMPOTENCY_KEY_CONFLICT; those that take if_match VERSION_MISMATCH; those that take a
-// cursor INVALID_CURSOR.
 type LedgerServiceServer interface {
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. Errors:
-	// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED if the user has 500 wallets.
+	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user
+	// may have 500 wallets.
 	CreateWallet(context.Context, *CreateWalletRequest) (*CreateWalletResponse, error)
 	// Returns a page of the user's wallets, newest first.
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
-	// Returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, with status 400 for a malformed id, and 404
-	// for an unknown wallet or another user's.
+	// Returns a wallet with its current balances.
 	GetWallet(context.Context, *GetWalletRequest) (*GetWalletResponse, error)
 	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
-	// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE.
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
-	// Deletes a wallet without transactions. Errors: WALLET_NOT_FOUND, WALLET_IN_USE if the wallet has transactions.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	DeleteWallet(context.Context, *DeleteWalletRequest) (*DeleteWalletResponse, error)
-	// Creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category with this name, ignoring case;
-	// CATEGORY_LIMIT_REACHED if the user has 1000 categories.
+	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000
+	// categories.
 	CreateCategory(context.Context, *CreateCategoryRequest) (*CreateCategoryResponse, error)
 	// Returns a page of the user's categories, newest first.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
-	// Returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, with status 400 for a malformed id, and 404 for an
-	// unknown category or another user's.
+	// Returns a category.
 	GetCategory(context.Context, *GetCategoryRequest) (*GetCategoryResponse, error)
-	// Renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE.
+	// Renames a category.
 	UpdateCategory(context.Context, *UpdateCategoryRequest) (*UpdateCategoryResponse, error)
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
-	// instead: transactions and budgets then use that category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE if
-	// a transaction or a budget uses the category.
+	// instead: transactions and budgets then use that category.
 	DeleteCategory(context.Context, *DeleteCategoryRequest) (*DeleteCategoryResponse, error)
-	// Creates a transaction and updates the balance of its wallet. Errors: WALLET_NOT_FOUND,
-	// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE,
-	// WALLET_CURRENCY_LIMIT_REACHED if the wallet would hold more than 50 currencies.
+	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)
-	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate limit.
-	// Names of invalid fields have the prefix transactions[i], where i counts from 0. Errors: As CreateTransaction.
+	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate
+	// limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
 	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
-	// repeat a transaction when others are created meanwhile. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-	// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE.
+	// repeat a transaction when others are created meanwhile.
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
-	// Returns a transaction. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH if the
-	// transaction belongs to another user.
+	// Returns a transaction.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)
-	// Changes the fields that the request contains, and corrects the balances. Errors: As GetTransaction and
-	// CreateTransaction; EMPTY_UPDATE.
+	// Changes the fields that the request contains, and corrects the balances.
 	UpdateTransaction(context.Context, *UpdateTransactionRequest) (*UpdateTransactionResponse, error)
-	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last transaction.
-	// Errors: As GetTransaction.
+	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
+	// transaction.
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates
-	// nothing. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-	// OCR_PARSE_FAILED if the file cannot be read as a receipt, OCR_RESPONSE_FAILED if the recognition service fails or
-	// takes too long, RECEIPT_DUPLICATE if the same file was uploaded before and onDuplicate is reject,
-	// RECEIPT_CURRENCY_MISMATCH if the total has more decimals than its currency allows, WALLET_CURRENCY_LIMIT_REACHED.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
+	// creates nothing. The amounts of the transactions add up to the printed total.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
-	// Returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
-	// receipt.
+	// Returns a receipt as it was recognized.
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)
-	// Returns the image of one page of a receipt that was uploaded with keepImage. Errors: INVALID_RECEIPT_ID,
-	// RECEIPT_NOT_FOUND, also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND if no image of the page is stored.
+	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
-	// currency, category, wallet and month. A window is at most 10 years long. Errors: INVALID_TRANSACTION_DATE for an
-	// invalid from or to, UNSUPPORTED_CURRENCY.
+	// currency, category, wallet and month. A window is at most 10 years long.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
 	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id
 	// identifies the attempt to write the budget, so a repetition inserts nothing. A repetition that arrives after the
-	// settlement reserves the categories again, at most for a day. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+	// settlement reserves the categories again, at most for a day.
 	CheckReferences(context.Context, *CheckReferencesRequest) (*CheckReferencesResponse, error)
 	// Replaces the categories that the ledger records for up to 100 budgets, and returns their current ids.
 	SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error)

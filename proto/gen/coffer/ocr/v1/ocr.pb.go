@@ -626,11 +626,11 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\bpictures\x18\x03 \x01(\bR\bpictures\"a\n" +
 	"\x11RecognizeResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x12\x1a\n" +
-	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x8d\x05\n" +
+	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x95\x05\n" +
 	"\aReceipt\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12 \n" +
-	"\bmerchant\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12\x18\n" +
-	"\x04date\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\x04date\x12 \n" +
+	"\bmerchant\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12 \n" +
+	"\x04date\x18\x03 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\x04date\x12 \n" +
 	"\bcurrency\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12$\n" +
 	"\bsubtotal\x18\x05 \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\bsubtotal\x12\x1a\n" +
 	"\x03tax\x18\x06 \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\x03tax\x12\x1a\n" +
@@ -669,9 +669,9 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\n" +
 	"page_width\x18\x05 \x01(\x05R\tpageWidth\x12\x1f\n" +
 	"\vpage_height\x18\x06 \x01(\x05R\n" +
-	"pageHeight\"j\n" +
-	"\aWarning\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"pageHeight\"\xcc\x01\n" +
+	"\aWarning\x12t\n" +
+	"\x04code\x18\x01 \x01(\tB`¶\x18\\DATE_ASSUMED DATE_AMBIGUOUS CURRENCY_ASSUMED DUPLICATE_OF LINES_NOT_RECONCILED PAGES_SKIPPEDR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\"\n" +
 	"\n" +
 	"receipt_id\x18\x03 \x01(\tH\x00R\treceiptId\x88\x01\x01B\r\n" +

@@ -30,8 +30,8 @@ const (
 //
 // OCRService recognizes receipts. It stores nothing but a cache of its results.
 type OCRServiceClient interface {
-	// Recognizes a receipt. Returns OCR_PARSE_FAILED if the file is no readable receipt, OCR_RESPONSE_FAILED if the OCR
-	// engine is missing, crashed, timed out or returned an invalid result, and SERVICE_UNAVAILABLE if the queue is full.
+	// Recognizes a receipt. Requests beyond the number of workers wait in a queue. If the queue is full, they are
+	// rejected with SERVICE_UNAVAILABLE.
 	Recognize(ctx context.Context, in *RecognizeRequest, opts ...grpc.CallOption) (*RecognizeResponse, error)
 }
 
@@ -59,8 +59,8 @@ func (c *oCRServiceClient) Recognize(ctx context.Context, in *RecognizeRequest, 
 //
 // OCRService recognizes receipts. It stores nothing but a cache of its results.
 type OCRServiceServer interface {
-	// Recognizes a receipt. Returns OCR_PARSE_FAILED if the file is no readable receipt, OCR_RESPONSE_FAILED if the OCR
-	// engine is missing, crashed, timed out or returned an invalid result, and SERVICE_UNAVAILABLE if the queue is full.
+	// Recognizes a receipt. Requests beyond the number of workers wait in a queue. If the queue is full, they are
+	// rejected with SERVICE_UNAVAILABLE.
 	Recognize(context.Context, *RecognizeRequest) (*RecognizeResponse, error)
 	mustEmbedUnimplementedOCRServiceServer()
 }

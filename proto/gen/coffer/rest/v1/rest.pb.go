@@ -82,7 +82,7 @@ type Success struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Public code, for example TRANSACTION_CREATED. If it is empty, the response has no envelope.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// Message in English for people.
+	// Message in English for users.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// HTTP status, for example 201.
 	HttpStatus int32 `protobuf:"varint,3,opt,name=http_status,json=httpStatus,proto3" json:"http_status,omitempty"`
@@ -343,6 +343,22 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50023,opt,name=omit_with",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*string)(nil),
+		Field:         50024,
+		Name:          "coffer.rest.v1.one_of",
+		Tag:           "bytes,50024,opt,name=one_of",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*string)(nil),
+		Field:         50025,
+		Name:          "coffer.rest.v1.format",
+		Tag:           "bytes,50025,opt,name=format",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -425,6 +441,15 @@ var (
 	//
 	// optional string omit_with = 50023;
 	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[15]
+	// The string has one of these values, which are separated by spaces. The option only documents this in OpenAPI.
+	//
+	// optional string one_of = 50024;
+	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[16]
+	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
+	// date-time; the value none means that such a field has no format.
+	//
+	// optional string format = 50025;
+	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[17]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -464,7 +489,9 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\fnull_empties\x12\x1d.google.protobuf.FieldOptions\x18\xe1\x86\x03 \x01(\bR\vnullEmpties:H\n" +
 	"\x0fforward_invalid\x12\x1d.google.protobuf.FieldOptions\x18\xe5\x86\x03 \x01(\bR\x0eforwardInvalid:;\n" +
 	"\bassigned\x12\x1d.google.protobuf.FieldOptions\x18\xe6\x86\x03 \x01(\bR\bassigned:<\n" +
-	"\tomit_with\x12\x1d.google.protobuf.FieldOptions\x18\xe7\x86\x03 \x01(\tR\bomitWithBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\tomit_with\x12\x1d.google.protobuf.FieldOptions\x18\xe7\x86\x03 \x01(\tR\bomitWith:6\n" +
+	"\x06one_of\x12\x1d.google.protobuf.FieldOptions\x18\xe8\x86\x03 \x01(\tR\x05oneOf:7\n" +
+	"\x06format\x12\x1d.google.protobuf.FieldOptions\x18\xe9\x86\x03 \x01(\tR\x06formatBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -505,13 +532,15 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 13: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
 	4,  // 14: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
 	4,  // 15: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	1,  // 16: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 17: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	5,  // 18: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	16, // [16:19] is the sub-list for extension type_name
-	0,  // [0:16] is the sub-list for extension extendee
+	4,  // 16: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	4,  // 17: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	1,  // 18: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 19: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	5,  // 20: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	18, // [18:21] is the sub-list for extension type_name
+	0,  // [0:18] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -528,7 +557,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   2,
-			NumExtensions: 16,
+			NumExtensions: 18,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -1,0 +1,304 @@
+package test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// examplesFile has the examples of the OpenAPI document. make generate copies them into it.
+const examplesFile = "../tools/generate/protoc-gen-coffer-openapi/examples.json"
+
+var update = flag.Bool("update", false, "record the examples of the OpenAPI document")
+
+// example is a request, and the responses to it by status.
+type example struct {
+	Parameters map[string]any `json:"parameters,omitempty"`
+	Request    any            `json:"request,omitempty"`
+	Responses  map[string]any `json:"responses"`
+}
+
+// TestExamples calls each operation, and compares requests and responses with the examples of the OpenAPI document.
+// make examples records them instead.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	r := &recorder{t: t, examples: map[string]*example{}, texts: map[string]string{}}
+	ada, grace := r.user("Ada"), r.user("Grace")
+	wallet, category := r.ledger(ada)
+	r.sharing(ada, grace, r.budget(ada, wallet, category))
+	r.webhooks(ada)
+	r.sessions(ada)
+	r.deletions(ada, wallet, category)
+
+	for _, o := range operations() {
+		// The image of a receipt is a file, which has no example.
+		require.True(t, r.examples[o.OperationID] != nil || o.OperationID == "getReceiptImage", "TestExamples does not call %s", o.OperationID)
+	}
+	recorded := new(bytes.Buffer)
+	encoder := json.NewEncoder(recorded)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	require.NoError(t, encoder.Encode(r.examples))
+	if *update {
+		require.NoError(t, os.WriteFile(examplesFile, recorded.Bytes(), 0o644))
+		return
+	}
+	want, err := os.ReadFile(examplesFile)
+	require.NoError(t, err)
+	require.Equal(t, string(want), recorded.String(), "make examples records the new answers")
+}
+
+// user registers and signs in. Each run has different e-mails.
+func (r *recorder) user(name string) *user {
+	u := &user{t: r.t, password: "a long enough secret", email: fmt.Sprintf("%s-%d@example.com", strings.ToLower(name), time.Now().UnixNano())}
+	r.texts[u.email] = strings.ToLower(name) + "@example.com"
+	u.id = r.call(u, http.MethodPost, "/api/v1/auth/register", object{"name": name, "email": u.email, "password": u.password}).text("user.id")
+	login := r.call(u, http.MethodPost, "/api/v1/auth/login", object{"email": u.email, "password": u.password})
+	u.token, u.refreshToken = login.text("accessToken"), login.text("refreshToken")
+	return u
+}
+
+// ledger creates and reads wallets, categories, transactions and a receipt.
+func (r *recorder) ledger(u *user) (wallet, category string) {
+	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": json.Number("250.00")}).text("wallet.id")
+	category = r.call(u, http.MethodPost, "/api/v1/categories", object{"name": "Groceries"}).text("category.id")
+	lunch := object{"amount": json.Number("12.30"), "description": "Lunch", "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense"}
+	id := r.call(u, http.MethodPost, "/api/v1/transaction", lunch).text("transaction.id")
+	abroad := object{"amount": json.Number("20.00"), "description": "Souvenir", "date": "2026-03-15", "currency": "USD", "walletId": wallet, "categoryId": category, "type": "expense"}
+	salary := object{"amount": json.Number("1500.00"), "description": "Salary", "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": u.category("Work"), "type": "income"}
+	r.call(u, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": []any{abroad, salary}})
+	r.call(u, http.MethodPatch, "/api/v1/transaction/"+id, object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
+	r.call(u, http.MethodGet, "/api/v1/transaction/"+id, nil)
+	r.call(u, http.MethodGet, "/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1", nil)
+	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
+	r.upload(u, "?dryRun=true", text, wallet, category)
+	made := r.upload(u, "", text, wallet, category)
+	r.call(u, http.MethodGet, "/api/v1/receipts/"+made.text("receipt.id"), nil)
+	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{"name": "Pocket money"})
+	r.call(u, http.MethodGet, "/api/v1/wallet/"+wallet, nil)
+	r.call(u, http.MethodGet, "/api/v1/wallet?archived=false&limit=50", nil)
+	r.call(u, http.MethodPatch, "/api/v1/categories/"+category, object{"name": "Food"})
+	r.call(u, http.MethodGet, "/api/v1/categories/"+category, nil)
+	r.call(u, http.MethodGet, "/api/v1/categories?limit=50", nil)
+	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR", nil)
+	return wallet, category
+}
+
+// budget creates a budget in March 2026. Its progress is read for this month, so that it does not depend on the day of the test.
+func (r *recorder) budget(u *user, wallet, category string) (id string) {
+	id = r.call(u, http.MethodPost, "/api/v1/budgets", object{
+		"name": "Food", "currency": "EUR", "limit": json.Number("400.00"), "period": "monthly", "startDate": "2026-03-01", "walletId": wallet,
+		"categoryIds": []any{category}, "alertThresholds": []any{json.Number("80"), json.Number("100")},
+	}).text("budget.id")
+	r.call(u, http.MethodPatch, "/api/v1/budgets/"+id, object{"limit": json.Number("350.00")})
+	return id
+}
+
+// sharing shares the budget. The invitation becomes a notification and an entry of the audit trail later.
+func (r *recorder) sharing(owner, member *user, budget string) {
+	path := "/api/v1/budgets/" + budget
+	r.call(owner, http.MethodPost, path+"/share", object{"email": member.email, "role": "editor", "sharePercent": json.Number("50")})
+	r.call(member, http.MethodGet, "/api/v1/invitations?limit=50", nil)
+	sent := member.notified("budget.v1.invitation.sent", 1)[0]["id"].(string)
+	r.call(member, http.MethodGet, "/api/v1/notifications?read=false&limit=50", nil)
+	require.EventuallyWithT(r.t, func(c *assert.CollectT) {
+		require.Equal(c, "invitation_sent", owner.get("/api/v1/auth/audit").text("entries.0.type"))
+	}, 20*time.Second, 50*time.Millisecond)
+	r.call(owner, http.MethodGet, "/api/v1/auth/audit?limit=2", nil)
+	r.event(member)
+	r.call(member, http.MethodPatch, path+"/members/"+member.id, object{"status": "accepted"})
+	r.call(owner, http.MethodGet, path+"/members?limit=50", nil)
+	r.call(owner, http.MethodGet, path+"?at=2026-03-20", nil)
+	r.call(owner, http.MethodGet, "/api/v1/budgets?at=2026-03-20&limit=50", nil)
+	r.call(member, http.MethodPatch, "/api/v1/notifications/"+sent, object{"read": true})
+	r.call(member, http.MethodPatch, "/api/v1/notifications", object{"read": true})
+	r.call(member, http.MethodDelete, "/api/v1/notifications/"+sent, nil)
+	r.call(owner, http.MethodDelete, path+"/members/"+member.id, nil)
+	r.call(owner, http.MethodDelete, path, nil)
+}
+
+// event records the invitation in the live stream.
+func (r *recorder) event(u *user) {
+	stream := u.listen(r.t.Context(), "")
+	defer stream.close()
+	u.category("Travel")
+	r.examples["streamEvents"] = &example{Responses: map[string]any{"200": r.stable("", map[string]any(stream.next().data))}}
+}
+
+// webhooks disables the webhook before it has deliveries, so that they wait.
+func (r *recorder) webhooks(u *user) {
+	id := r.call(u, http.MethodPost, "/api/v1/webhooks", object{"url": "https://example.com/coffer", "events": []any{"budget.v1.*.*"}, "description": "Alerts"}).text("webhook.id")
+	path := "/api/v1/webhooks/" + id
+	r.call(u, http.MethodPatch, path, object{"enabled": false})
+	r.call(u, http.MethodGet, path, nil)
+	r.call(u, http.MethodGet, "/api/v1/webhooks?limit=50", nil)
+	r.call(u, http.MethodPost, path+"/secret", nil)
+	delivery := r.call(u, http.MethodPost, path+"/test", nil).text("delivery.id")
+	r.call(u, http.MethodGet, path+"/deliveries?status=pending&limit=50", nil)
+	r.call(u, http.MethodPost, path+"/deliveries/"+delivery+"/redeliver", nil)
+	r.call(u, http.MethodDelete, path, nil)
+}
+
+// sessions signs in on a second device, and signs out.
+func (r *recorder) sessions(u *user) {
+	r.call(u, http.MethodGet, "/.well-known/jwks.json", nil)
+	r.call(u, http.MethodGet, "/api/v1/auth/me", nil)
+	r.call(u, http.MethodPatch, "/api/v1/auth/me", object{"name": "Ada Lovelace"})
+	other := *u
+	other.signIn()
+	sessions := r.call(u, http.MethodGet, "/api/v1/auth/sessions?limit=50", nil)
+	r.call(u, http.MethodDelete, "/api/v1/auth/sessions/"+sessions.text("sessions.0.id"), nil)
+	r.call(u, http.MethodPatch, "/api/v1/auth/password", object{"currentPassword": u.password, "newPassword": "another long secret"})
+	u.token = r.call(u, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": u.refreshToken}).text("accessToken")
+}
+
+func (r *recorder) deletions(u *user, wallet, category string) {
+	for _, item := range u.get("/api/v1/transaction").list("transactions") {
+		r.call(u, http.MethodDelete, "/api/v1/transaction/"+item.(object)["id"].(string), nil)
+	}
+	r.call(u, http.MethodDelete, "/api/v1/categories/"+category, nil)
+	r.call(u, http.MethodDelete, "/api/v1/wallet/"+wallet, nil)
+	r.call(u, http.MethodPost, "/api/v1/auth/logout", nil)
+}
+
+// recorder collects the first example of each operation and status. It replaces values that differ in each run.
+type recorder struct {
+	t        *testing.T
+	examples map[string]*example
+	// texts are the replacements of e-mails and ids.
+	texts map[string]string
+}
+
+// call sends a request that must succeed.
+func (r *recorder) call(u *user, method, path string, body any) response {
+	r.t.Helper()
+	a := u.call(method, path, body)
+	r.record(method, path, body, a)
+	return a
+}
+
+func (r *recorder) upload(u *user, query, text, wallet, category string) response {
+	r.t.Helper()
+	a := u.upload(query, []byte(text), "walletId", wallet, "categoryId", category)
+	r.record(http.MethodPost, "/api/v1/transaction/receipt"+query, object{"receipt": text, "walletId": wallet, "categoryId": category}, a)
+	return a
+}
+
+func (r *recorder) record(method, path string, body any, a response) {
+	r.t.Helper()
+	require.Less(r.t, a.status, 300, "%s %s: %s", method, path, a.raw)
+	req, err := http.NewRequestWithContext(r.t.Context(), method, path, nil)
+	require.NoError(r.t, err)
+	found, inPath, err := router.FindRoute(req)
+	require.NoError(r.t, err)
+	e := r.examples[found.Operation.OperationID]
+	if e == nil {
+		e = &example{Responses: map[string]any{}}
+		for _, parameter := range found.Operation.Parameters {
+			if value, ok := sent(parameter.Value, inPath, req); ok {
+				if e.Parameters == nil {
+					e.Parameters = map[string]any{}
+				}
+				e.Parameters[parameter.Value.Name] = r.stable("", value)
+			}
+		}
+		if body != nil {
+			e.Request = r.stable("", body)
+		}
+		r.examples[found.Operation.OperationID] = e
+	}
+	status := fmt.Sprint(a.status)
+	if e.Responses[status] == nil {
+		e.Responses[status] = r.stable("", a.body)
+	}
+}
+
+// sent returns the value of a parameter in a request, with the type of its schema.
+func sent(parameter *openapi3.Parameter, inPath map[string]string, req *http.Request) (any, bool) {
+	text, ok := inPath[parameter.Name]
+	if parameter.In == openapi3.ParameterInQuery {
+		text, ok = req.URL.Query().Get(parameter.Name), req.URL.Query().Has(parameter.Name)
+	}
+	switch {
+	case parameter.Schema.Value.Type.Is("integer"):
+		return json.Number(text), ok
+	case parameter.Schema.Value.Type.Is("boolean"):
+		return text == "true", ok
+	}
+	return text, ok
+}
+
+var (
+	anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// secrets are the replacements of fields that are different in each run, or must not be published.
+	secrets = map[string]string{
+		"accessToken": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl", "token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
+		"refreshToken": "r-4Wn1ZBqkq0cVfDyGxJ2A", "secret": "whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0", "nextCursor": "AAECAwQFBgcICQoLDA0ODw",
+		"x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
+	}
+)
+
+// later are the replacements of times that are after the request.
+var later = map[string]string{
+	"expiresAt": "2026-12-20T10:15:00.000Z", "previousSecretUntil": "2026-11-21T10:15:00.000Z", "nextAttemptAt": "2026-11-20T10:15:30.000Z",
+}
+
+// stable replaces ids by their order of appearance, and the time of the test, tokens and e-mails by fixed ones.
+func (r *recorder) stable(key string, v any) any {
+	switch v := v.(type) {
+	case object:
+		replaced := object{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			replaced[name] = r.stable(name, v[name])
+		}
+		return replaced
+	case []any:
+		replaced := make([]any, len(v))
+		for i, item := range v {
+			replaced[i] = r.stable(key, item)
+		}
+		return replaced
+	case string:
+		return r.stableText(key, v)
+	}
+	return v
+}
+
+func (r *recorder) stableText(key, text string) string {
+	if fixed := secrets[key]; fixed != "" && text != "" {
+		return fixed
+	}
+	moment, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err == nil && key != "date":
+		return cmp.Or(later[key], "2026-11-20T10:15:00.000Z")
+	case err == nil:
+		return moment.UTC().Format("2006-01-02T15:04:05.000Z")
+	case key == "windowStart":
+		return "2026-03-01"
+	case key == "windowEnd":
+		return "2026-03-31"
+	case r.texts[text] != "":
+		return r.texts[text]
+	}
+	return anyUUID.ReplaceAllStringFunc(text, func(id string) string {
+		if r.texts[id] == "" {
+			r.texts[id] = fmt.Sprintf("0199f0c5-0000-7000-8000-%012d", len(r.texts))
+		}
+		return r.texts[id]
+	})
+}

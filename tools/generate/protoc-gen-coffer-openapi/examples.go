@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// recorded has requests and responses of a running Coffer. TestExamples in test/ writes the file and compares it with real answers.
+//
+//go:embed examples.json
+var recorded []byte
+
+// example is a request of an operation, and the responses to it by status.
+type example struct {
+	Parameters map[string]any `json:"parameters"`
+	Request    any            `json:"request"`
+	Responses  map[string]any `json:"responses"`
+}
+
+// examples returns the recorded examples by operation. Numbers keep their digits.
+func examples() (map[string]example, error) {
+	var all map[string]example
+	decoder := json.NewDecoder(bytes.NewReader(recorded))
+	decoder.UseNumber()
+	if err := decoder.Decode(&all); err != nil {
+		return nil, fmt.Errorf("reading examples.json: %w", err)
+	}
+	return all, nil
+}
+
+// addExamples adds the recorded examples to the operations and to the schemas of their bodies. A new operation has none until
+// TestExamples records it.
+func (g *generator) addExamples() error {
+	all, err := examples()
+	if err != nil {
+		return err
+	}
+	found := map[string]object{}
+	for _, path := range slices.Sorted(maps.Keys(g.paths)) {
+		operations := g.paths[path].(object)
+		for _, verb := range slices.Sorted(maps.Keys(operations)) {
+			operation := operations[verb].(object)
+			e := all[operation["operationId"].(string)]
+			parameters, _ := operation["parameters"].([]any)
+			for _, parameter := range parameters {
+				if value, ok := e.Parameters[parameter.(object)["name"].(string)]; ok {
+					parameter.(object)["example"] = value
+				}
+			}
+			if body, ok := operation["requestBody"].(object); ok {
+				g.addExample(body, e.Request, found)
+			}
+			for status, response := range operation["responses"].(object) {
+				g.addExample(response.(object), e.Responses[status], found)
+			}
+		}
+	}
+	for name, value := range found {
+		g.schemas[name].(object)["example"] = value
+	}
+	return nil
+}
+
+// addExample adds an example to the content of a request or response, and collects the examples of the schemas in it.
+func (g *generator) addExample(body object, value any, found map[string]object) {
+	if value == nil {
+		return
+	}
+	for _, content := range body["content"].(object) {
+		content.(object)["example"] = value
+		g.collect(content.(object)["schema"], value, found)
+	}
+}
+
+// collect finds the values of named schemas in an example. If a schema has several, it keeps the one with the most fields.
+func (g *generator) collect(schema, value any, found map[string]object) {
+	s, _ := schema.(object)
+	if name, ok := s["$ref"].(string); ok {
+		name = strings.TrimPrefix(name, schemas)
+		if fields, ok := value.(object); ok && len(fields) > len(found[name]) {
+			found[name] = fields
+		}
+		g.collect(g.schemas[name], value, found)
+		return
+	}
+	parts, _ := s["allOf"].([]any)
+	for _, part := range parts {
+		g.collect(part, value, found)
+	}
+	switch value := value.(type) {
+	case object:
+		properties, _ := s["properties"].(object)
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			g.collect(properties[name], value[name], found)
+		}
+	case []any:
+		for _, item := range value {
+			g.collect(s["items"], item, found)
+		}
+	}
+}

@@ -6,5 +6,6 @@
 //   - Links lead to files that exist. Names of tests are names of tests.
 //
 // The tests parse the sources of the services and do not import them, so that this module depends only on the protos. They need no
-// PostgreSQL: `make test MODULE=docs` runs them in seconds. Tests that run the commands of a page against a stack are in test/.
+// PostgreSQL: `make test MODULE=docs` runs them in seconds. After a change of a page use -count=1, because Go's test cache only tracks
+// files of this module. Tests that run the commands of a page against a stack are in test/.
 package docs

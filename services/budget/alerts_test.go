@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -17,8 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
-	"pgregory.net/rapid"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/outbox/natstest"
@@ -26,64 +23,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
-
-func TestAThresholdIsReachedExactlyWhenItsShareOfTheLimitIsSpent(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []int32{80, 100}, usualThresholds)
-	for spent, want := range map[int64][]int32{
-		-1: nil, 0: nil, 799: nil, 800: {80}, 999: {80}, 1000: {80, 100}, 1_000_000_000_000_000_000: {80, 100},
-	} {
-		require.Equal(t, want, reached([]int32{80, 100}, spent, 1000), "%d", spent)
-	}
-	require.Empty(t, reached([]int32{maxThreshold}, 0, 9_999_999_999_999_999), "the largest limit, in a currency of four decimals")
-	rapid.Check(t, func(t *rapid.T) {
-		threshold := rapid.Int32Range(1, maxThreshold).Draw(t, "threshold")
-		limit := rapid.Int64Range(1, 9_999_999_999_999_999).Draw(t, "limit")
-		spent := rapid.Int64Range(0, 90_000_000_000_000_000).Draw(t, "spent")
-		share := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(threshold)))
-		enough := new(big.Int).Mul(big.NewInt(spent), big.NewInt(100)).Cmp(share) >= 0
-		require.Equal(t, enough, len(reached([]int32{threshold}, spent, limit)) == 1)
-	})
-}
-
-func TestABudgetIsCheckedInTheWindowsThatAnEventTouches(t *testing.T) {
-	t.Parallel()
-	b := budget{
-		ID: uuid.New(), WalletID: uuid.New(), CategoryIDs: []uuid.UUID{uuid.New(), uuid.New()}, Period: "monthly",
-		StartDate: date(t, "2026-01-31"), EndDate: new(date(t, "2026-06-15")),
-	}
-	of := func(day string) *ledgerv1.Transaction {
-		return &ledgerv1.Transaction{WalletId: b.WalletID.String(), CategoryId: b.CategoryIDs[1].String(), Date: day + "T23:59:59.000Z"}
-	}
-	otherWallet, otherCategory := of("2026-03-15"), of("2026-03-15")
-	otherWallet.WalletId, otherCategory.CategoryId = uuid.NewString(), uuid.NewString()
-	for name, c := range map[string]struct {
-		event proto.Message
-		want  []string
-	}{
-		"a new one":               {&ledgerv1.TransactionCreated{Transaction: of("2026-02-27")}, []string{"2026-01-31"}},
-		"the window's first day":  {&ledgerv1.TransactionCreated{Transaction: of("2026-02-28")}, []string{"2026-02-28"}},
-		"one that moved":          {&ledgerv1.TransactionUpdated{Before: of("2026-02-01"), After: of("2026-03-30")}, []string{"2026-01-31", "2026-02-28"}},
-		"a deleted one":           {&ledgerv1.TransactionDeleted{Transaction: of("2026-03-30")}, []string{"2026-02-28"}},
-		"a future window":         {&ledgerv1.TransactionCreated{Transaction: of("2026-03-31")}, nil},
-		"before the budget":       {&ledgerv1.TransactionCreated{Transaction: of("2026-01-30")}, nil},
-		"after its end":           {&ledgerv1.TransactionCreated{Transaction: of("2026-06-16")}, nil},
-		"another wallet":          {&ledgerv1.TransactionCreated{Transaction: otherWallet}, nil},
-		"another category":        {&ledgerv1.TransactionCreated{Transaction: otherCategory}, nil},
-		"a category that grew":    {&ledgerv1.CategoryDeleted{CategoryId: uuid.NewString(), ReassignedTo: new(b.CategoryIDs[0].String())}, []string{"2026-02-28"}},
-		"a category that is gone": {&ledgerv1.CategoryDeleted{CategoryId: b.CategoryIDs[0].String()}, nil},
-		"a wallet's event":        {&ledgerv1.WalletCreated{}, nil},
-	} {
-		var got []string
-		for _, changed := range spendings(c.event) {
-			if w, counts := b.windowOf(changed, date(t, "2026-03-15")); counts {
-				got = append(got, w.from.Format(isoDate))
-			}
-		}
-		require.Equal(t, c.want, got, name)
-	}
-}
 
 // booked is a ledger in memory: what was spent by wallet and day, in US cents.
 type booked struct {
@@ -100,11 +42,11 @@ func (l *booked) spend(wallet, day string, cents int64) {
 func (l *booked) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from, _ := time.Parse(isoDate, w.GetFrom())
-	to, _ := time.Parse(isoDate, w.GetTo())
+	from, _ := time.Parse(spending.ISODate, w.GetFrom())
+	to, _ := time.Parse(spending.ISODate, w.GetTo())
 	var sum int64
 	for d := from; !d.After(to); d = d.AddDate(0, 0, 1) {
-		sum += l.spent[w.GetWalletId()+d.Format(isoDate)]
+		sum += l.spent[w.GetWalletId()+d.Format(spending.ISODate)]
 	}
 	return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}}}
 }
@@ -131,7 +73,7 @@ func (b *bundle) note(t *testing.T, events ...outbox.Received) {
 func (b *bundle) check(t *testing.T) {
 	t.Helper()
 	for {
-		n, err := b.checkBudgets(t.Context())
+		n, err := b.server.notifications.CheckBudgets(t.Context())
 		require.NoError(t, err)
 		if n == 0 {
 			break
@@ -151,11 +93,11 @@ func (b *bundle) alerts(t *testing.T) []string {
 	return alerts
 }
 
-func TestAThresholdIsToldOnceToOwnerAndMembers(t *testing.T) {
+func TestAlertOncePerWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	books := b.books()
-	owner, member, invited := b.person(t, "Owner"), b.person(t, "Member"), b.person(t, "Invited")
+	owner, member, invited := b.user(t, "Owner"), b.user(t, "Member"), b.user(t, "Invited")
 	made := b.budget(t, owner)
 	b.join(t, owner, made.GetId(), member, "viewer")
 	b.share(t, owner, made.GetId(), invited, "viewer")
@@ -163,59 +105,60 @@ func TestAThresholdIsToldOnceToOwnerAndMembers(t *testing.T) {
 	b.events(t)
 
 	books.spend(made.GetWalletId(), "2026-03-10", 319_99)
-	b.note(t, createdIn(owner.id, made, "2026-03-10"))
+	b.note(t, createdIn(owner.ID, made, "2026-03-10"))
 	require.Empty(t, b.alerts(t))
 
 	books.spend(made.GetWalletId(), "2026-03-11", 1)
-	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
 	want := &budgetv1.BudgetThresholdReached{
-		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.id.String(), Threshold: 80, WindowStart: "2026-02-28",
+		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.ID.String(), Threshold: 80, WindowStart: "2026-02-28",
 		WindowEnd: "2026-03-30", Currency: "USD", Limit: "400.00", Spent: "320.00",
 	}
 	requireTold(t, b.events(t), want, owner, member)
 
 	// The same again, less, and more, but not to the next one.
-	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
 	books.spend(made.GetWalletId(), "2026-03-11", -100_00)
-	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
 	books.spend(made.GetWalletId(), "2026-03-11", 150_00)
-	b.note(t, createdIn(owner.id, made, "2026-03-11"))
+	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
 	require.Empty(t, b.alerts(t))
 
 	books.spend(made.GetWalletId(), "2026-03-12", 50_00)
 	books.spend(made.GetWalletId(), "2026-04-01", 4000_00)
-	b.note(t, createdIn(owner.id, made, "2026-03-12"), createdIn(owner.id, made, "2026-04-01"))
-	require.ElementsMatch(t, []string{owner.id.String() + " 100 2026-02-28", member.id.String() + " 100 2026-02-28"}, b.alerts(t))
+	b.note(t, createdIn(owner.ID, made, "2026-03-12"), createdIn(owner.ID, made, "2026-04-01"))
+	require.ElementsMatch(t, []string{owner.ID.String() + " 100 2026-02-28", member.ID.String() + " 100 2026-02-28"}, b.alerts(t))
 }
 
-func TestAlertsOfWindowsThatAreNotCurrent(t *testing.T) {
+func TestAlertWindows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	books := b.books()
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	req := newBudget()
 	req.Period, req.StartDate = "weekly", "2020-01-06"
-	created, err := b.CreateBudget(owner.ctx, req)
+	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	made := created.GetBudget()
 	b.check(t)
 	b.events(t)
-	// The week of today, 2026-03-15, is 2026-03-09 to 2026-03-15. A batch is in the ledger before its first event arrives.
+	// The week of budgettest.Today, 2026-03-15, is 2026-03-09 to 2026-03-15. A batch is in the ledger before its first event arrives.
 	var batch []outbox.Received
 	for week := -150; week <= 10; week++ {
-		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(isoDate)
+		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(spending.ISODate)
 		books.spend(made.GetWalletId(), day, 500_00)
-		batch = append(batch, createdIn(owner.id, made, day))
+		batch = append(batch, createdIn(owner.ID, made, day))
 	}
 	for events := range slices.Chunk(batch, 20) {
 		b.note(t, events...)
 	}
 	require.ElementsMatch(t, []string{
-		owner.id.String() + " 80 2026-03-09", owner.id.String() + " 100 2026-03-09", owner.id.String() + " 100 2026-03-02",
+		owner.ID.String() + " 80 2026-03-09", owner.ID.String() + " 100 2026-03-09", owner.ID.String() + " 100 2026-03-02",
 	}, b.alerts(t))
 
 	// A check that is done after its window became past raises nothing.
-	require.NoError(t, upsertChecks(t.Context(), b.db, []check{{uuid.MustParse(made.GetId()), date(t, "2026-02-23")}}))
+	_, err = b.db.Exec(t.Context(), `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`, made.GetId(), date(t, "2026-02-23"))
+	require.NoError(t, err)
 	b.check(t)
 	require.Empty(t, b.alerts(t))
 	var left int
@@ -227,60 +170,60 @@ func TestAlertsOfWindowsThatAreNotCurrent(t *testing.T) {
 	ended.StartDate, ended.EndDate = "2025-01-01", new("2025-03-01")
 	for _, req := range []*budgetv1.CreateBudgetRequest{upcoming, ended} {
 		req.WalletId = made.GetWalletId()
-		_, err := b.CreateBudget(owner.ctx, req)
+		_, err := b.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
 		b.check(t)
 		require.Empty(t, b.alerts(t), "a new budget that is not active")
 	}
 }
 
-func TestANewOrChangedBudgetIsCheckedToo(t *testing.T) {
+func TestAlertAfterChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	books := b.books()
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	req := newBudget()
 	books.spend(req.GetWalletId(), "2026-03-10", 100_00)
 	req.AlertThresholds = &budgetv1.AlertThresholds{Values: []int32{50, 25, 50}}
-	created, err := b.CreateBudget(owner.ctx, req)
+	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.Equal(t, []int32{25, 50}, created.GetBudget().GetAlertThresholds())
 	b.check(t)
-	require.Equal(t, []string{owner.id.String() + " 25 2026-02-28"}, b.alerts(t))
+	require.Equal(t, []string{owner.ID.String() + " 25 2026-02-28"}, b.alerts(t))
 
 	update := &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), Limit: new("200")}
-	_, err = b.UpdateBudget(owner.ctx, update)
+	_, err = b.UpdateBudget(owner.Ctx, update)
 	require.NoError(t, err)
 	b.check(t)
-	require.Equal(t, []string{owner.id.String() + " 50 2026-02-28"}, b.alerts(t))
+	require.Equal(t, []string{owner.ID.String() + " 50 2026-02-28"}, b.alerts(t))
 
 	update = &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), Limit: new("10"), AlertThresholds: &budgetv1.AlertThresholds{}}
-	updated, err := b.UpdateBudget(owner.ctx, update)
+	updated, err := b.UpdateBudget(owner.Ctx, update)
 	require.NoError(t, err)
 	require.Empty(t, updated.GetBudget().GetAlertThresholds())
-	b.note(t, createdIn(owner.id, created.GetBudget(), "2026-03-10"))
+	b.note(t, createdIn(owner.ID, created.GetBudget(), "2026-03-10"))
 	require.Empty(t, b.alerts(t))
 }
 
-func TestBadThresholdsAreRefused(t *testing.T) {
+func TestUpdateBudgetThresholdErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	made := b.budget(t, owner)
 	for _, bad := range [][]int32{{0}, {-1}, {1001}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: made.GetId(), AlertThresholds: &budgetv1.AlertThresholds{Values: bad}})
+		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: made.GetId(), AlertThresholds: &budgetv1.AlertThresholds{Values: bad}})
 			return err
 		})
 		require.Equal(t, "alertThresholds", e.Fields[0].Name)
 	}
 }
 
-func TestAnEventThatComesDuringACheckIsNotLostWithIt(t *testing.T) {
+func TestCheckBudgetsConcurrentEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	books := b.books()
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	made := b.budget(t, owner)
 	b.check(t)
 	b.events(t)
@@ -290,58 +233,58 @@ func TestAnEventThatComesDuringACheckIsNotLostWithIt(t *testing.T) {
 		b.ledger.spend = books.sum
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
 		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-			return b.noteSpending(t.Context(), tx, []outbox.Received{createdIn(owner.id, made, "2026-03-10")})
+			return b.server.notifications.QueueChecks(t.Context(), tx, []outbox.Received{createdIn(owner.ID, made, "2026-03-10")})
 		}))
 		return asked
 	}
-	b.note(t, createdIn(owner.id, made, "2026-03-10"))
-	require.ElementsMatch(t, []string{owner.id.String() + " 80 2026-02-28", owner.id.String() + " 100 2026-02-28"}, b.alerts(t))
+	b.note(t, createdIn(owner.ID, made, "2026-03-10"))
+	require.ElementsMatch(t, []string{owner.ID.String() + " 80 2026-02-28", owner.ID.String() + " 100 2026-02-28"}, b.alerts(t))
 }
 
-func TestAChecksFailureIsMadeUpForWhenItsLeaseEnds(t *testing.T) {
+func TestCheckBudgetsRetry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	books := b.books()
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	made := b.budget(t, owner)
 	books.spend(made.GetWalletId(), "2026-03-10", 320_00)
 	b.ledger.away = context.DeadlineExceeded
-	_, err := b.checkBudgets(t.Context())
+	_, err := b.server.notifications.CheckBudgets(t.Context())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	b.ledger.away = nil
 	b.check(t)
 	require.Empty(t, b.alerts(t), "somebody else may be at it")
-	b.now = func() time.Time { return today.Add(checkLease + time.Second) }
+	b.now = func() time.Time { return budgettest.Today.Add(time.Minute) }
 	b.check(t)
-	require.Equal(t, []string{owner.id.String() + " 80 2026-02-28"}, b.alerts(t))
+	require.Equal(t, []string{owner.ID.String() + " 80 2026-02-28"}, b.alerts(t))
 }
 
 // Relays, consumers and workers of two replicas die at random points while transactions of many users are told. In the end
 // each budget, window and threshold that spending came to was told exactly once.
-func TestWhateverDiesNoThresholdIsMissedOrDoubled(t *testing.T) {
+func TestAlertExactlyOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begin := time.Now()
-	b.now = func() time.Time { return today.Add(time.Since(begin)) }
+	b.now = func() time.Time { return budgettest.Today.Add(time.Since(begin)) }
 	books, url, ledgerDB := b.books(), natstest.New(t), pgtest.New(t, Migrations)
 	const owners, each = 5, 60
-	people, budgets := make([]person, owners), make([]*budgetv1.Budget, owners)
-	for i := range people {
-		people[i] = b.person(t, fmt.Sprintf("Owner%d", i))
-		budgets[i] = b.budget(t, people[i])
+	users, budgets := make([]budgettest.User, owners), make([]*budgetv1.Budget, owners)
+	for i := range users {
+		users[i] = b.user(t, fmt.Sprintf("Owner%d", i))
+		budgets[i] = b.budget(t, users[i])
 	}
 	b.check(t)
 	b.events(t)
 	var writers sync.WaitGroup
-	for i := range people {
+	for i := range users {
 		writers.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(i)))
 			for range each {
 				// Spread over the lives of all replicas.
 				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
-				day := today.AddDate(0, 0, -random.IntN(75)).Format(isoDate)
+				day := budgettest.Today.AddDate(0, 0, -random.IntN(75)).Format(spending.ISODate)
 				books.spend(budgets[i].GetWalletId(), day, 5_00+random.Int64N(40_00))
-				e := createdIn(people[i].id, budgets[i], day)
+				e := createdIn(users[i].ID, budgets[i], day)
 				assert.NoError(t, outbox.Add(t.Context(), ledgerDB, outbox.Event{ID: e.ID, UserID: e.UserID, Data: e.Data}))
 			}
 		})
@@ -364,14 +307,20 @@ func TestWhateverDiesNoThresholdIsMissedOrDoubled(t *testing.T) {
 	var want []string
 	recent := map[string]bool{}
 	for i, made := range budgets {
-		for day := date(t, "2025-12-31"); day.Before(today); day = addMonths(day, 1) {
-			w := timeframe{period: "monthly", start: date(t, "2026-01-31")}.at(day)
-			spent := spentOf(books.sum(budget{WalletID: uuid.MustParse(made.GetWalletId())}.question(w)).GetAmounts(), "USD")
-			hit := reached(usualThresholds, spent, 400_00)
+		for day := date(t, "2025-12-31"); day.Before(budgettest.Today); day = day.AddDate(0, 0, 20) {
+			w := spending.Timeframe{Period: "monthly", Start: date(t, "2026-01-31")}.At(day)
+			asked := &ledgerv1.SpendingWindow{WalletId: made.GetWalletId(), From: w.From.Format(spending.ISODate), To: w.To.Format(spending.ISODate)}
+			spent := spending.AmountIn(books.sum(asked).GetAmounts(), "USD")
+			var hit []int32
+			for _, threshold := range defaultThresholds {
+				if spent*100 >= 400_00*int64(threshold) {
+					hit = append(hit, threshold)
+				}
+			}
 			for n, threshold := range hit {
-				alert := fmt.Sprintf("%s %d %s", people[i].id, threshold, w.from.Format(isoDate))
+				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold, w.From.Format(spending.ISODate))
 				// Of a window that has ended, a threshold below the highest is raised only if it was reached in a check of its own.
-				if w.to.Before(today) && n < len(hit)-1 {
+				if w.To.Before(budgettest.Today) && n < len(hit)-1 {
 					recent[alert] = true
 					continue
 				}
@@ -406,8 +355,8 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 		running.Go(func() {
 			bus.Consume(ctx, b.db, b.consumer())
 		})
-		running.Go(func() { b.raiseAlerts(ctx) })
-		running.Go(func() { b.remind(ctx) })
+		running.Go(func() { b.server.notifications.RunAlerts(ctx) })
+		running.Go(func() { b.poll(ctx) })
 	}
 	for ctx.Err() == nil && !enough() {
 		time.Sleep(20 * time.Millisecond)

@@ -10,22 +10,23 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 const timestamp = "2006-01-02T15:04:05.000Z"
 
-// selectMembersFor are those that the user who sees the budget may see.
+// selectMembersFor returns the newest members that the reader of the budget may see.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
-	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.standing().visible(), before: newest, limit: maxMembersInBudget})
+	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
 }
 
-// whole is a budget with what the ledger and auth know of it, asked at the same time; whoever is away is done without.
-func (s *server) whole(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
-	answer := b.proto(dayOf(s.now()))
-	var asking sync.WaitGroup
-	asking.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
+// budgetDetail adds progress and member names, fetched concurrently. A part whose service is unavailable is omitted.
+func (s *server) budgetDetail(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
+	answer := b.proto(spending.DayOf(s.now()))
+	var ledgerCall sync.WaitGroup
+	ledgerCall.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
 	answer.Members = s.named(ctx, members)
-	asking.Wait()
+	ledgerCall.Wait()
 	return answer
 }
 
@@ -35,9 +36,9 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	answers, byID := make([]*budgetv1.ListedBudget, len(budgets)), map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
 	var readable []seenBudget
-	now := dayOf(s.now())
+	now := spending.DayOf(s.now())
 	for i, b := range budgets {
-		if !b.standing().may(readBudget) {
+		if !b.role().may(readBudget) {
 			answers[i] = b.invitationProto()
 			continue
 		}
@@ -48,11 +49,11 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	if err != nil {
 		return nil, err
 	}
-	var asking sync.WaitGroup
+	var ledgerCall sync.WaitGroup
 	var progresses []*budgetv1.Progress
-	asking.Go(func() { progresses = s.progress(ctx, today, open) })
+	ledgerCall.Go(func() { progresses = s.progress(ctx, today, open) })
 	named := s.named(ctx, members)
-	asking.Wait()
+	ledgerCall.Wait()
 	for i, m := range members {
 		byID[m.BudgetID].Members = append(byID[m.BudgetID].Members, named[i])
 	}
@@ -62,15 +63,17 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	return answers, nil
 }
 
-func (b budget) timeframe() timeframe {
-	return timeframe{period: b.Period, start: b.StartDate, end: b.EndDate}
+func (b budget) timeframe() spending.Timeframe {
+	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
 }
 
+// currency returns the zero value for a budget without a valid currency, which only an invalid request has.
 func (b budget) currency() money.Currency {
 	c, _ := money.ParseCurrency(b.Currency)
 	return c
 }
 
+// seenByOwner returns the budget with the owner as its reader.
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
 // snapshot returns the budget as events carry it, without fields that depend on the reader.
@@ -81,7 +84,7 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 		Currency:        b.Currency,
 		Limit:           b.currency().Format(b.LimitMinor),
 		Period:          b.Period,
-		StartDate:       b.StartDate.Format(isoDate),
+		StartDate:       b.StartDate.Format(spending.ISODate),
 		WalletId:        b.WalletID.String(),
 		CategoryIds:     idStrings(b.CategoryIDs),
 		OwnerId:         b.OwnerID.String(),
@@ -90,12 +93,12 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 		UpdatedAt:       b.UpdatedAt.UTC().Format(timestamp),
 	}
 	if b.EndDate != nil {
-		m.EndDate = new(b.EndDate.Format(isoDate))
+		m.EndDate = new(b.EndDate.Format(spending.ISODate))
 	}
 	return m
 }
 
-// proto returns the budget with the user's role, without progress and members.
+// proto returns the budget with the reader's role, without progress and members.
 func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	s := b.snapshot()
 	m := &budgetv1.Budget{
@@ -113,7 +116,7 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 		CreatedAt:       s.GetCreatedAt(),
 		UpdatedAt:       s.GetUpdatedAt(),
 		AlertThresholds: s.GetAlertThresholds(),
-		Status:          b.timeframe().status(today),
+		Status:          b.timeframe().Status(today),
 	}
 	if b.Role != nil {
 		m.Role = *b.Role

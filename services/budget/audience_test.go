@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
 // The fields of each kind of event data, as paths in its JSON. A path with "=" also fixes the value: invitations were sent
@@ -57,23 +58,23 @@ func updateFields() string {
 type cast struct {
 	*bundle
 	budget *budgetv1.Budget
-	people map[string]person
+	users  map[string]budgettest.User
 }
 
 // newCast returns a budget that was renamed after all invitations. "left" and "removed" users were accepted before.
 func newCast(t *testing.T) *cast {
 	t.Helper()
-	c := &cast{bundle: setup(t), people: map[string]person{}}
+	c := &cast{bundle: setup(t), users: map[string]budgettest.User{}}
 	for _, name := range []string{
 		"owner", "stranger", "pending editor", "pending viewer", "accepted editor", "accepted viewer",
 		"rejected editor", "rejected viewer", "left editor", "left viewer", "removed editor", "removed viewer",
 	} {
-		c.people[name] = c.person(t, strings.ReplaceAll(name, " ", "-"))
-		c.webhook(t, c.people[name], "https://example.com/hook")
+		c.users[name] = c.user(t, strings.ReplaceAll(name, " ", "-"))
+		c.webhook(t, c.users[name])
 	}
-	owner := c.people["owner"]
+	owner := c.users["owner"]
 	c.budget = c.bundle.budget(t, owner)
-	for name, who := range c.people {
+	for name, who := range c.users {
 		state, role, _ := strings.Cut(name, " ")
 		if role == "" {
 			continue
@@ -93,7 +94,7 @@ func newCast(t *testing.T) *cast {
 		}
 	}
 	c.renames(t, nameAfterwards)
-	invitations, err := c.ListInvitations(c.people["pending viewer"].ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err := c.ListInvitations(c.users["pending viewer"].Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Equal(t, nameInInvitation, invitations.GetInvitations()[0].GetBudgetName())
 	c.check(t)
@@ -105,26 +106,26 @@ func newCast(t *testing.T) *cast {
 
 func (c *cast) renames(t *testing.T, name string) {
 	t.Helper()
-	_, err := c.UpdateBudget(c.people["owner"].ctx, &budgetv1.UpdateBudgetRequest{Id: c.budget.GetId(), Name: &name, Limit: new("777")})
+	_, err := c.UpdateBudget(c.users["owner"].Ctx, &budgetv1.UpdateBudgetRequest{Id: c.budget.GetId(), Name: &name, Limit: new("777")})
 	require.NoError(t, err)
 }
 
 func (c *cast) answers(t *testing.T, who, answer string) {
 	t.Helper()
-	_, err := c.respond(c.people[who], c.budget.GetId(), answer)
+	_, err := c.respond(c.users[who], c.budget.GetId(), answer)
 	require.NoError(t, err)
 }
 
 func (c *cast) removes(t *testing.T, by, who string) {
 	t.Helper()
-	_, err := c.RemoveMember(c.people[by].ctx, &budgetv1.RemoveMemberRequest{BudgetId: c.budget.GetId(), MemberId: c.people[who].id.String()})
+	_, err := c.RemoveMember(c.users[by].Ctx, &budgetv1.RemoveMemberRequest{BudgetId: c.budget.GetId(), MemberId: c.users[who].ID.String()})
 	require.NoError(t, err)
 }
 
 func (c *cast) setsShare(t *testing.T, who string) {
 	t.Helper()
-	_, err := c.RespondToInvitation(c.people["owner"].ctx, &budgetv1.RespondToInvitationRequest{
-		BudgetId: c.budget.GetId(), MemberId: c.people[who].id.String(), SharePercent: new("25"),
+	_, err := c.RespondToInvitation(c.users["owner"].Ctx, &budgetv1.RespondToInvitationRequest{
+		BudgetId: c.budget.GetId(), MemberId: c.users[who].ID.String(), SharePercent: new("25"),
 	})
 	require.NoError(t, err)
 }
@@ -142,17 +143,18 @@ func (c *cast) told(t *testing.T) map[string][]string {
 	require.NoError(t, err)
 	all := map[string][]string{}
 	for i, e := range c.events(t) {
-		live := outbox.Received{ID: rows[i].ID, UserID: e.UserID, Subject: e.Subject, Source: "/coffer/budget", Time: today, Data: e.message(t)}
-		require.NoError(t, pg.InTx(t.Context(), c.db, func(tx pgx.Tx) error { return c.queueDeliveries(t.Context(), tx, []outbox.Received{live}) }))
-		body, err := eventJSON(live)
-		require.NoError(t, err)
+		live := outbox.Received{ID: rows[i].ID, UserID: e.UserID, Subject: e.Subject, Source: "/coffer/budget", Time: budgettest.Today, Data: e.message(t)}
+		require.NoError(t, pg.InTx(t.Context(), c.db, func(tx pgx.Tx) error {
+			return c.webhooks.QueueDeliveries(t.Context(), tx, []outbox.Received{live})
+		}))
+		body := eventJSON(t, live)
 		var delivered []byte
 		require.NoError(t, c.db.QueryRow(t.Context(), `SELECT body FROM webhook_deliveries WHERE event_id = $1`, live.ID).Scan(&delivered))
 		require.JSONEq(t, string(body), string(delivered))
 		name := c.nameOf(t, e.UserID)
 		all[name] = append(all[name], e.Subject+": "+fieldsIn(t, body)+c.notification(t, name, live.ID, body))
 	}
-	for name, who := range c.people {
+	for name, who := range c.users {
 		require.Len(t, c.notifications(t, who), len(slices.DeleteFunc(slices.Clone(all[name]), func(s string) bool { return !strings.HasSuffix(s, notifiedOfIt) })), name)
 	}
 	return all
@@ -160,8 +162,8 @@ func (c *cast) told(t *testing.T) map[string][]string {
 
 func (c *cast) nameOf(t *testing.T, id uuid.UUID) string {
 	t.Helper()
-	for name, who := range c.people {
-		if who.id == id {
+	for name, who := range c.users {
+		if who.ID == id {
 			return name
 		}
 	}
@@ -172,7 +174,7 @@ func (c *cast) nameOf(t *testing.T, id uuid.UUID) string {
 // notification returns notifiedOfIt when the user has a notification of the event, with the event's data.
 func (c *cast) notification(t *testing.T, name string, id uuid.UUID, event []byte) string {
 	t.Helper()
-	for _, n := range c.notifications(t, c.people[name]) {
+	for _, n := range c.notifications(t, c.users[name]) {
 		if n.GetId() != id.String() {
 			continue
 		}
@@ -246,7 +248,7 @@ func TestEventAudience(t *testing.T) {
 			t.Helper()
 			req := newBudget()
 			req.Name = nameAfterwards
-			_, err := c.CreateBudget(c.people["owner"].ctx, req)
+			_, err := c.CreateBudget(c.users["owner"].Ctx, req)
 			require.NoError(t, err)
 		}, everybody(budgetCreatedType+": "+prefixed("budget", snapshotFields), "owner")},
 
@@ -258,7 +260,7 @@ func TestEventAudience(t *testing.T) {
 		"budget deleted": {
 			"BudgetDeleted", func(t *testing.T, c *cast) {
 				t.Helper()
-				_, err := c.DeleteBudget(c.people["owner"].ctx, &budgetv1.DeleteBudgetRequest{Id: c.budget.GetId()})
+				_, err := c.DeleteBudget(c.users["owner"].Ctx, &budgetv1.DeleteBudgetRequest{Id: c.budget.GetId()})
 				require.NoError(t, err)
 			},
 			with(
@@ -272,25 +274,25 @@ func TestEventAudience(t *testing.T) {
 			t.Helper()
 			books := c.books()
 			books.spend(c.budget.GetWalletId(), "2026-03-10", 630_00)
-			c.note(t, createdIn(c.people["owner"].id, c.budget, "2026-03-10"))
+			c.note(t, createdIn(c.users["owner"].ID, c.budget, "2026-03-10"))
 		}, everybody(thresholdType+": "+thresholdFields+notifiedOfIt, insiders...)},
 
 		"categories lost": {"BudgetCategoriesLost", func(t *testing.T, c *cast) {
 			t.Helper()
 			c.syncAll(t)
 			c.ledger.current[c.budget.GetCategoryIds()[0]] = ""
-			c.note(t, outbox.Received{ID: uuid.New(), UserID: c.people["owner"].id, Data: &ledgerv1.CategoryDeleted{CategoryId: c.budget.GetCategoryIds()[0]}})
+			c.note(t, outbox.Received{ID: uuid.New(), UserID: c.users["owner"].ID, Data: &ledgerv1.CategoryDeleted{CategoryId: c.budget.GetCategoryIds()[0]}})
 			c.syncAll(t)
 		}, everybody(lostType+": "+lostFields+notifiedOfIt, "owner")},
 
 		"stranger invited": {"InvitationSent", func(t *testing.T, c *cast) {
 			t.Helper()
-			c.share(t, c.people["owner"], c.budget.GetId(), c.people["stranger"], "viewer")
+			c.share(t, c.users["owner"], c.budget.GetId(), c.users["stranger"], "viewer")
 		}, with(everybody(invitation(nameAfterwards), "owner"), everybody(invitation(nameAfterwards)+notifiedOfIt, "stranger"))},
 
 		"rejected user invited again": {"InvitationSent", func(t *testing.T, c *cast) {
 			t.Helper()
-			c.share(t, c.people["owner"], c.budget.GetId(), c.people["rejected viewer"], "viewer")
+			c.share(t, c.users["owner"], c.budget.GetId(), c.users["rejected viewer"], "viewer")
 		}, with(everybody(invitation(nameAfterwards), "owner"), everybody(invitation(nameAfterwards)+notifiedOfIt, "rejected viewer"))},
 
 		"invitation accepted": {
@@ -340,9 +342,9 @@ func TestEventAudience(t *testing.T) {
 
 		"webhook tested": {"WebhookTested", func(t *testing.T, c *cast) {
 			t.Helper()
-			webhooks, err := c.ListWebhooks(c.people["owner"].ctx, &budgetv1.ListWebhooksRequest{})
+			webhooks, err := c.ListWebhooks(c.users["owner"].Ctx, &budgetv1.ListWebhooksRequest{})
 			require.NoError(t, err)
-			_, err = c.TestWebhook(c.people["owner"].ctx, &budgetv1.TestWebhookRequest{Id: webhooks.GetWebhooks()[0].GetId()})
+			_, err = c.TestWebhook(c.users["owner"].Ctx, &budgetv1.TestWebhookRequest{Id: webhooks.GetWebhooks()[0].GetId()})
 			require.NoError(t, err)
 		}, map[string][]string{}},
 

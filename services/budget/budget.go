@@ -1,5 +1,25 @@
-// Package budget owns budgets and the people they are shared with. What was spent is the ledger's to know, and who a
-// member is auth's; neither is copied.
+// Package budget is the budget service. It owns budgets, memberships, alerts, notifications and webhooks. The ledger owns the spending
+// and auth owns the users: this service asks them and copies neither.
+//
+// Guarantees: progress is computed by the ledger when a budget is read; rights.go alone decides what a user may do with a budget; a
+// user without an accepted invitation learns nothing newer than the invitation; a change, its events and its notifications commit
+// together; and no RPC is called within a database transaction.
+//
+// The package itself implements BudgetService. Start reading with CreateBudget in budgets.go.
+//
+//   - budget.go: Config, Run and the background workers; consume.go: the effects of events
+//   - budgets.go, parse.go, answers.go, progress.go: RPCs of budgets, their requests and responses
+//   - invitations.go, members.go, parse_members.go: RPCs of sharing
+//   - rights.go, membership.go: the permitted actions of each role, and the permitted changes of a membership
+//   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs them (ADR 43)
+//   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
+//
+// Its parts with a separate vocabulary are packages of their own, which do not know this one:
+//
+//   - internal/notification implements NotificationService: published events, stored notifications, alerts, live streams
+//   - internal/webhook implements WebhookService: webhooks and deliveries
+//   - internal/spending: the windows of a budget, and the ledger's sums in them
+//   - internal/budgettest: helpers for tests
 package budget
 
 import (
@@ -8,7 +28,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,68 +43,53 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
 
-// Migrations is the history of the schema.
+// Migrations contains the migrations of the service's schema.
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// remindEvery is how long a check or a delivery waits that nobody was woken for.
-const remindEvery = 5 * time.Second
+// pollInterval is the longest time until a worker notices work of which no wake informed it, because another replica left it or it
+// became due.
+const pollInterval = 5 * time.Second
 
 // Config is the service's configuration, read from the environment.
 type Config struct {
 	rpc.Config
 	Events outbox.Config
-	// DatabaseURL is that of the service's own role; its search_path names the service's schema.
+	// DatabaseURL connects with the service's own role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AuthAddr and LedgerAddr are host:port of the services that are asked about users and money.
+	// AuthAddr and LedgerAddr are the host:port of auth and of the ledger.
 	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
 	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
-	// WebhookPrivateAddresses lets every user send requests into the network of the service. It is for development.
+	// WebhookPrivateAddresses lets every user send requests into the service's network. It is for development.
 	WebhookPrivateAddresses bool `env:"WEBHOOK_PRIVATE_ADDRESSES" envDefault:"false"`
 }
 
+// server implements BudgetService.
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
-	budgetv1.UnsafeNotificationServiceServer
-	budgetv1.UnsafeWebhookServiceServer
 
-	db      *pgxpool.Pool
-	auth    authv1.AuthServiceClient
-	ledger  ledgerv1.LedgerServiceClient
-	cursors page.Cursors
-	bus     *outbox.Bus
-	// relay makes the outbox relay publish new events soon.
-	relay   func()
-	streams streams
-	// spent wakes the worker that checks budgets.
-	spent chan struct{}
+	db            *pgxpool.Pool
+	auth          authv1.AuthServiceClient
+	ledger        ledgerv1.LedgerServiceClient
+	cursors       page.Cursors
+	notifications *notification.Server
+	webhooks      *webhook.Server
 	// written wakes the worker that reports the categories of budgets to the ledger.
 	written chan struct{}
-	// queued wakes a worker that delivers events.
-	queued chan struct{}
-	// claiming lets one worker at a time look for a webhook, so that each knows what of a user the others hold.
-	claiming sync.Mutex
-	// sealer keeps the webhooks' secrets from whoever reads the database.
-	sealer seal.Key
-	// webhooksTo limits the webhooks' URLs. client applies the same limit to addresses.
-	webhooksTo destinations
-	client     deliveryClient
-	log        *slog.Logger
-	now        func() time.Time
-	newID      func() uuid.UUID
+	log     *slog.Logger
+	now     func() time.Time
+	newID   func() uuid.UUID
 }
 
-var (
-	_ budgetv1.BudgetServiceServer       = (*server)(nil)
-	_ budgetv1.NotificationServiceServer = (*server)(nil)
-	_ budgetv1.WebhookServiceServer      = (*server)(nil)
-)
+var _ budgetv1.BudgetServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends. It starts while Postgres, auth or the ledger are away, and returns an error when the
-// schema is behind.
+// Run serves on lis until ctx ends. It starts also if PostgreSQL, auth or the ledger are unavailable, and returns an error if the
+// schema is older than the program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "budget")
 	db, err := pg.Open(ctx, config.DatabaseURL)
@@ -108,7 +112,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer func() { _ = ledgerConn.Close() }()
-	auth := authv1.NewAuthServiceClient(authConn)
+	auth, ledger := authv1.NewAuthServiceClient(authConn), ledgerv1.NewLedgerServiceClient(ledgerConn)
 	verifier, err := caller.NewVerifier(caller.FromAuth(auth), time.Now, log)
 	if err != nil {
 		return err
@@ -116,28 +120,20 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
-	webhooksTo := destinations(config.WebhookPrivateAddresses)
-	if webhooksTo == privateToo {
+	if config.WebhookPrivateAddresses {
 		log.WarnContext(ctx, "webhooks may be delivered to private addresses: WEBHOOK_PRIVATE_ADDRESSES is set")
 	}
 	s := &server{
-		db:         db,
-		auth:       auth,
-		ledger:     ledgerv1.NewLedgerServiceClient(ledgerConn),
-		cursors:    page.NewCursors(config.ServiceKey),
-		bus:        bus,
-		relay:      bus.Wake,
-		streams:    streams{open: map[uuid.UUID]int{}},
-		spent:      make(chan struct{}, 1),
-		written:    make(chan struct{}, 1),
-		queued:     make(chan struct{}, 1),
-		sealer:     seal.NewKey(config.ServiceKey, "webhook secret"),
-		webhooksTo: webhooksTo,
-		client:     newDeliveryClient(webhooksTo.contains, nil, nil),
-		log:        log,
-		now:        time.Now,
-		newID:      func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), written: make(chan struct{}, 1), log: log,
+		now: time.Now, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
+	s.notifications = notification.New(notification.Dependencies{
+		DB: db, Ledger: ledger, Cursors: s.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log, Now: s.now, NewID: s.newID,
+	})
+	s.webhooks = webhook.New(webhook.Dependencies{
+		DB: db, Cursors: s.cursors, Sealer: seal.NewKey(config.ServiceKey, "webhook secret"), PrivateAddresses: config.WebhookPrivateAddresses,
+		Log: log, Now: s.now, NewID: s.newID,
+	})
 	stopMeasuring, err := s.measure()
 	if err != nil {
 		return err
@@ -146,38 +142,35 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
-	go s.raiseAlerts(ctx)
+	go s.notifications.RunAlerts(ctx)
+	go s.webhooks.Run(ctx)
 	go s.syncReferences(ctx)
-	go s.remind(ctx)
+	go s.poll(ctx)
 	go pg.Sweep(ctx, log, s.expire)
-	for range deliveryWorkers {
-		go s.deliver(ctx)
-	}
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	budgetv1.RegisterBudgetServiceServer(srv, s)
-	budgetv1.RegisterNotificationServiceServer(srv, s)
-	budgetv1.RegisterWebhookServiceServer(srv, s)
+	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)
+	budgetv1.RegisterWebhookServiceServer(srv, s.webhooks)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 
-// remind has somebody look, until ctx ends, for what nobody was woken for: another replica left it, or its time has come.
-func (s *server) remind(ctx context.Context) {
+// poll wakes the workers from time to time until ctx ends.
+func (s *server) poll(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.wake()
 		select {
 		case <-ctx.Done():
-		case <-time.After(remindEvery):
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// expire forgets what is not kept for good.
+// expire deletes rows whose retention has ended.
 func (s *server) expire(ctx context.Context) error {
-	now := s.now()
 	return errors.Join(
 		idem.Expire(ctx, s.db),
-		deleteNotifications(ctx, s.db, now.Add(-notificationsKept)),
-		expireDeliveries(ctx, s.db, now.Add(-deliveryLife), now.Add(-deliveryLog)),
-		deleteInvitationTries(ctx, s.db, now.Add(-invitationWindow)))
+		s.notifications.Expire(ctx),
+		s.webhooks.Expire(ctx),
+		deleteInvitationTries(ctx, s.db, s.now().Add(-invitationWindow)))
 }

@@ -11,21 +11,24 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	"github.com/coffer-budget/coffer/internal/restjson"
 	"github.com/coffer-budget/coffer/internal/seal"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
+	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
 
 // fakeLedger knows every wallet and category unless told otherwise.
@@ -130,52 +133,68 @@ func (f *fakeAuth) GetUsers(_ context.Context, req *authv1.GetUsersRequest, _ ..
 	return resp, f.away
 }
 
+// bundle has the three services on a schema of their own, with fakes of the other services.
 type bundle struct {
 	*server
+	budgetv1.NotificationServiceServer
+	budgetv1.WebhookServiceServer
 	ledger *fakeLedger
 	auth   *fakeAuth
 }
-
-var today = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	nothing := func(*ledgerv1.SpendingWindow) *ledgerv1.Spending { return &ledgerv1.Spending{Found: true} }
 	b := &bundle{ledger: &fakeLedger{spend: nothing, current: map[string]string{}}, auth: &fakeAuth{}}
+	log := slog.New(slog.DiscardHandler)
 	b.server = &server{
-		db:      pgtest.New(t, Migrations),
-		ledger:  b.ledger,
-		auth:    b.auth,
-		cursors: page.NewCursors("test"),
-		relay:   func() {},
-		streams: streams{open: map[uuid.UUID]int{}},
-		spent:   make(chan struct{}, 1),
-		written: make(chan struct{}, 1),
-		queued:  make(chan struct{}, 1),
-		sealer:  seal.NewKey("test", "webhook secret"),
-		client:  newDeliveryClient(internetOnly.contains, nil, nil),
-		log:     slog.New(slog.DiscardHandler),
-		now:     func() time.Time { return today },
-		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+		db: pgtest.New(t, Migrations), ledger: b.ledger, auth: b.auth, cursors: page.NewCursors("test"), written: make(chan struct{}, 1), log: log,
+		now: func() time.Time { return budgettest.Today }, newID: budgettest.NewID,
 	}
+	now := func() time.Time { return b.now() }
+	b.server.notifications = notification.New(notification.Dependencies{
+		DB: b.db, Ledger: b.ledger, Cursors: b.cursors, WakeRelay: func() {}, Log: log, Now: now, NewID: b.newID,
+	})
+	b.webhooks = webhook.New(webhook.Dependencies{
+		DB: b.db, Cursors: b.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log, Now: now, NewID: b.newID,
+	})
+	b.NotificationServiceServer, b.WebhookServiceServer = b.server.notifications, b.webhooks
 	return b
 }
 
-// person is a user with an account, and the context that acts for them.
-type person struct {
-	id    uuid.UUID
-	email string
-	ctx   context.Context
-}
-
-func (b *bundle) person(t *testing.T, name string) person {
+// user returns a new user with an account.
+func (b *bundle) user(t *testing.T, name string) budgettest.User {
 	t.Helper()
-	p := person{id: uuid.Must(uuid.NewV7()), email: strings.ToLower(name) + "@example.com"}
-	p.ctx = caller.With(t.Context(), caller.Identity{UserID: p.id, SessionID: uuid.Must(uuid.NewV7())})
+	u := budgettest.NewUser(t, name)
 	b.auth.mu.Lock()
 	defer b.auth.mu.Unlock()
-	b.auth.users = append(b.auth.users, &authv1.User{Id: p.id.String(), Name: name, Email: p.email})
-	return p
+	b.auth.users = append(b.auth.users, &authv1.User{Id: u.ID.String(), Name: name, Email: u.Email})
+	return u
+}
+
+// webhook creates a webhook for all events of a user and returns its id.
+func (b *bundle) webhook(t *testing.T, who budgettest.User) string {
+	t.Helper()
+	resp, err := b.CreateWebhook(who.Ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/hook"})
+	require.NoError(t, err)
+	return resp.GetWebhook().GetId()
+}
+
+// eventJSON returns an event as live streams and webhooks send it.
+func eventJSON(t *testing.T, e outbox.Received) []byte {
+	t.Helper()
+	m, err := notification.CloudEvent(e)
+	require.NoError(t, err)
+	body, err := restjson.Append(nil, m)
+	require.NoError(t, err)
+	return body
+}
+
+func date(t *testing.T, s string) time.Time {
+	t.Helper()
+	d, ok := spending.ParseDate(s)
+	require.True(t, ok, s)
+	return d
 }
 
 func newBudget() *budgetv1.CreateBudgetRequest {
@@ -185,64 +204,37 @@ func newBudget() *budgetv1.CreateBudgetRequest {
 	}
 }
 
-func (b *bundle) budget(t *testing.T, owner person) *budgetv1.Budget {
+func (b *bundle) budget(t *testing.T, owner budgettest.User) *budgetv1.Budget {
 	t.Helper()
-	resp, err := b.CreateBudget(owner.ctx, newBudget())
+	resp, err := b.CreateBudget(owner.Ctx, newBudget())
 	require.NoError(t, err)
 	return resp.GetBudget()
 }
 
-func (b *bundle) budgetNamed(t *testing.T, owner person, name string) *budgetv1.Budget {
+func (b *bundle) budgetNamed(t *testing.T, owner budgettest.User, name string) *budgetv1.Budget {
 	t.Helper()
 	req := newBudget()
 	req.Name = name
-	resp, err := b.CreateBudget(owner.ctx, req)
+	resp, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	return resp.GetBudget()
 }
 
-func (b *bundle) share(t *testing.T, owner person, budgetID string, with person, role string) {
+func (b *bundle) share(t *testing.T, owner budgettest.User, budgetID string, with budgettest.User, role string) {
 	t.Helper()
-	_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgetID, Email: with.email, Role: &role})
+	_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgetID, Email: with.Email, Role: &role})
 	require.NoError(t, err)
 }
 
-func (b *bundle) respond(who person, budgetID, answer string) (*budgetv1.RespondToInvitationResponse, error) {
-	return b.RespondToInvitation(who.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: budgetID, MemberId: who.id.String(), Status: &answer})
+func (b *bundle) respond(who budgettest.User, budgetID, answer string) (*budgetv1.RespondToInvitationResponse, error) {
+	return b.RespondToInvitation(who.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: budgetID, MemberId: who.ID.String(), Status: &answer})
 }
 
-func (b *bundle) join(t *testing.T, owner person, budgetID string, who person, role string) {
+func (b *bundle) join(t *testing.T, owner budgettest.User, budgetID string, who budgettest.User, role string) {
 	t.Helper()
 	b.share(t, owner, budgetID, who, role)
 	_, err := b.respond(who, budgetID, "accepted")
 	require.NoError(t, err)
-}
-
-// state is everything that the service has stored.
-func (b *bundle) state(t *testing.T) string {
-	t.Helper()
-	var s string
-	require.NoError(t, b.db.QueryRow(t.Context(), `
-		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
-			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id) FROM members m), '')
-			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id) FROM notifications n), '')
-			|| coalesce((SELECT string_agg(w::text, ';' ORDER BY w.id) FROM webhooks w), '')
-			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id) FROM webhook_deliveries d), '')
-			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
-	return s
-}
-
-// refuses requires a reason and code, and that nothing changed.
-func (b *bundle) refuses(t *testing.T, code codes.Code, reason string, call func() error) apierr.Error {
-	t.Helper()
-	before := b.state(t)
-	err := call()
-	e := apierr.From(err)
-	require.NotNil(t, e, "%v", err)
-	require.Equal(t, reason, e.Reason)
-	require.Equal(t, code, e.Code)
-	require.Equal(t, before, b.state(t))
-	return *e
 }
 
 type told struct {
@@ -270,7 +262,7 @@ func (e told) message(t *testing.T) proto.Message {
 	return m
 }
 
-func requireTold(t *testing.T, events []told, want proto.Message, users ...person) {
+func requireTold(t *testing.T, events []told, want proto.Message, users ...budgettest.User) {
 	t.Helper()
 	require.Len(t, events, len(users))
 	var got []uuid.UUID
@@ -283,7 +275,7 @@ func requireTold(t *testing.T, events []told, want proto.Message, users ...perso
 	}
 	var ids []uuid.UUID
 	for _, p := range users {
-		ids = append(ids, p.id)
+		ids = append(ids, p.ID)
 	}
 	require.ElementsMatch(t, ids, got)
 }
@@ -299,44 +291,27 @@ func snapshotOf(t *testing.T, b *budgetv1.Budget) *budgetv1.BudgetSnapshot {
 	return s
 }
 
-// racers and the two connections of race fill the pool of a test.
-const racers = 6
-
-// race holds a budget's row until all racers wait for it, so that they meet inside their transactions.
+// race locks a budget's row until all concurrent calls wait for it, so that they meet within their transactions.
 func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []error {
 	t.Helper()
 	tx, err := b.db.Begin(t.Context())
 	require.NoError(t, err)
-	// Also when the test fails: the racers must not wait for ever.
+	// The calls must not wait forever if the test fails.
 	defer func() { _ = tx.Rollback(t.Context()) }()
 	_, err = tx.Exec(t.Context(), `SELECT id FROM budgets WHERE id = $1 FOR UPDATE`, budgetID)
 	require.NoError(t, err)
-	errs := make([]error, racers)
+	errs := make([]error, budgettest.Racers)
 	var racing sync.WaitGroup
 	for i := range errs {
 		racing.Go(func() { errs[i] = call(i) })
 	}
-	// The first waits for the holder, the others for their turn at the row.
+	// The first call waits for the transaction above, and the others for the tuple lock of the first.
 	require.Eventually(t, func() bool {
 		var queued int
 		err := b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE relation = 'budgets'::regclass AND locktype = 'tuple' AND NOT granted`).Scan(&queued)
-		return err == nil && queued == racers-1
+		return err == nil && queued == budgettest.Racers-1
 	}, 10*time.Second, 5*time.Millisecond)
 	require.NoError(t, tx.Rollback(t.Context()))
 	racing.Wait()
 	return errs
-}
-
-// requireWinners requires that so many calls succeeded and the others were refused for one reason.
-func requireWinners(t *testing.T, n int, loss error, errs []error) {
-	t.Helper()
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-			continue
-		}
-		require.ErrorIs(t, err, loss)
-	}
-	require.Equal(t, n, won)
 }

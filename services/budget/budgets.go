@@ -16,17 +16,20 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// maxBudgets is the number of budgets that a user may own. Spending is summed for each of them when alerts are checked.
+// maxBudgets is the number of budgets that a user may own. It limits the checks for alerts that one transaction causes.
 const maxBudgets = 200
 
-// CreateBudget asks the ledger about the wallet and categories before it opens the transaction.
+// CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and reserves the categories, before the
+// transaction starts.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
 	var p apierr.Problems
 	c := parseCreate(&p, req)
-	b := c.apply(&p, budget{AlertThresholds: usualThresholds})
+	b := c.apply(&p, budget{AlertThresholds: defaultThresholds})
 	if p.Err() != nil {
 		return nil, s.referenceProblems(ctx, p, user, c.wallet, c.categories)
 	}
@@ -43,8 +46,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		return nil, err
 	}
 	defer s.release(ctx, reserved)
-	// Before the transaction, for the answer is recorded in it.
-	progress := s.progress(ctx, dayOf(s.now()), []budget{b})[0]
+	// The progress is read before the transaction, because the transaction records the response under the idempotency key.
+	progress := s.progress(ctx, spending.DayOf(s.now()), []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		n, err := countBudgets(ctx, tx, user)
 		if err != nil {
@@ -56,21 +59,22 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		if err := insertBudget(ctx, tx, b); err != nil {
 			return duplicate(err)
 		}
-		if err := s.noteBudget(ctx, tx, b); err != nil {
+		if err := s.queueCheck(ctx, tx, b); err != nil {
 			return err
 		}
-		resp.Budget, resp.Etag = b.seenByOwner().proto(dayOf(b.CreatedAt)), etag.Format(b.Version)
+		resp.Budget, resp.Etag = b.seenByOwner().proto(spending.DayOf(b.CreatedAt)), etag.Format(b.Version)
 		resp.Budget.Progress = progress
-		return s.publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
+		return s.notifications.Publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.wakeAlerts()
+	s.notifications.WakeAlerts()
 	return resp, nil
 }
 
-// ListBudgets returns budgets with progress and members, except those whose invitation is pending.
+// ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with progress and members. With
+// include=invited it also returns the contents of pending invitations.
 func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsRequest) (*budgetv1.ListBudgetsResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
@@ -111,7 +115,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	return &budgetv1.ListBudgetsResponse{Budgets: answers, Pagination: pagination}, nil
 }
 
-// GetBudget answers with progress and members.
+// GetBudget returns a budget with progress and members.
 func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) (*budgetv1.GetBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -129,11 +133,11 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	if err != nil {
 		return nil, err
 	}
-	return &budgetv1.GetBudgetResponse{Budget: s.whole(ctx, today, b, members), Etag: etag.Format(b.Version)}, nil
+	return &budgetv1.GetBudgetResponse{Budget: s.budgetDetail(ctx, today, b, members), Etag: etag.Format(b.Version)}, nil
 }
 
-// UpdateBudget applies the changes twice: to the budget as it was read, to validate them before the ledger is called, and to
-// the locked budget, which another request may have changed in the meantime.
+// UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to validate them before the ledger is
+// called, and to the locked budget, which another request may have changed in the meantime.
 func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetRequest) (*budgetv1.UpdateBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -157,7 +161,7 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if p.Err() != nil {
 		return nil, s.referenceProblems(ctx, p, before.OwnerID, wallet, c.categories)
 	}
-	// All categories of the request, not only the new ones: a concurrent update may take one away before this one commits.
+	// All categories of the request are reserved, not only new ones: a concurrent update may remove one before this one commits.
 	reserved, err := s.reserve(ctx, before.OwnerID, id, wallet, c.categories)
 	if err != nil {
 		return nil, err
@@ -175,13 +179,14 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if err != nil {
 		return nil, err
 	}
-	s.wakeAlerts()
+	s.notifications.WakeAlerts()
 	if c.categories != nil {
 		s.syncNow(ctx, id)
 	}
-	return &budgetv1.UpdateBudgetResponse{Budget: s.whole(ctx, dayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
+	return &budgetv1.UpdateBudgetResponse{Budget: s.budgetDetail(ctx, spending.DayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
 }
 
+// change applies the changes of a request to the locked budget.
 func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes) (seenBudget, error) {
 	b, err := s.lockedBudgetFor(ctx, tx, id, changeBudget)
 	if err != nil {
@@ -200,14 +205,14 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	return b, err
 }
 
-// replace writes the next version of a locked budget, and tells all who share it.
+// replace stores the next version of a locked budget, and publishes the change to the owner and the accepted members.
 func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID) (budget, error) {
 	after.Version++
 	after.UpdatedAt = s.now().UTC()
 	if err := updateBudget(ctx, tx, after); err != nil {
 		return budget{}, duplicate(err)
 	}
-	if err := s.noteBudget(ctx, tx, after); err != nil {
+	if err := s.queueCheck(ctx, tx, after); err != nil {
 		return budget{}, err
 	}
 	members, err := selectMemberIDs(ctx, tx, after.ID, []status{accepted})
@@ -215,10 +220,18 @@ func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, b
 		return budget{}, err
 	}
 	event := &budgetv1.BudgetUpdated{UpdatedBy: by.String(), Before: before.snapshot(), After: after.snapshot()}
-	return after, s.publish(ctx, tx, event, append(members, after.OwnerID)...)
+	return after, s.notifications.Publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
-// DeleteBudget also deletes the memberships.
+// queueCheck queues a check of a new or changed budget, if it has thresholds.
+func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
+	if len(b.AlertThresholds) == 0 {
+		return nil
+	}
+	return s.notifications.QueueCheck(ctx, tx, b.ID, b.timeframe())
+}
+
+// DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger.
 func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetRequest) (*budgetv1.DeleteBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -241,14 +254,14 @@ func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetReq
 	return &budgetv1.DeleteBudgetResponse{Id: id.String()}, nil
 }
 
-// delete deletes a locked budget and notifies its members. Users whose invitation is pending must not receive the budget's
-// contents: for them it is the end of the invitation.
+// delete deletes a locked budget and notifies its members. Users with a pending invitation must not receive the budget's contents, so
+// they are notified that the invitation ended.
 func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	members, err := selectMemberIDs(ctx, tx, b.ID, []status{accepted})
 	if err != nil {
 		return err
 	}
-	invited, err := selectPendingMembers(ctx, tx, b.ID)
+	pendingMembers, err := selectPendingMembers(ctx, tx, b.ID)
 	if err != nil {
 		return err
 	}
@@ -256,17 +269,17 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 		return err
 	}
 	deleted := &budgetv1.BudgetDeleted{Budget: b.snapshot()}
-	events := []addressed{{b.OwnerID, deleted}}
+	events := []notification.Addressed{{User: b.OwnerID, Data: deleted}}
 	for _, id := range members {
-		events = append(events, addressed{id, deleted})
+		events = append(events, notification.Addressed{User: id, Data: deleted})
 	}
-	for _, m := range invited {
-		events = append(events, addressed{m.UserID, b.removed(m)})
+	for _, m := range pendingMembers {
+		events = append(events, notification.Addressed{User: m.UserID, Data: b.removed(m)})
 	}
-	return s.publishEach(ctx, tx, events...)
+	return s.notifications.PublishEach(ctx, tx, events...)
 }
 
-// budgetFor returns a budget that the acting user may do something with.
+// budgetFor returns a budget if the acting user's role permits the action.
 func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do action) (seenBudget, error) {
 	b, err := selectBudget(ctx, q, id, caller.ID(ctx))
 	switch {
@@ -274,13 +287,13 @@ func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do a
 		return seenBudget{}, errBudgetNotFound
 	case err != nil:
 		return seenBudget{}, err
-	case !b.standing().may(do):
+	case !b.role().may(do):
 		return seenBudget{}, errInsufficientPermissions
 	}
 	return b, nil
 }
 
-// lockedBudgetFor keeps what it found true until the transaction ends.
+// lockedBudgetFor returns a budget like budgetFor, and locks it, so that the result stays true until tx ends.
 func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, do action) (seenBudget, error) {
 	if err := lockBudget(ctx, tx, id); err != nil {
 		return seenBudget{}, err
@@ -288,7 +301,8 @@ func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, d
 	return s.budgetFor(ctx, tx, id, do)
 }
 
-// newWallet returns the wallet that an update changes to. An unchanged wallet may be deleted, and its budget stays.
+// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not checked, because it may have been
+// deleted, and its budget stays.
 func (c changes) newWallet(b budget) *uuid.UUID {
 	if c.wallet == nil || *c.wallet == b.WalletID {
 		return nil
@@ -305,7 +319,7 @@ func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner
 	return p.Err()
 }
 
-// duplicate tells the duplicate rule's violation from other errors.
+// duplicate returns the public error for a violation of the duplicate rule, and any other error unchanged.
 func duplicate(err error) error {
 	if pg.IsViolation(err, budgetsDuplicateKey) {
 		return errBudgetAlreadyExists

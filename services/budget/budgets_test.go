@@ -16,22 +16,24 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
+func TestCreateBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	req := newBudget()
 	req.Name = "  Groceries "
 	req.EndDate = new("2026-12-31")
 	req.CategoryIds = append(req.CategoryIds, strings.ToUpper(req.CategoryIds[0]), uuid.Nil.String())
-	created, err := b.CreateBudget(owner.ctx, req)
+	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	want := &budgetv1.Budget{
 		Id: created.GetBudget().GetId(), Name: "Groceries", Currency: "USD", Limit: "400.00", Period: "monthly",
 		StartDate: "2026-01-31", EndDate: new("2026-12-31"), WalletId: req.GetWalletId(),
-		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()}, OwnerId: owner.id.String(), Role: "owner",
+		CategoryIds: []string{req.GetCategoryIds()[0], uuid.Nil.String()}, OwnerId: owner.ID.String(), Role: "owner",
 		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z", AlertThresholds: []int32{80, 100}, Status: "active",
 		Progress: &budgetv1.Progress{WindowStart: "2026-02-28", WindowEnd: "2026-03-30", Spent: "0.00", Remaining: "400.00", State: "ok"},
 	}
@@ -39,21 +41,21 @@ func TestACreatedBudgetBelongsToTheCallerAndCanBeRead(t *testing.T) {
 	require.Equal(t, `"1"`, created.GetEtag())
 
 	require.Len(t, b.ledger.checked, 1)
-	require.Equal(t, owner.id.String(), b.ledger.checked[0].GetOwnerId())
+	require.Equal(t, owner.ID.String(), b.ledger.checked[0].GetOwnerId())
 	require.Equal(t, req.GetWalletId(), b.ledger.checked[0].GetWalletId())
 	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
 
-	got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: strings.ToUpper(want.GetId())})
+	got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: strings.ToUpper(want.GetId())})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
 
 	requireTold(t, b.events(t), &budgetv1.BudgetCreated{Budget: snapshotOf(t, want)}, owner)
 }
 
-func TestABadBudgetIsRefusedWithTheContractsCode(t *testing.T) {
+func TestCreateBudgetErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	for name, c := range map[string]struct {
 		spoil  func(*budgetv1.CreateBudgetRequest)
 		reason string
@@ -91,8 +93,8 @@ func TestABadBudgetIsRefusedWithTheContractsCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := newBudget()
 			c.spoil(req)
-			e := b.refuses(t, codes.InvalidArgument, c.reason, func() error {
-				_, err := b.CreateBudget(owner.ctx, req)
+			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, c.reason, func() error {
+				_, err := b.CreateBudget(owner.Ctx, req)
 				return err
 			})
 			var fields []string
@@ -104,20 +106,20 @@ func TestABadBudgetIsRefusedWithTheContractsCode(t *testing.T) {
 	}
 }
 
-func TestInvalidBudgetNamesUnknownReferences(t *testing.T) {
+func TestCreateBudgetUnknownReferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
 	wallet, category := uuid.NewString(), uuid.NewString()
 	create := func() error {
 		req := newBudget()
 		req.Limit, req.Period, req.WalletId, req.CategoryIds = "0", "x", wallet, []string{category}
-		_, err := b.CreateBudget(owner.ctx, req)
+		_, err := b.CreateBudget(owner.Ctx, req)
 		return err
 	}
 	update := func() error {
-		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{
+		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{
 			Id: id, Limit: new("0"), Period: new("x"), WalletId: &wallet, CategoryIds: &budgetv1.CategoryIds{Values: []string{category}},
 		})
 		return err
@@ -133,7 +135,7 @@ func TestInvalidBudgetNamesUnknownReferences(t *testing.T) {
 		b.ledger.refuse = c.refuse
 		for operation, do := range map[string]func() error{"create": create, "update": update} {
 			b.ledger.checked = nil
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", do)
+			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", do)
 			var fields []string
 			for _, f := range e.Fields {
 				fields = append(fields, f.Name)
@@ -154,31 +156,31 @@ func manyIDs(n int) []string {
 	return ids
 }
 
-func TestTheLedgersRefusalIsPassedOn(t *testing.T) {
+func TestCreateBudgetLedgerErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	budget := b.budget(t, owner)
-	create := func() error { _, err := b.CreateBudget(owner.ctx, newBudget()); return err }
+	create := func() error { _, err := b.CreateBudget(owner.Ctx, newBudget()); return err }
 	update := func() error {
-		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: budget.GetId(), WalletId: new(uuid.NewString())})
+		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: budget.GetId(), WalletId: new(uuid.NewString())})
 		return err
 	}
 	for _, reason := range []restv1.Reason{restv1.Reason_WALLET_NOT_FOUND, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS} {
 		b.ledger.refuse = apierr.New(reason).GRPCStatus().Err()
-		b.refuses(t, codes.NotFound, reason.String(), create)
-		b.refuses(t, codes.NotFound, reason.String(), update)
+		budgettest.Refuses(t, b.db, codes.NotFound, reason.String(), create)
+		budgettest.Refuses(t, b.db, codes.NotFound, reason.String(), update)
 	}
 	b.ledger.refuse = grpcstatus.Error(codes.Unavailable, "connection refused")
-	before := b.state(t)
+	before := budgettest.State(t, b.db)
 	require.Equal(t, codes.Unavailable, grpcstatus.Code(create()))
-	require.Equal(t, before, b.state(t))
+	require.Equal(t, before, budgettest.State(t, b.db))
 }
 
-func TestOfTwoSimultaneousCreatesOneWins(t *testing.T) {
+func TestCreateBudgetConcurrentDuplicates(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	first := newBudget()
 	const n = 8
 	errs := make([]error, n)
@@ -189,50 +191,50 @@ func TestOfTwoSimultaneousCreatesOneWins(t *testing.T) {
 			if i%2 == 1 {
 				req.Name = "GROCERIES"
 			}
-			_, errs[i] = b.CreateBudget(owner.ctx, req)
+			_, errs[i] = b.CreateBudget(owner.Ctx, req)
 		})
 	}
 	racing.Wait()
-	requireWinners(t, 1, errBudgetAlreadyExists, errs)
+	budgettest.RequireWinners(t, 1, errBudgetAlreadyExists, errs)
 	require.Len(t, b.events(t), 1)
 
-	other := b.person(t, "Other")
-	_, err := b.CreateBudget(other.ctx, first)
+	other := b.user(t, "Other")
+	_, err := b.CreateBudget(other.Ctx, first)
 	require.NoError(t, err, "another owner's budget is no duplicate")
 	second := proto.CloneOf(first)
 	second.StartDate = "2026-02-01"
-	created, err := b.CreateBudget(owner.ctx, second)
+	created, err := b.CreateBudget(owner.Ctx, second)
 	require.NoError(t, err, "another start is no duplicate")
-	b.refuses(t, codes.AlreadyExists, "BUDGET_ALREADY_EXISTS", func() error {
-		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), StartDate: &first.StartDate})
+	budgettest.Refuses(t, b.db, codes.AlreadyExists, "BUDGET_ALREADY_EXISTS", func() error {
+		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), StartDate: &first.StartDate})
 		return err
 	})
 }
 
-func TestARepeatedCreateIsAnsweredAsTheFirstTime(t *testing.T) {
+func TestCreateBudgetIdempotency(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	req := newBudget()
 	req.IdempotencyKey = "once"
-	first, err := b.CreateBudget(owner.ctx, req)
+	first, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
 	b.ledger.refuse = apierr.New(restv1.Reason_WALLET_NOT_FOUND).WithMessage("the wallet was deleted since").GRPCStatus().Err()
-	again, err := b.CreateBudget(owner.ctx, req)
+	again, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetBudget(), again.GetBudget()))
 	require.Len(t, b.events(t), 1)
 	other := proto.CloneOf(req)
 	other.Limit = "401"
-	b.refuses(t, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error { _, err := b.CreateBudget(owner.ctx, other); return err })
+	budgettest.Refuses(t, b.db, codes.AlreadyExists, "IDEMPOTENCY_KEY_CONFLICT", func() error { _, err := b.CreateBudget(owner.Ctx, other); return err })
 }
 
-func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
+func TestUpdateBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, editor, guest := b.person(t, "Owner"), b.person(t, "Editor"), b.person(t, "Guest")
+	owner, editor, guest := b.user(t, "Owner"), b.user(t, "Editor"), b.user(t, "Guest")
 	before := b.budget(t, owner)
 	b.join(t, owner, before.GetId(), editor, "editor")
 	b.share(t, owner, before.GetId(), guest, "viewer")
@@ -240,7 +242,7 @@ func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
 	b.ledger.checked = nil
 
 	category := uuid.NewString()
-	got, err := b.UpdateBudget(editor.ctx, &budgetv1.UpdateBudgetRequest{
+	got, err := b.UpdateBudget(editor.Ctx, &budgetv1.UpdateBudgetRequest{
 		Id: before.GetId(), Name: new("Food"), Limit: new("5e2"), Period: new("CUSTOM"), StartDate: new("2026-02-01"), EndDate: new("2026-04-30"),
 		CategoryIds: &budgetv1.CategoryIds{Values: []string{before.GetCategoryIds()[0], category}}, IfMatch: `"1"`,
 	})
@@ -250,7 +252,7 @@ func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
 	want.CategoryIds = append(want.CategoryIds, category)
 	want.Role, want.MembershipStatus = "editor", new("accepted")
 	want.Progress.WindowStart, want.Progress.WindowEnd, want.Progress.Remaining = "2026-02-01", "2026-04-30", "500.00"
-	read, err := b.GetBudget(editor.ctx, &budgetv1.GetBudgetRequest{Id: before.GetId()})
+	read, err := b.GetBudget(editor.Ctx, &budgetv1.GetBudgetRequest{Id: before.GetId()})
 	require.NoError(t, err)
 	require.Len(t, read.GetBudget().GetMembers(), 2)
 	want.Members = read.GetBudget().GetMembers()
@@ -258,26 +260,26 @@ func TestAnUpdateChangesWhatItNamesAndTellsEverybody(t *testing.T) {
 	require.True(t, proto.Equal(want, read.GetBudget()), "%v", read)
 	require.Equal(t, `"2"`, got.GetEtag())
 	require.Len(t, b.ledger.checked, 1)
-	require.Equal(t, owner.id.String(), b.ledger.checked[0].GetOwnerId(), "references are the owner's")
+	require.Equal(t, owner.ID.String(), b.ledger.checked[0].GetOwnerId(), "references are the owner's")
 	require.Empty(t, b.ledger.checked[0].GetWalletId(), "an unchanged wallet may be deleted")
 	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
 
 	requireTold(t, b.events(t), &budgetv1.BudgetUpdated{
-		UpdatedBy: editor.id.String(), Before: snapshotOf(t, before), After: snapshotOf(t, want),
+		UpdatedBy: editor.ID.String(), Before: snapshotOf(t, before), After: snapshotOf(t, want),
 	}, owner, editor)
 
-	got, err = b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: before.GetId(), Period: new("weekly"), EndDate: new("")})
+	got, err = b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: before.GetId(), Period: new("weekly"), EndDate: new("")})
 	require.NoError(t, err)
 	require.Nil(t, got.GetBudget().EndDate)
 }
 
-func TestABadUpdateIsRefused(t *testing.T) {
+func TestUpdateBudgetErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	req := newBudget()
 	req.Limit = "10.50"
-	created, err := b.CreateBudget(owner.ctx, req)
+	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		update *budgetv1.UpdateBudgetRequest
@@ -301,11 +303,11 @@ func TestABadUpdateIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.update.Id = created.GetBudget().GetId()
-			b.refuses(t, c.code, c.reason, func() error { _, err := b.UpdateBudget(owner.ctx, c.update); return err })
+			budgettest.Refuses(t, b.db, c.code, c.reason, func() error { _, err := b.UpdateBudget(owner.Ctx, c.update); return err })
 		})
 	}
-	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId(), IfMatch: `"7"`})
+	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId(), IfMatch: `"7"`})
 		return err
 	})
 }
@@ -313,39 +315,39 @@ func TestABadUpdateIsRefused(t *testing.T) {
 func TestUpdateBudgetCurrency(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
 	for _, currency := range []string{"JPY", "BHD", "eur"} {
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: &currency})
+		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: &currency})
 			return err
 		})
 		require.Equal(t, []apierr.Field{{Name: "limit", Message: "is required with another currency"}}, e.Fields)
 	}
-	got, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("usd")})
+	got, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("usd")})
 	require.NoError(t, err, "the currency that it has")
 	require.Equal(t, "400.00", got.GetBudget().GetLimit())
-	got, err = b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("BHD"), Limit: new("0.125")})
+	got, err = b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Currency: new("BHD"), Limit: new("0.125")})
 	require.NoError(t, err)
 	require.Equal(t, "0.125", got.GetBudget().GetLimit())
 }
 
-func TestSimultaneousUpdatesOnOneVersionLetOneThrough(t *testing.T) {
+func TestUpdateBudgetIfMatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
 	errs := b.race(t, id, func(int) error {
-		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: new("1"), IfMatch: `"1"`})
+		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: new("1"), IfMatch: `"1"`})
 		return err
 	})
-	requireWinners(t, 1, apierr.VersionMismatch, errs)
+	budgettest.RequireWinners(t, 1, apierr.VersionMismatch, errs)
 }
 
-func TestADeletedBudgetIsGoneForAllWhoKnewIt(t *testing.T) {
+func TestDeleteBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, viewer, guest, gone := b.person(t, "Owner"), b.person(t, "Viewer"), b.person(t, "Guest"), b.person(t, "Gone")
+	owner, viewer, guest, gone := b.user(t, "Owner"), b.user(t, "Viewer"), b.user(t, "Guest"), b.user(t, "Gone")
 	budget := b.budget(t, owner)
 	b.join(t, owner, budget.GetId(), viewer, "viewer")
 	b.join(t, owner, budget.GetId(), gone, "viewer")
@@ -353,25 +355,25 @@ func TestADeletedBudgetIsGoneForAllWhoKnewIt(t *testing.T) {
 	_, err := b.respond(gone, budget.GetId(), "rejected")
 	require.NoError(t, err)
 	b.events(t)
-	got, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: budget.GetId(), IfMatch: "*"})
+	got, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: budget.GetId(), IfMatch: "*"})
 	require.NoError(t, err)
 	require.Equal(t, budget.GetId(), got.GetId())
 	events := b.events(t)
 	requireTold(t, events[:2], &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)}, owner, viewer)
 	requireTold(t, events[2:], &budgetv1.MemberRemoved{
-		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(), RemovedBy: owner.id.String(),
+		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(), RemovedBy: owner.ID.String(),
 	}, guest)
-	_, err = b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})
+	_, err = b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})
 	require.ErrorIs(t, err, errBudgetNotFound)
-	invitations, err := b.ListInvitations(guest.ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err := b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, invitations.GetInvitations())
 }
 
-func TestTheListHasOwnAndAcceptedBudgetsNewestFirstPageByPage(t *testing.T) {
+func TestListBudgetsPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	me, friend := b.person(t, "Me"), b.person(t, "Friend")
+	me, friend := b.user(t, "Me"), b.user(t, "Friend")
 	var want []string
 	var invitedTo string
 	for i := range 7 {
@@ -390,7 +392,7 @@ func TestTheListHasOwnAndAcceptedBudgetsNewestFirstPageByPage(t *testing.T) {
 	var got []string
 	req := &budgetv1.ListBudgetsRequest{Limit: new(int32(2))}
 	for {
-		resp, err := b.ListBudgets(me.ctx, req)
+		resp, err := b.ListBudgets(me.Ctx, req)
 		require.NoError(t, err)
 		require.EqualValues(t, 2, resp.GetPagination().GetLimit())
 		for _, budget := range resp.GetBudgets() {
@@ -405,7 +407,7 @@ func TestTheListHasOwnAndAcceptedBudgetsNewestFirstPageByPage(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 
-	all, err := b.ListBudgets(me.ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+	all, err := b.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
 	require.NoError(t, err)
 	require.Len(t, all.GetBudgets(), 7)
 	for _, budget := range all.GetBudgets() {
@@ -415,7 +417,7 @@ func TestTheListHasOwnAndAcceptedBudgetsNewestFirstPageByPage(t *testing.T) {
 			require.Nil(t, budget.GetProgress(), "an invited user does not see what was spent")
 		}
 	}
-	empty, err := b.ListBudgets(b.person(t, "Stranger").ctx, &budgetv1.ListBudgetsRequest{})
+	empty, err := b.ListBudgets(b.user(t, "Stranger").Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, empty.GetBudgets())
 
@@ -424,26 +426,26 @@ func TestTheListHasOwnAndAcceptedBudgetsNewestFirstPageByPage(t *testing.T) {
 		"INVALID_BUDGET_TIMEFRAME": {At: new("tomorrow")},
 		"VALIDATION_ERROR":         {Include: new("everything"), Limit: new(int32(0))},
 	} {
-		b.refuses(t, codes.InvalidArgument, reason, func() error { _, err := b.ListBudgets(me.ctx, bad); return err })
+		budgettest.Refuses(t, b.db, codes.InvalidArgument, reason, func() error { _, err := b.ListBudgets(me.Ctx, bad); return err })
 	}
-	b.refuses(t, codes.InvalidArgument, "INVALID_CURSOR", func() error {
-		_, err := b.ListBudgets(friend.ctx, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
+		_, err := b.ListBudgets(friend.Ctx, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()})
 		return err
 	})
 }
 
-func TestTimesAreAnsweredInUTC(t *testing.T) {
+func TestBudgetTimesInUTC(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.now = func() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 2*60*60)) }
-	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.person(t, "Owner")).GetCreatedAt())
-	require.Equal(t, date(t, "2025-12-31"), dayOf(b.now()))
+	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.user(t, "Owner")).GetCreatedAt())
+	require.Equal(t, date(t, "2025-12-31"), spending.DayOf(b.now()))
 }
 
 func TestBudgetStatus(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	for want, c := range map[string]struct{ start, end, windowStart, windowEnd string }{
 		"upcoming": {"2026-03-16", "2026-12-31", "2026-03-16", "2026-04-15"},
 		"active":   {"2026-01-01", "2026-12-31", "2026-03-01", "2026-03-31"},
@@ -451,15 +453,15 @@ func TestBudgetStatus(t *testing.T) {
 	} {
 		req := newBudget()
 		req.StartDate, req.EndDate = c.start, &c.end
-		created, err := b.CreateBudget(owner.ctx, req)
+		created, err := b.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
-		got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId(), At: new("2026-04-01")})
+		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId(), At: new("2026-04-01")})
 		require.NoError(t, err)
-		require.Equal(t, want, got.GetBudget().GetStatus(), "by today's date, whatever the day of the progress")
+		require.Equal(t, want, got.GetBudget().GetStatus(), "by budgettest.Today's date, whatever the day of the progress")
 		require.Equal(t, want, created.GetBudget().GetStatus())
 		require.Equal(t, c.windowStart, created.GetBudget().GetProgress().GetWindowStart(), want)
 		require.Equal(t, c.windowEnd, created.GetBudget().GetProgress().GetWindowEnd(), want)
-		list, err := b.ListBudgets(owner.ctx, &budgetv1.ListBudgetsRequest{})
+		list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
 		require.NoError(t, err)
 		require.Equal(t, want, list.GetBudgets()[0].GetStatus())
 	}
@@ -468,30 +470,30 @@ func TestBudgetStatus(t *testing.T) {
 func TestCreateBudgetLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, friend := b.person(t, "Owner"), b.person(t, "Friend")
+	owner, friend := b.user(t, "Owner"), b.user(t, "Friend")
 	_, err := b.db.Exec(t.Context(), `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, wallet_id, category_ids, created_at, updated_at)
 		SELECT gen_random_uuid(), $1, 'Full ' || n, 'EUR', 1, 'daily', '2026-01-01', gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
-		FROM generate_series(1, $2) AS n`, owner.id, maxBudgets-2)
+		FROM generate_series(1, $2) AS n`, owner.ID, maxBudgets-2)
 	require.NoError(t, err)
 	create := func(i int) error {
 		req := newBudget()
 		req.Name = fmt.Sprint("Another ", i)
-		_, err := b.CreateBudget(owner.ctx, req)
+		_, err := b.CreateBudget(owner.Ctx, req)
 		return err
 	}
-	errs := make([]error, racers)
+	errs := make([]error, budgettest.Racers)
 	var creating sync.WaitGroup
 	for i := range errs {
 		creating.Go(func() { errs[i] = create(i) })
 	}
 	creating.Wait()
-	requireWinners(t, 2, errBudgetLimitReached, errs)
+	budgettest.RequireWinners(t, 2, errBudgetLimitReached, errs)
 	b.syncAll(t)
-	b.refuses(t, codes.AlreadyExists, "BUDGET_LIMIT_REACHED", func() error { return create(racers) })
+	budgettest.Refuses(t, b.db, codes.AlreadyExists, "BUDGET_LIMIT_REACHED", func() error { return create(budgettest.Racers) })
 
 	b.join(t, friend, b.budget(t, friend).GetId(), owner, "viewer")
-	list, err := b.ListBudgets(owner.ctx, &budgetv1.ListBudgetsRequest{Limit: new(int32(200))})
+	list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{Limit: new(int32(200))})
 	require.NoError(t, err)
 	require.True(t, list.GetPagination().GetHasMore(), "budgets of other owners do not count")
 }

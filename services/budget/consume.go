@@ -2,31 +2,94 @@ package budget
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// consumer is of all events there are. Alerts and webhooks have one between them: nearly every event is for both, and NATS
-// and this service spend as much on an event for each consumer.
+// consumer returns the service's consumer of all events. Alerts and webhooks share it, because both need nearly every event, and each
+// consumer costs NATS and this service the same again (ADR 39).
 func (s *server) consumer() outbox.Consumer {
 	return outbox.Consumer{Name: "budget-events", Subject: "*.v1.*.*", Apply: s.applyEvents, Applied: s.wake}
 }
 
+// applyEvents must be idempotent, because an event may be delivered more than once.
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	if err := s.followCategories(ctx, tx, events); err != nil {
 		return err
 	}
-	if err := s.noteSpending(ctx, tx, events); err != nil {
+	if err := s.notifications.QueueChecks(ctx, tx, events); err != nil {
 		return err
 	}
-	return s.queueDeliveries(ctx, tx, events)
+	return s.webhooks.QueueDeliveries(ctx, tx, events)
 }
 
-// wake spares what there is to do the wait for the next look.
+// wake makes the workers look for queued work.
 func (s *server) wake() {
-	s.wakeAlerts()
+	s.notifications.WakeAlerts()
 	s.wakeSyncs()
-	s.wakeDeliveries()
+	s.webhooks.Wake()
+}
+
+// followCategories replaces merged categories in budgets. If a budget is written with a merged category after the event was applied,
+// its sync with the ledger repairs it (references.go). The sync also repairs budgets of a category that was deleted.
+func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	for _, e := range events {
+		deleted, ok := e.Data.(*ledgerv1.CategoryDeleted)
+		if !ok {
+			continue
+		}
+		category, err := uuid.Parse(deleted.GetCategoryId())
+		if err != nil {
+			return fmt.Errorf("reading the id of a deleted category: %w", err)
+		}
+		if deleted.ReassignedTo == nil {
+			err = queueSyncsOfCategory(ctx, tx, e.UserID, category)
+		} else {
+			err = s.replaceCategory(ctx, tx, e.UserID, category, deleted.GetReassignedTo())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceCategory replaces a category by the target of its merge in all budgets of an owner.
+func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string) error {
+	target, err := uuid.Parse(into)
+	if err != nil {
+		return fmt.Errorf("reading the target of a merge: %w", err)
+	}
+	budgets, err := lockBudgetsOfCategory(ctx, tx, owner, category)
+	if err != nil {
+		return err
+	}
+	for _, b := range budgets {
+		after := b
+		after.CategoryIDs = replaced(b.CategoryIDs, category, target)
+		if _, err := s.replace(ctx, tx, b, after, b.OwnerID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaced returns the categories with target in the place of category, each once.
+func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
+	var kept []uuid.UUID
+	for _, id := range categories {
+		if id == category {
+			id = target
+		}
+		if !slices.Contains(kept, id) {
+			kept = append(kept, id)
+		}
+	}
+	return kept
 }

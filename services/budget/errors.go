@@ -1,8 +1,6 @@
 package budget
 
 import (
-	"time"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
@@ -17,7 +15,7 @@ var (
 	errInvalidPeriod       = apierr.New(restv1.Reason_INVALID_BUDGET_PERIOD)
 	errInvalidTimeframe    = apierr.New(restv1.Reason_INVALID_BUDGET_TIMEFRAME)
 	errUnsupportedCurrency = apierr.New(restv1.Reason_UNSUPPORTED_CURRENCY)
-	// The ledger answers with the same reasons, as not found, for ids that are well-formed but not the owner's.
+	// The ledger returns the same reasons with NOT_FOUND for ids that are well-formed, but unknown or another user's.
 	errInvalidWalletID    = apierr.NewInvalid(restv1.Reason_WALLET_NOT_FOUND)
 	errInvalidCategoryIDs = apierr.NewInvalid(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS)
 
@@ -29,15 +27,4 @@ var (
 	errTooManyInvitations    = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many invitations, try again tomorrow").After(invitationWindow)
 	errInvitationLimit       = apierr.New(restv1.Reason_INVITATION_LIMIT_REACHED)
 	errInvalidInviteResponse = apierr.New(restv1.Reason_INVALID_INVITE_RESPONSE).With("status", "must be accepted or rejected")
-
-	errInvalidNotificationID = apierr.New(restv1.Reason_INVALID_NOTIFICATION_ID)
-	errNotificationNotFound  = apierr.New(restv1.Reason_NOTIFICATION_NOT_FOUND)
-	errTooManyStreams        = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many event streams are open: at most 10 are allowed").After(time.Minute)
-
-	errInvalidWebhookID    = apierr.New(restv1.Reason_INVALID_WEBHOOK_ID)
-	errInvalidWebhookURL   = apierr.New(restv1.Reason_INVALID_WEBHOOK_URL)
-	errWebhookNotFound     = apierr.New(restv1.Reason_WEBHOOK_NOT_FOUND)
-	errWebhookLimitReached = apierr.New(restv1.Reason_WEBHOOK_LIMIT_REACHED)
-	errInvalidDeliveryID   = apierr.New(restv1.Reason_INVALID_WEBHOOK_DELIVERY_ID)
-	errDeliveryNotFound    = apierr.New(restv1.Reason_WEBHOOK_DELIVERY_NOT_FOUND)
 )

@@ -16,14 +16,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
 const (
 	maxEmail = 254
-	wholeBP  = 10_000
+	// maxShareBP is 100 percent in hundredths of a percent.
+	maxShareBP = 10_000
 
-	// Within a day an owner may send so many invitations, those to unknown e-mails counted, and a user may get so many.
-	// Simultaneous ones may exceed it by their own number.
+	// Within invitationWindow, an owner may send invitationsPerOwner invitations, including those to unknown e-mails, and a user may
+	// receive invitationsPerMember. Simultaneous invitations may exceed these limits by their number.
 	invitationWindow     = 24 * time.Hour
 	invitationsPerOwner  = 100
 	invitationsPerMember = 50
@@ -31,20 +33,20 @@ const (
 	maxPendingInvitations = 100
 )
 
-// offer is what an invited user gets.
-type offer struct {
+// invitee is the user whom a request invites, by e-mail, with the terms of the invitation.
+type invitee struct {
 	email string
 	role  string
 	share *int32
 }
 
-// ShareBudget asks auth whose e-mail it is before it opens the transaction.
+// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction starts.
 func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetRequest) (*budgetv1.ShareBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
 		return nil, err
 	}
-	o, err := parseShare(req)
+	invited, err := parseShare(req)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,7 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 	if sent >= invitationsPerOwner {
 		return nil, errTooManyInvitations
 	}
-	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{Email: o.email})
+	found, err := s.auth.FindUserByEmail(ctx, &authv1.FindUserByEmailRequest{Email: invited.email})
 	if e := apierr.From(err); e != nil && e.Code == codes.NotFound {
 		if err := insertInvitationTry(ctx, s.db, caller.ID(ctx), nil, s.now()); err != nil {
 			return nil, err
@@ -79,7 +81,7 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 		return nil, err
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		m, err := s.invite(ctx, tx, id, user, o)
+		m, err := s.invite(ctx, tx, id, user, invited)
 		if err != nil {
 			return err
 		}
@@ -92,8 +94,9 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 	return resp, nil
 }
 
-// invite holds the budget's lock, so that simultaneous invitations cannot offer more than the whole together.
-func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o offer) (member, error) {
+// invite stores an invitation and notifies the user. It holds the budget's lock, so that simultaneous invitations cannot exceed 100
+// percent in total.
+func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, terms invitee) (member, error) {
 	b, err := s.lockedBudgetFor(ctx, tx, id, shareBudget)
 	if err != nil {
 		return member{}, err
@@ -108,28 +111,28 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 	if _, permitted := old.Status.to(pending, byOwner); !permitted {
 		return member{}, errMemberAlreadyExists
 	}
-	if err := checkShares(ctx, tx, member{BudgetID: id, UserID: user}, o.share); err != nil {
+	if err := checkShares(ctx, tx, member{BudgetID: id, UserID: user}, terms.share); err != nil {
 		return member{}, err
 	}
 	now := s.now().UTC()
-	got, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
+	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
 	if err != nil {
 		return member{}, err
 	}
-	if got >= invitationsPerMember {
+	if received >= invitationsPerMember {
 		return member{}, errTooManyInvitations
 	}
-	waiting, err := countPendingInvitations(ctx, tx, user)
+	unanswered, err := countPendingInvitations(ctx, tx, user)
 	if err != nil {
 		return member{}, err
 	}
-	if waiting >= maxPendingInvitations {
+	if unanswered >= maxPendingInvitations {
 		return member{}, errInvitationLimit
 	}
 	if err := insertInvitationTry(ctx, tx, b.OwnerID, &user, now); err != nil {
 		return member{}, err
 	}
-	m := member{BudgetID: id, UserID: user, Role: o.role, ShareBP: o.share, Status: pending, InvitedAt: now, KnownName: &b.Name}
+	m := member{BudgetID: id, UserID: user, Role: terms.role, ShareBP: terms.share, Status: pending, InvitedAt: now, KnownName: &b.Name}
 	if err := upsertMember(ctx, tx, m); err != nil {
 		return member{}, err
 	}
@@ -137,11 +140,11 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, o of
 		BudgetId: id.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), MemberId: user.String(),
 		Role: m.Role, SharePercent: m.sharePercent(),
 	}
-	return m, s.publish(ctx, tx, event, user, b.OwnerID)
+	return m, s.notifications.Publish(ctx, tx, event, user, b.OwnerID)
 }
 
-// RespondToInvitation takes the invited user's answer, or the owner's change of role and share. No user may do both, so a
-// request for both is forbidden.
+// RespondToInvitation stores the answer of the invited user, or the owner's change of role and share. No user may do both, so a
+// request with both is forbidden.
 func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondToInvitationRequest) (*budgetv1.RespondToInvitationResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -162,12 +165,13 @@ func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondT
 	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0]}, nil
 }
 
+// changeMember applies a change that the acting user may make.
 func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, c memberChange) (member, error) {
 	b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
 	if err != nil {
 		return member{}, err
 	}
-	if c.hasTerms() && !b.standing().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
+	if c.hasTerms() && !b.role().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
 		return member{}, errInsufficientPermissions
 	}
 	if c.hasTerms() {
@@ -176,9 +180,10 @@ func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return s.answer(ctx, tx, b, m, c.answer)
 }
 
+// answer stores a member's answer and notifies the owner.
 func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status) (member, error) {
 	changes, permitted := m.Status.to(answer, byMember)
-	// A rejected invitation is no longer open; the owner may send another one.
+	// A rejected invitation cannot be accepted any more. The owner may send another one.
 	if !permitted {
 		return member{}, errInsufficientPermissions
 	}
@@ -186,7 +191,7 @@ func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, 
 		return m, nil
 	}
 	before := m.Status
-	// A member who leaves knows the name that the budget has now.
+	// A member who leaves knows the current name.
 	m.KnownName = new(m.nameOf(b.budget))
 	m.Status, m.RespondedAt = answer, new(s.now().UTC())
 	if err := upsertMember(ctx, tx, m); err != nil {
@@ -198,7 +203,9 @@ func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, 
 			Status: string(m.Status), PreviousStatus: string(before),
 		}
 	}
-	return m, s.publishEach(ctx, tx, addressed{b.OwnerID, answered(b.Name)}, addressed{m.UserID, answered(m.nameOf(b.budget))})
+	return m, s.notifications.PublishEach(ctx, tx,
+		notification.Addressed{User: b.OwnerID, Data: answered(b.Name)},
+		notification.Addressed{User: m.UserID, Data: answered(m.nameOf(b.budget))})
 }
 
 // changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and invitations cannot exceed
@@ -223,7 +230,9 @@ func (s *server) changeTerms(ctx context.Context, tx pgx.Tx, b seenBudget, m mem
 			Role: after.Role, SharePercent: after.sharePercent(), PreviousRole: m.Role, PreviousSharePercent: m.sharePercent(),
 		}
 	}
-	return after, s.publishEach(ctx, tx, addressed{b.OwnerID, updated(b.Name)}, addressed{m.UserID, updated(m.nameOf(b.budget))})
+	return after, s.notifications.PublishEach(ctx, tx,
+		notification.Addressed{User: b.OwnerID, Data: updated(b.Name)},
+		notification.Addressed{User: m.UserID, Data: updated(m.nameOf(b.budget))})
 }
 
 // checkShares returns errShareExceeded when a new share of the member would bring the total over 100 percent. The budget must
@@ -232,17 +241,17 @@ func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 	if share == nil {
 		return nil
 	}
-	taken, err := sumOtherShares(ctx, tx, m)
+	others, err := sumOtherShares(ctx, tx, m)
 	if err != nil {
 		return err
 	}
-	if taken+int64(*share) > wholeBP {
+	if others+int64(*share) > maxShareBP {
 		return errShareExceeded
 	}
 	return nil
 }
 
-// ListInvitations is without the owners' names when auth is away.
+// ListInvitations returns the acting user's pending invitations, newest first. The owners' names are omitted if auth is unavailable.
 func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
 	user := caller.ID(ctx)
 	before := newest
@@ -271,7 +280,7 @@ func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitati
 	return resp, nil
 }
 
-// proto takes the owner's user from auth; nil: not known.
+// proto converts the invitation. owner is nil if it is unknown.
 func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 	p := &budgetv1.Invitation{
 		BudgetId:     i.BudgetID.String(),

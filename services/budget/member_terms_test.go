@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
 func TestRespondToInvitationByOwner(t *testing.T) {
@@ -18,7 +19,7 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 		t.Run("changes role and share of "+state+" members", func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+			owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
 			id := b.budget(t, owner).GetId()
 			b.share(t, owner, id, guest, "viewer")
 			if state == "accepted" {
@@ -27,12 +28,12 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			}
 			b.events(t)
 			change := func(role, share *string) *budgetv1.Member {
-				resp, err := b.RespondToInvitation(owner.ctx, &budgetv1.RespondToInvitationRequest{
-					BudgetId: id, MemberId: guest.id.String(), Role: role, SharePercent: share,
+				resp, err := b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
+					BudgetId: id, MemberId: guest.ID.String(), Role: role, SharePercent: share,
 				})
 				require.NoError(t, err)
 				require.Equal(t, state, resp.GetMember().GetStatus())
-				list, err := b.ListMembers(owner.ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+				list, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
 				require.NoError(t, err)
 				require.True(t, proto.Equal(resp.GetMember(), list.GetMembers()[0]), "%v", list)
 				return resp.GetMember()
@@ -42,13 +43,13 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			require.Equal(t, "12.50", m.GetSharePercent())
 			require.Equal(t, "Guest", m.GetName())
 			requireTold(t, b.events(t), &budgetv1.MemberUpdated{
-				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(),
+				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
 				Role: "editor", SharePercent: new("12.50"), PreviousRole: "viewer",
 			}, owner, guest)
 
-			before := b.state(t)
+			before := budgettest.State(t, b.db)
 			change(new("editor"), new("12.50"))
-			require.Equal(t, before, b.state(t), "the same terms again change nothing")
+			require.Equal(t, before, budgettest.State(t, b.db), "the same terms again change nothing")
 
 			m = change(nil, new(""))
 			require.Nil(t, m.SharePercent)
@@ -57,7 +58,7 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 
 			m = change(new("viewer"), nil)
 			require.Equal(t, "viewer", m.GetRole())
-			_, err := b.UpdateBudget(guest.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Mine")})
+			_, err := b.UpdateBudget(guest.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Mine")})
 			require.ErrorIs(t, err, errInsufficientPermissions)
 		})
 	}
@@ -65,16 +66,16 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 	t.Run("rejects bad terms", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner, guest, other, gone := b.person(t, "Owner"), b.person(t, "Guest"), b.person(t, "Other"), b.person(t, "Gone")
+		owner, guest, other, gone := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Other"), b.user(t, "Gone")
 		id := b.budget(t, owner).GetId()
 		b.join(t, owner, id, guest, "viewer")
 		b.join(t, owner, id, gone, "viewer")
 		_, err := b.respond(gone, id, "rejected")
 		require.NoError(t, err)
-		_, err = b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.email, SharePercent: new("60")})
+		_, err = b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.Email, SharePercent: new("60")})
 		require.NoError(t, err)
 		for name, c := range map[string]struct {
-			by     person
+			by     budgettest.User
 			req    *budgetv1.RespondToInvitationRequest
 			code   codes.Code
 			reason string
@@ -86,54 +87,54 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			"with an answer":    {guest, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
 			"owner answers too": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
 			"with a bad answer": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument, "INVALID_INVITE_RESPONSE"},
-			"rejected member":   {owner, &budgetv1.RespondToInvitationRequest{MemberId: gone.id.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"no member":         {owner, &budgetv1.RespondToInvitationRequest{MemberId: owner.id.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
+			"rejected member":   {owner, &budgetv1.RespondToInvitationRequest{MemberId: gone.ID.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"no member":         {owner, &budgetv1.RespondToInvitationRequest{MemberId: owner.ID.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
 			"malformed id":      {owner, &budgetv1.RespondToInvitationRequest{MemberId: "1", Role: new("editor")}, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				c.req.BudgetId = id
 				if c.req.GetMemberId() == "" {
-					c.req.MemberId = guest.id.String()
+					c.req.MemberId = guest.ID.String()
 				}
-				b.refuses(t, c.code, c.reason, func() error { _, err := b.RespondToInvitation(c.by.ctx, c.req); return err })
+				budgettest.Refuses(t, b.db, c.code, c.reason, func() error { _, err := b.RespondToInvitation(c.by.Ctx, c.req); return err })
 			})
 		}
-		_, err = b.RespondToInvitation(owner.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guest.id.String(), SharePercent: new("40")})
+		_, err = b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guest.ID.String(), SharePercent: new("40")})
 		require.NoError(t, err)
 	})
 
 	t.Run("never exceeds 100 percent with simultaneous invitations", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id := b.budget(t, owner).GetId()
-		var guests [racers]person
+		var guests [budgettest.Racers]budgettest.User
 		for i := range guests {
-			guests[i] = b.person(t, string(rune('a'+i)))
+			guests[i] = b.user(t, string(rune('a'+i)))
 			if i%2 == 0 {
 				b.share(t, owner, id, guests[i], "viewer")
 			}
 		}
 		errs := b.race(t, id, func(i int) error {
 			if i%2 == 0 {
-				_, err := b.RespondToInvitation(owner.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guests[i].id.String(), SharePercent: new("24")})
+				_, err := b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guests[i].ID.String(), SharePercent: new("24")})
 				return err
 			}
-			_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guests[i].email, SharePercent: new("24")})
+			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guests[i].Email, SharePercent: new("24")})
 			return err
 		})
-		requireWinners(t, 4, errShareExceeded, errs)
+		budgettest.RequireWinners(t, 4, errShareExceeded, errs)
 	})
 }
 
 func TestShareBudgetProblems(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
 	for email, problem := range map[string]string{"": "is required", "  ": "is required", "friend": "must be an e-mail address"} {
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
+		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
 			return err
 		})
 		require.Equal(t, []apierr.Field{{Name: "email", Message: problem}}, e.Fields)
@@ -143,7 +144,7 @@ func TestShareBudgetProblems(t *testing.T) {
 func TestBudgetLimitProblems(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
 	for limit, problem := range map[string]string{
 		"0": "must be greater than 0", "-1": "must be greater than 0", "-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
@@ -152,13 +153,13 @@ func TestBudgetLimitProblems(t *testing.T) {
 		create := newBudget()
 		create.Name, create.Limit = "Another", limit
 		for _, call := range []func() error{
-			func() error { _, err := b.CreateBudget(owner.ctx, create); return err },
+			func() error { _, err := b.CreateBudget(owner.Ctx, create); return err },
 			func() error {
-				_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: &limit})
+				_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: &limit})
 				return err
 			},
 		} {
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", call)
+			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", call)
 			require.Equal(t, []apierr.Field{{Name: "limit", Message: problem}}, e.Fields, limit)
 		}
 	}

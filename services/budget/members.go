@@ -14,12 +14,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
-// maxMembersInBudget is how many a budget's own answer holds; the list of members has them all.
-const maxMembersInBudget = 200
-
 const (
+	// maxMembersInBudget is the number of members in the response of one budget. The list of members has all.
+	maxMembersInBudget = 200
 	// maxMembersInList is the number of members of each budget in a list of budgets.
 	maxMembersInList = 20
 	// maxNames is the number of users that auth returns in one call. Only a page of budgets can have more members; the others
@@ -27,7 +27,7 @@ const (
 	maxNames = 1000
 )
 
-// ListMembers shows rejected ones to the owner only, who may want to invite them anew.
+// ListMembers returns the members of a budget, newest first. Only the owner, who may invite them again, sees rejected ones.
 func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersRequest) (*budgetv1.ListMembersResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	if err != nil {
 		return nil, err
 	}
-	list := memberList{budget: id, statuses: b.standing().visible(), before: before, limit: limit + 1}
+	list := memberList{budget: id, statuses: b.role().visible(), before: before, limit: limit + 1}
 	members, err := selectMembers(ctx, s.db, list)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	return &budgetv1.ListMembersResponse{Members: s.named(ctx, members), Pagination: pagination}, nil
 }
 
-// RemoveMember is for the owner and for the member, in any status.
+// RemoveMember deletes a membership, in any status. The owner and the member may do it.
 func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberRequest) (*budgetv1.RemoveMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -70,11 +70,11 @@ func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberReq
 		}
 		forOwner := b.removed(m)
 		forOwner.BudgetName = b.Name
-		events := []addressed{{b.OwnerID, forOwner}}
+		events := []notification.Addressed{{User: b.OwnerID, Data: forOwner}}
 		if m.Status != rejected || b.UserID == memberID {
-			events = append(events, addressed{memberID, b.removed(m)})
+			events = append(events, notification.Addressed{User: memberID, Data: b.removed(m)})
 		}
-		return s.publishEach(ctx, tx, events...)
+		return s.notifications.PublishEach(ctx, tx, events...)
 	})
 	if err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func (m member) nameOf(b budget) string {
 	return *m.KnownName
 }
 
-// lockedMember returns a budget and one of its members to the owner and to that member; somebody else learns nothing
-// about who is a member.
+// lockedMember locks a budget, and returns it with one of its members, if the acting user is the owner or that member. Any other
+// user gets the same error whether the member exists or not.
 func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID) (seenBudget, member, error) {
 	if err := lockBudget(ctx, tx, budgetID); err != nil {
 		return seenBudget{}, member{}, err
@@ -112,13 +112,13 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	if err != nil {
 		return seenBudget{}, member{}, err
 	}
-	over := b.standing().may(removeMembers)
-	if b.UserID != memberID && !over {
+	isOwner := b.role().may(removeMembers)
+	if b.UserID != memberID && !isOwner {
 		return seenBudget{}, member{}, errInsufficientPermissions
 	}
 	m, err := selectMember(ctx, tx, budgetID, memberID)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) && over:
+	case errors.Is(err, pgx.ErrNoRows) && isOwner:
 		return seenBudget{}, member{}, errMemberNotFound
 	case errors.Is(err, pgx.ErrNoRows):
 		return seenBudget{}, member{}, errInsufficientPermissions
@@ -126,13 +126,13 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return b, m, err
 }
 
-// named asks auth once for the members' names and e-mails; without auth they are empty.
+// named converts members, with the names and e-mails that auth returns in one call. They are empty if auth is unavailable.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
 	var ids []uuid.UUID
-	known := map[uuid.UUID]bool{}
+	seen := map[uuid.UUID]bool{}
 	for _, m := range members {
-		if !known[m.UserID] && len(ids) < maxNames {
-			known[m.UserID], ids = true, append(ids, m.UserID)
+		if !seen[m.UserID] && len(ids) < maxNames {
+			seen[m.UserID], ids = true, append(ids, m.UserID)
 		}
 	}
 	users := s.users(ctx, ids)
@@ -143,16 +143,17 @@ func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member
 	return named
 }
 
+// users returns the users that auth knows, by id. It returns none if auth is unavailable.
 func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.User {
 	users := map[string]*authv1.User{}
 	if len(ids) == 0 {
 		return users
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
 	resp, err := s.auth.GetUsers(ctx, &authv1.GetUsersRequest{Ids: idStrings(ids)})
 	if err != nil {
-		s.log.WarnContext(ctx, "answering without names", "users", len(ids), "error", err)
+		s.log.WarnContext(ctx, "failed to read names, so they are omitted", "users", len(ids), "error", err)
 		return users
 	}
 	for _, u := range resp.GetUsers() {
@@ -173,7 +174,7 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 	return budget, member, nil
 }
 
-// proto takes the member's user from auth; nil: not known.
+// proto converts the member. user is nil if it is unknown.
 func (m member) proto(user *authv1.User) *budgetv1.Member {
 	p := &budgetv1.Member{
 		Id:           m.UserID.String(),
@@ -192,6 +193,7 @@ func (m member) proto(user *authv1.User) *budgetv1.Member {
 	return p
 }
 
+// sharePercent returns the share as a decimal number, or nil for a member without a share.
 func (m member) sharePercent() *string {
 	if m.ShareBP == nil {
 		return nil

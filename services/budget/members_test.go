@@ -14,34 +14,35 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-func TestAnInvitationIsSentAnsweredAndLeft(t *testing.T) {
+func TestShareBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
 	budget := b.budget(t, owner)
 	b.events(t)
 
-	shared, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{
+	shared, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
 		BudgetId: budget.GetId(), Email: " GUEST@example.com ", Role: new("editor"), SharePercent: new("33.3"),
 	})
 	require.NoError(t, err)
 	want := &budgetv1.Member{
-		Id: guest.id.String(), MemberId: guest.id.String(), BudgetId: budget.GetId(), Name: "Guest", Email: "guest@example.com",
+		Id: guest.ID.String(), MemberId: guest.ID.String(), BudgetId: budget.GetId(), Name: "Guest", Email: "guest@example.com",
 		Role: "editor", SharePercent: new("33.30"), Status: "pending", InvitedAt: "2026-03-15T12:00:00.000Z",
 	}
 	require.True(t, proto.Equal(want, shared.GetMember()), "%v", shared)
 	requireTold(t, b.events(t), &budgetv1.InvitationSent{
-		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(),
+		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
 		Role: "editor", SharePercent: new("33.30"),
 	}, owner, guest)
 
-	invitations, err := b.ListInvitations(guest.ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err := b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Len(t, invitations.GetInvitations(), 1)
 	require.True(t, proto.Equal(&budgetv1.Invitation{
-		BudgetId: budget.GetId(), BudgetName: "Groceries", MemberId: guest.id.String(), OwnerId: owner.id.String(),
+		BudgetId: budget.GetId(), BudgetName: "Groceries", MemberId: guest.ID.String(), OwnerId: owner.ID.String(),
 		OwnerName: new("Owner"), OwnerEmail: new("owner@example.com"), Role: "editor", SharePercent: new("33.30"),
 		InvitedAt: "2026-03-15T12:00:00.000Z",
 	}, invitations.GetInvitations()[0]), "%v", invitations)
@@ -53,39 +54,39 @@ func TestAnInvitationIsSentAnsweredAndLeft(t *testing.T) {
 		want.Status, want.RespondedAt = answer, new("2026-03-15T12:00:00.000Z")
 		require.True(t, proto.Equal(want, got.GetMember()), "%v", got)
 		requireTold(t, b.events(t), &budgetv1.InvitationAnswered{
-			BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: guest.id.String(),
+			BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
 			Status: answer, PreviousStatus: was,
 		}, owner, guest)
 		was = answer
-		before := b.state(t)
-		again, err := b.RespondToInvitation(guest.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: budget.GetId(), MemberId: guest.id.String(), Response: &answer})
+		before := budgettest.State(t, b.db)
+		again, err := b.RespondToInvitation(guest.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: budget.GetId(), MemberId: guest.ID.String(), Response: &answer})
 		require.NoError(t, err, "the same answer again is a no-op")
 		require.True(t, proto.Equal(want, again.GetMember()))
-		require.Equal(t, before, b.state(t))
+		require.Equal(t, before, budgettest.State(t, b.db))
 	}
 
-	invitations, err = b.ListInvitations(guest.ctx, &budgetv1.ListInvitationsRequest{})
+	invitations, err = b.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{})
 	require.NoError(t, err)
 	require.Empty(t, invitations.GetInvitations())
-	b.refuses(t, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
+	budgettest.Refuses(t, b.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
 		_, err := b.respond(guest, budget.GetId(), "accepted")
 		return err
 	})
 
-	again, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: budget.GetId(), Email: guest.email})
+	again, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: budget.GetId(), Email: guest.Email})
 	require.NoError(t, err, "the owner may invite anew")
 	want.Role, want.SharePercent, want.Status, want.RespondedAt = "viewer", nil, "pending", nil
 	require.True(t, proto.Equal(want, again.GetMember()), "%v", again)
 }
 
-func TestABadInvitationIsRefused(t *testing.T) {
+func TestShareBudgetErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, guest, member := b.person(t, "Owner"), b.person(t, "Guest"), b.person(t, "Member")
-	b.person(t, "Friend")
+	owner, guest, member := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Member")
+	b.user(t, "Friend")
 	id := b.budget(t, owner).GetId()
 	b.join(t, owner, id, member, "viewer")
-	_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.email, SharePercent: new("60")})
+	_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email, SharePercent: new("60")})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		req    *budgetv1.ShareBudgetRequest
@@ -105,28 +106,28 @@ func TestABadInvitationIsRefused(t *testing.T) {
 		"more than is left":   {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
 		"unknown user":        {&budgetv1.ShareBudgetRequest{Email: "nobody@example.com"}, codes.NotFound, "USER_NOT_FOUND"},
 		"oneself":             {&budgetv1.ShareBudgetRequest{Email: "Owner@example.com"}, codes.InvalidArgument, "CANNOT_INVITE_SELF"},
-		"somebody invited":    {&budgetv1.ShareBudgetRequest{Email: guest.email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
-		"somebody who joined": {&budgetv1.ShareBudgetRequest{Email: member.email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+		"somebody invited":    {&budgetv1.ShareBudgetRequest{Email: guest.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+		"somebody who joined": {&budgetv1.ShareBudgetRequest{Email: member.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.req.BudgetId = id
-			b.refuses(t, c.code, c.reason, func() error { _, err := b.ShareBudget(owner.ctx, c.req); return err })
+			budgettest.Refuses(t, b.db, c.code, c.reason, func() error { _, err := b.ShareBudget(owner.Ctx, c.req); return err })
 		})
 	}
 	asked := b.auth.calls
-	b.refuses(t, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
-		_, err := b.ShareBudget(member.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "nobody@example.com"})
+	budgettest.Refuses(t, b.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", func() error {
+		_, err := b.ShareBudget(member.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "nobody@example.com"})
 		return err
 	})
 	require.Equal(t, asked, b.auth.calls, "who may not invite cannot find out about e-mails")
-	_, err = b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "friend@example.com", SharePercent: new("40")})
+	_, err = b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "friend@example.com", SharePercent: new("40")})
 	require.NoError(t, err)
 }
 
-func TestAnAnswerIsAcceptedOrRejectedAndNothingElse(t *testing.T) {
+func TestRespondToInvitationErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
 	id := b.budget(t, owner).GetId()
 	b.share(t, owner, id, guest, "viewer")
 	for _, c := range []*budgetv1.RespondToInvitationRequest{
@@ -137,98 +138,98 @@ func TestAnAnswerIsAcceptedOrRejectedAndNothingElse(t *testing.T) {
 		{Response: new("yes")},
 		{Status: new("accepted"), Response: new("rejected")},
 	} {
-		c.BudgetId, c.MemberId = id, guest.id.String()
-		b.refuses(t, codes.InvalidArgument, "INVALID_INVITE_RESPONSE", func() error { _, err := b.RespondToInvitation(guest.ctx, c); return err })
+		c.BudgetId, c.MemberId = id, guest.ID.String()
+		budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_INVITE_RESPONSE", func() error { _, err := b.RespondToInvitation(guest.Ctx, c); return err })
 	}
-	got, err := b.RespondToInvitation(guest.ctx, &budgetv1.RespondToInvitationRequest{
-		BudgetId: id, MemberId: guest.id.String(), Status: new("accepted"), Response: new("accepted"),
+	got, err := b.RespondToInvitation(guest.Ctx, &budgetv1.RespondToInvitationRequest{
+		BudgetId: id, MemberId: guest.ID.String(), Status: new("accepted"), Response: new("accepted"),
 	})
 	require.NoError(t, err)
 	require.Equal(t, "accepted", got.GetMember().GetStatus())
 }
 
-func TestSimultaneousInvitationsNeverGiveAwayMoreThanTheWhole(t *testing.T) {
+func TestShareBudgetConcurrentShares(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
-	emails := make([]string, racers)
+	emails := make([]string, budgettest.Racers)
 	for i := range emails {
-		emails[i] = b.person(t, fmt.Sprint("guest", i)).email
+		emails[i] = b.user(t, fmt.Sprint("guest", i)).Email
 	}
 	errs := b.race(t, id, func(i int) error {
-		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: emails[i], SharePercent: new("24")})
+		_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: emails[i], SharePercent: new("24")})
 		return err
 	})
-	requireWinners(t, 4, errShareExceeded, errs)
+	budgettest.RequireWinners(t, 4, errShareExceeded, errs)
 }
 
-func TestSimultaneousInvitationsOfOnePersonMakeOneMember(t *testing.T) {
+func TestShareBudgetConcurrentInvitations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
 	id := b.budget(t, owner).GetId()
 	b.events(t)
 	errs := b.race(t, id, func(int) error {
-		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.email})
+		_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email})
 		return err
 	})
-	requireWinners(t, 1, errMemberAlreadyExists, errs)
+	budgettest.RequireWinners(t, 1, errMemberAlreadyExists, errs)
 	require.Len(t, b.events(t), 2)
 }
 
-func TestARepeatedInvitationIsAnsweredAsTheFirstTime(t *testing.T) {
+func TestShareBudgetIdempotency(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
-	req := &budgetv1.ShareBudgetRequest{BudgetId: b.budget(t, owner).GetId(), Email: guest.email, IdempotencyKey: "once"}
-	first, err := b.ShareBudget(owner.ctx, req)
+	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
+	req := &budgetv1.ShareBudgetRequest{BudgetId: b.budget(t, owner).GetId(), Email: guest.Email, IdempotencyKey: "once"}
+	first, err := b.ShareBudget(owner.Ctx, req)
 	require.NoError(t, err)
-	again, err := b.ShareBudget(owner.ctx, req)
+	again, err := b.ShareBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.True(t, proto.Equal(first.GetMember(), again.GetMember()))
 }
 
-func TestAMemberIsRemovedByTheOwnerOrLeaves(t *testing.T) {
+func TestRemoveMember(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, one, two := b.person(t, "Owner"), b.person(t, "One"), b.person(t, "Two")
+	owner, one, two := b.user(t, "Owner"), b.user(t, "One"), b.user(t, "Two")
 	id := b.budget(t, owner).GetId()
 	b.join(t, owner, id, one, "editor")
 	b.join(t, owner, id, two, "viewer")
 	b.events(t)
-	for _, c := range []struct{ by, who person }{{owner, one}, {two, two}} {
-		got, err := b.RemoveMember(c.by.ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: c.who.id.String()})
+	for _, c := range []struct{ by, who budgettest.User }{{owner, one}, {two, two}} {
+		got, err := b.RemoveMember(c.by.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: c.who.ID.String()})
 		require.NoError(t, err)
-		require.Equal(t, c.who.id.String(), got.GetId())
+		require.Equal(t, c.who.ID.String(), got.GetId())
 		requireTold(t, b.events(t), &budgetv1.MemberRemoved{
-			BudgetId: id, BudgetName: "Groceries", OwnerId: owner.id.String(), MemberId: c.who.id.String(), RemovedBy: c.by.id.String(),
+			BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: c.who.ID.String(), RemovedBy: c.by.ID.String(),
 		}, owner, c.who)
-		_, err = b.GetBudget(c.who.ctx, &budgetv1.GetBudgetRequest{Id: id})
+		_, err = b.GetBudget(c.who.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 		require.ErrorIs(t, err, errInsufficientPermissions)
 	}
 	b.share(t, owner, id, one, "viewer")
 }
 
-func TestMembersAndInvitationsComePageByPageNewestFirst(t *testing.T) {
+func TestListMembersAndInvitationsPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, me := b.person(t, "Owner"), b.person(t, "Me")
+	owner, me := b.user(t, "Owner"), b.user(t, "Me")
 	id := b.budget(t, owner).GetId()
 	b.join(t, owner, id, me, "viewer")
 	for i := range 4 {
-		b.share(t, owner, id, b.person(t, fmt.Sprint("guest", i)), "viewer")
+		b.share(t, owner, id, b.user(t, fmt.Sprint("guest", i)), "viewer")
 	}
-	refuser := b.person(t, "Refuser")
+	refuser := b.user(t, "Refuser")
 	b.share(t, owner, id, refuser, "viewer")
 	_, err := b.respond(refuser, id, "rejected")
 	require.NoError(t, err)
 
-	read := func(who person) (ids []string) {
+	read := func(who budgettest.User) (ids []string) {
 		req := &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(2))}
 		for {
-			resp, err := b.ListMembers(who.ctx, req)
+			resp, err := b.ListMembers(who.Ctx, req)
 			require.NoError(t, err)
 			for _, m := range resp.GetMembers() {
 				require.NotEmpty(t, m.GetName())
@@ -240,62 +241,62 @@ func TestMembersAndInvitationsComePageByPageNewestFirst(t *testing.T) {
 		}
 	}
 	require.Len(t, read(me), 5)
-	require.NotContains(t, read(me), refuser.id.String(), "who rejected is the owner's business")
+	require.NotContains(t, read(me), refuser.ID.String(), "who rejected is the owner's business")
 	require.Len(t, read(owner), 6)
-	require.Equal(t, refuser.id.String(), read(owner)[0])
+	require.Equal(t, refuser.ID.String(), read(owner)[0])
 
 	for range 3 {
 		b.share(t, owner, b.budget(t, owner).GetId(), me, "viewer")
 	}
-	first, err := b.ListInvitations(me.ctx, &budgetv1.ListInvitationsRequest{Limit: new(int32(2))})
+	first, err := b.ListInvitations(me.Ctx, &budgetv1.ListInvitationsRequest{Limit: new(int32(2))})
 	require.NoError(t, err)
 	require.Len(t, first.GetInvitations(), 2)
 	require.True(t, first.GetPagination().GetHasMore())
-	rest, err := b.ListInvitations(me.ctx, &budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
+	rest, err := b.ListInvitations(me.Ctx, &budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
 	require.NoError(t, err)
 	require.Len(t, rest.GetInvitations(), 1)
 	require.Greater(t, first.GetInvitations()[1].GetBudgetId(), rest.GetInvitations()[0].GetBudgetId())
 
-	_, err = b.ListInvitations(owner.ctx, &budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
+	_, err = b.ListInvitations(owner.Ctx, &budgetv1.ListInvitationsRequest{Cursor: first.GetPagination().GetNextCursor()})
 	require.ErrorIs(t, err, apierr.InvalidCursor)
-	_, err = b.ListMembers(me.ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: "x"})
+	_, err = b.ListMembers(me.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: "x"})
 	require.ErrorIs(t, err, apierr.InvalidCursor)
-	_, err = b.ListMembers(me.ctx, &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(-1))})
+	_, err = b.ListMembers(me.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(-1))})
 	require.Equal(t, "VALIDATION_ERROR", apierr.From(err).Reason)
 }
 
-func TestAnOwnerInvitesAHundredTimesADayAtMostAndGuessesCount(t *testing.T) {
+func TestShareBudgetLimitPerOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, guest := b.person(t, "Owner"), b.person(t, "Guest")
+	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
 	id := b.budget(t, owner).GetId()
 	share := func(email string) error {
-		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
+		_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
 		return err
 	}
 	for range invitationsPerOwner - 1 {
 		require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
 	}
-	require.NoError(t, share(guest.email))
+	require.NoError(t, share(guest.Email))
 	asked := b.auth.calls
-	e := b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error { return share("nobody@example.com") })
+	e := budgettest.Refuses(t, b.db, codes.ResourceExhausted, "RATE_LIMITED", func() error { return share("nobody@example.com") })
 	require.Equal(t, invitationWindow, e.RetryAfter)
 	require.Equal(t, asked, b.auth.calls)
-	b.now = func() time.Time { return today.Add(invitationWindow) }
+	b.now = func() time.Time { return budgettest.Today.Add(invitationWindow) }
 	require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
 }
 
-func TestAUserGetsFiftyInvitationsADayAtMost(t *testing.T) {
+func TestShareBudgetLimitPerMember(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	guest, friend := b.person(t, "Guest"), b.person(t, "Friend")
+	guest, friend := b.user(t, "Guest"), b.user(t, "Friend")
 	for range invitationsPerMember {
-		require.NoError(t, insertInvitationTry(t.Context(), b.db, uuid.Must(uuid.NewV7()), &guest.id, b.now()))
+		require.NoError(t, insertInvitationTry(t.Context(), b.db, uuid.Must(uuid.NewV7()), &guest.ID, b.now()))
 	}
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
-	b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
-		_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.email})
+	budgettest.Refuses(t, b.db, codes.ResourceExhausted, "RATE_LIMITED", func() error {
+		_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email})
 		return err
 	})
 	b.share(t, owner, id, friend, "viewer")
@@ -306,11 +307,11 @@ func TestAUserGetsFiftyInvitationsADayAtMost(t *testing.T) {
 func TestShareBudgetPendingLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	guest := b.person(t, "Guest")
-	owners := make([]person, 6)
+	guest := b.user(t, "Guest")
+	owners := make([]budgettest.User, 6)
 	budgets := make([]string, len(owners))
 	for i := range owners {
-		owners[i] = b.person(t, fmt.Sprint("Owner", i))
+		owners[i] = b.user(t, fmt.Sprint("Owner", i))
 		budgets[i] = b.budget(t, owners[i]).GetId()
 	}
 	_, err := b.db.Exec(t.Context(), `
@@ -320,10 +321,10 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 			FROM generate_series(1, $2)
 			RETURNING id
 		)
-		INSERT INTO members (budget_id, user_id, role, status, invited_at) SELECT id, $1, 'viewer', 'pending', now() FROM b`, guest.id, maxPendingInvitations-2)
+		INSERT INTO members (budget_id, user_id, role, status, invited_at) SELECT id, $1, 'viewer', 'pending', now() FROM b`, guest.ID, maxPendingInvitations-2)
 	require.NoError(t, err)
 	share := func(i int) error {
-		_, err := b.ShareBudget(owners[i].ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgets[i], Email: guest.email})
+		_, err := b.ShareBudget(owners[i].Ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgets[i], Email: guest.Email})
 		return err
 	}
 	errs := make([]error, len(owners))
@@ -332,10 +333,10 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 		sharing.Go(func() { errs[i] = share(i) })
 	}
 	sharing.Wait()
-	requireWinners(t, 2, errInvitationLimit, errs)
+	budgettest.RequireWinners(t, 2, errInvitationLimit, errs)
 	loser := slices.IndexFunc(errs, func(err error) bool { return err != nil })
-	b.refuses(t, codes.AlreadyExists, "INVITATION_LIMIT_REACHED", func() error { return share(loser) })
-	b.share(t, owners[loser], budgets[loser], b.person(t, "Another"), "viewer")
+	budgettest.Refuses(t, b.db, codes.AlreadyExists, "INVITATION_LIMIT_REACHED", func() error { return share(loser) })
+	b.share(t, owners[loser], budgets[loser], b.user(t, "Another"), "viewer")
 
 	winner := slices.Index(errs, nil)
 	_, err = b.respond(guest, budgets[winner], "accepted")

@@ -1,32 +1,32 @@
 package budget
 
-// status is where a membership stands.
+// status is the status of a membership.
 type status string
 
 const (
-	// absent is before the first invitation and after a removal; it is never stored.
+	// absent is the status before the first invitation and after a removal. It is never stored.
 	absent   status = ""
 	pending  status = "pending"
 	accepted status = "accepted"
 	rejected status = "rejected"
 )
 
-// side is who moves a membership.
-type side bool
+// actor is the user who changes the status of a membership.
+type actor bool
 
 const (
-	byOwner  side = false
-	byMember side = true
+	byOwner  actor = false
+	byMember actor = true
 )
 
-type move struct {
+type transition struct {
 	from status
-	by   side
+	by   actor
 	to   status
 }
 
-// moves are all that a membership can do, but for its removal, which is possible in any status.
-var moves = map[move]bool{
+// transitions lists all permitted changes of a status. Removal is not among them, because it is possible in any status.
+var transitions = map[transition]bool{
 	{absent, byOwner, pending}:     true,
 	{rejected, byOwner, pending}:   true,
 	{pending, byMember, accepted}:  true,
@@ -34,12 +34,12 @@ var moves = map[move]bool{
 	{accepted, byMember, rejected}: true,
 }
 
-// to reports whether one side may move a membership to another status, and whether that changes anything: a member's
-// same answer again does not.
-func (s status) to(next status, by side) (changes, permitted bool) {
+// to reports whether the actor may change the status to next, and whether that is a change. A repeated answer of a member is
+// permitted and changes nothing.
+func (s status) to(next status, by actor) (changes, permitted bool) {
 	if by == byMember && s == next && s != pending && s != absent {
 		return false, true
 	}
-	permitted = moves[move{from: s, by: by, to: next}]
+	permitted = transitions[transition{from: s, by: by, to: next}]
 	return permitted, permitted
 }

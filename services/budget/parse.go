@@ -11,18 +11,19 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 const (
 	maxCategories = 100
 	maxThreshold  = 1000
 	maxThresholds = 10
-	// mostDecimals is how many the finest currency has.
-	mostDecimals = 4
+	// maxDecimals is the number of decimals of the currency with the smallest unit.
+	maxDecimals = 4
 )
 
-// usualThresholds are those of budgets that ask for none.
-var usualThresholds = []int32{80, 100}
+// defaultThresholds are the thresholds of a budget that is created without any in the request.
+var defaultThresholds = []int32{80, 100}
 
 func parseBudgetID(s string) (uuid.UUID, error) {
 	id, ok := text.ID(s)
@@ -32,20 +33,20 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseAt reads the day that progress is asked for; today when absent.
+// parseAt returns the day whose progress is requested: today by default.
 func (s *server) parseAt(at *string) (time.Time, error) {
 	if at == nil {
-		return dayOf(s.now()), nil
+		return spending.DayOf(s.now()), nil
 	}
-	d, ok := parseDate(*at)
+	d, ok := spending.ParseDate(*at)
 	if !ok {
 		return time.Time{}, errInvalidTimeframe.With("at", "must be a date, YYYY-MM-DD, of the years 1900 to 2200")
 	}
 	return d, nil
 }
 
-// changes are the fields of a budget that a request sets, checked as far as each can be on its own; nil: not set, or bad
-// and among the problems.
+// changes holds the fields of a budget that a request sets, each validated separately. A field is nil if it is not set, or invalid and
+// among the problems.
 type changes struct {
 	name       *string
 	currency   *money.Currency
@@ -56,7 +57,7 @@ type changes struct {
 	noEnd      bool
 	wallet     *uuid.UUID
 	categories []uuid.UUID
-	// thresholds may be set to none.
+	// thresholds is empty, but not nil, if the request removes all.
 	thresholds []int32
 }
 
@@ -79,6 +80,7 @@ func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes 
 	return c
 }
 
+// required calls set, or adds a problem if the value is empty.
 func required(p *apierr.Problems, field, value string, set func(*apierr.Problems, string)) {
 	if value == "" {
 		p.Field(&apierr.Field{Name: field, Message: "is required"})
@@ -90,10 +92,10 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 // parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	var c changes
-	some := false
+	changed := false
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
-			some = true
+			changed = true
 			set(p, *value)
 		}
 	}
@@ -105,14 +107,14 @@ func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes
 	optional(req.EndDate, c.setEnd)
 	optional(req.WalletId, c.setWallet)
 	if req.GetCategoryIds() != nil {
-		some = true
+		changed = true
 		c.setCategories(p, req.GetCategoryIds().GetValues())
 	}
 	if req.GetAlertThresholds() != nil {
-		some = true
+		changed = true
 		c.setThresholds(p, req.GetAlertThresholds().GetValues())
 	}
-	if !some {
+	if !changed {
 		return changes{}, apierr.EmptyUpdate
 	}
 	return c, nil
@@ -133,9 +135,9 @@ func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	c.currency = &currency
 }
 
-// setLimit leaves the number as it is: which decimals it may have depends on the currency, which may be the old one.
+// setLimit keeps the text of the number, because the allowed decimals depend on the currency, which the request may not contain.
 func (c *changes) setLimit(p *apierr.Problems, s string) {
-	n, err := money.ParseDecimal(s, mostDecimals)
+	n, err := money.ParseDecimal(s, maxDecimals)
 	if problem := money.PositiveProblem(s, n, err); problem != "" {
 		p.Field(&apierr.Field{Name: "limit", Message: problem})
 		return
@@ -145,7 +147,7 @@ func (c *changes) setLimit(p *apierr.Problems, s string) {
 
 func (c *changes) setPeriod(p *apierr.Problems, s string) {
 	s = strings.ToLower(s)
-	if _, ok := periods[s]; !ok {
+	if !spending.IsPeriod(s) {
 		p.Add(errInvalidPeriod.With("period", "must be daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom"))
 		return
 	}
@@ -153,7 +155,7 @@ func (c *changes) setPeriod(p *apierr.Problems, s string) {
 }
 
 func (c *changes) setStart(p *apierr.Problems, s string) {
-	d, ok := parseDate(s)
+	d, ok := spending.ParseDate(s)
 	if !ok {
 		p.Add(errInvalidTimeframe.With("startDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
@@ -161,12 +163,13 @@ func (c *changes) setStart(p *apierr.Problems, s string) {
 	c.start = &d
 }
 
+// setEnd removes the end if the value is empty.
 func (c *changes) setEnd(p *apierr.Problems, s string) {
 	if s == "" {
 		c.noEnd = true
 		return
 	}
-	d, ok := parseDate(s)
+	d, ok := spending.ParseDate(s)
 	if !ok {
 		p.Add(errInvalidTimeframe.With("endDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
@@ -209,7 +212,7 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	c.categories = categories
 }
 
-// setThresholds sorts, and drops repeats.
+// setThresholds sorts the thresholds and removes repeated ones.
 func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	c.thresholds = []int32{}
 	for _, t := range percentages {
@@ -226,7 +229,7 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	}
 }
 
-// apply returns the budget with the changes made, and adds the problems of the result as a whole.
+// apply returns the changed budget, and adds problems of fields that are invalid together.
 func (c changes) apply(p *apierr.Problems, b budget) budget {
 	old := b.currency()
 	if c.name != nil {
@@ -236,7 +239,7 @@ func (c changes) apply(p *apierr.Problems, b budget) budget {
 		b.Currency = c.currency.Code()
 	}
 	if c.limit == nil && b.LimitMinor > 0 && b.currency() != old {
-		// 12280 JPY are not 12280 EUR, and nothing is converted.
+		// Amounts are not converted, and 12280 JPY is not 12280 EUR.
 		p.Field(&apierr.Field{Name: "limit", Message: "is required with another currency"})
 	}
 	if c.limit != nil && b.Currency != "" {
@@ -254,6 +257,7 @@ func (c changes) apply(p *apierr.Problems, b budget) budget {
 	return c.applyTimeframe(p, b)
 }
 
+// applyTimeframe applies period, start and end, and validates them together.
 func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
 	if c.period != nil {
 		b.Period = *c.period
@@ -264,16 +268,17 @@ func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
 	if c.end != nil || c.noEnd {
 		b.EndDate = c.end
 	}
-	// Without the start or with a bad end there is nothing to compare.
+	// Without a start, or with an invalid date, the timeframe cannot be validated.
 	if b.StartDate.IsZero() || p.Has(errInvalidTimeframe) {
 		return b
 	}
-	if field, problem := b.timeframe().valid(); field != "" {
+	if field, problem := b.timeframe().Problem(); field != "" {
 		p.Add(errInvalidTimeframe.With(field, problem))
 	}
 	return b
 }
 
+// parseLimit returns the limit in the currency's minor unit.
 func parseLimit(p *apierr.Problems, currency money.Currency, s string) int64 {
 	minor, err := currency.Parse(s)
 	if problem := money.PositiveProblem(s, minor, err); problem != "" {

@@ -9,23 +9,25 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-func parseShare(req *budgetv1.ShareBudgetRequest) (offer, error) {
+// parseShare returns the e-mail and terms of an invitation. The role is viewer by default.
+func parseShare(req *budgetv1.ShareBudgetRequest) (invitee, error) {
 	var p apierr.Problems
-	o := offer{email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer)}
-	if o.email == "" {
+	invited := invitee{email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer)}
+	if invited.email == "" {
 		p.Field(&apierr.Field{Name: "email", Message: "is required"})
-	} else if a, err := mail.ParseAddress(o.email); err != nil || a.Address != o.email || len(o.email) > maxEmail {
+	} else if a, err := mail.ParseAddress(invited.email); err != nil || a.Address != invited.email || len(invited.email) > maxEmail {
 		p.Field(&apierr.Field{Name: "email", Message: "must be an e-mail address"})
 	}
 	if req.Role != nil {
-		o.role = parseRole(&p, req.GetRole())
+		invited.role = parseRole(&p, req.GetRole())
 	}
 	if req.SharePercent != nil {
-		o.share = parsePercent(&p, req.GetSharePercent())
+		invited.share = parsePercent(&p, req.GetSharePercent())
 	}
-	return o, p.Err()
+	return invited, p.Err()
 }
 
+// parseRole adds a problem if the role is not one that a member may have.
 func parseRole(p *apierr.Problems, role string) string {
 	if role != string(viewer) && role != string(editor) {
 		p.Field(&apierr.Field{Name: "role", Message: "must be viewer or editor"})
@@ -33,9 +35,10 @@ func parseRole(p *apierr.Problems, role string) string {
 	return role
 }
 
+// parsePercent returns a share in hundredths of a percent.
 func parsePercent(p *apierr.Problems, percent string) *int32 {
 	bp, err := money.ParseDecimal(percent, 2)
-	if err != nil || bp <= 0 || bp > wholeBP {
+	if err != nil || bp <= 0 || bp > maxShareBP {
 		p.Field(&apierr.Field{Name: "sharePercent", Message: "must be greater than 0, at most 100, with at most two decimals"})
 		return nil
 	}
@@ -54,6 +57,7 @@ type memberChange struct {
 
 func (c memberChange) hasTerms() bool { return c.role != nil || c.setShare }
 
+// apply returns the member with the new terms.
 func (c memberChange) apply(m member) member {
 	if c.role != nil {
 		m.Role = *c.role
@@ -68,6 +72,7 @@ func equalShares(a, b *int32) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
+// parseMemberChange returns the change of a request. A request without role and share must have an answer.
 func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, error) {
 	var p apierr.Problems
 	var c memberChange
@@ -89,7 +94,7 @@ func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, 
 	return c, p.Err()
 }
 
-// parseAnswer accepts either name of the field, and both when they agree.
+// parseAnswer returns the answer from status or response, or from both if they are equal.
 func parseAnswer(req *budgetv1.RespondToInvitationRequest) (status, *apierr.Error) {
 	answer := req.Status
 	if answer == nil {

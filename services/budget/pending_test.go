@@ -6,19 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
 // items returns the entries of a user's list of budgets as REST clients see them, by id.
-func (b *bundle) items(t *testing.T, who person) map[string]map[string]any {
+func (b *bundle) items(t *testing.T, who budgettest.User) map[string]map[string]any {
 	t.Helper()
-	resp, err := b.ListBudgets(who.ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
+	resp, err := b.ListBudgets(who.Ctx, &budgetv1.ListBudgetsRequest{Include: new("invited")})
 	require.NoError(t, err)
 	items := map[string]map[string]any{}
 	for _, m := range resp.GetBudgets() {
@@ -38,8 +39,8 @@ func TestListBudgetsInvited(t *testing.T) {
 		c := newCast(t)
 		for name, role := range map[string]string{"pending editor": "editor", "pending viewer": "viewer"} {
 			require.Equal(t, map[string]map[string]any{c.budget.GetId(): {
-				"id": c.budget.GetId(), "name": nameInInvitation, "ownerId": c.people["owner"].id.String(), "role": role, "membershipStatus": "pending",
-			}}, c.items(t, c.people[name]), name)
+				"id": c.budget.GetId(), "name": nameInInvitation, "ownerId": c.users["owner"].ID.String(), "role": role, "membershipStatus": "pending",
+			}}, c.items(t, c.users[name]), name)
 		}
 		require.Empty(t, c.ledger.summed[len(c.ledger.summed)-1].GetWindows()[1:], "the ledger is not asked for pending members")
 	})
@@ -48,14 +49,14 @@ func TestListBudgetsInvited(t *testing.T) {
 		c := newCast(t)
 		_, err := c.db.Exec(t.Context(), `UPDATE members SET known_name = NULL`)
 		require.NoError(t, err)
-		require.Equal(t, nameAfterwards, c.items(t, c.people["pending viewer"])[c.budget.GetId()]["name"])
+		require.Equal(t, nameAfterwards, c.items(t, c.users["pending viewer"])[c.budget.GetId()]["name"])
 	})
 	t.Run("returns whole budgets to the owner and accepted members", func(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
 		for _, name := range []string{"owner", "accepted editor", "accepted viewer"} {
-			who := c.people[name]
-			one, err := c.GetBudget(who.ctx, &budgetv1.GetBudgetRequest{Id: c.budget.GetId()})
+			who := c.users[name]
+			one, err := c.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: c.budget.GetId()})
 			require.NoError(t, err)
 			body, err := restjson.Append(nil, one.GetBudget())
 			require.NoError(t, err)
@@ -67,10 +68,10 @@ func TestListBudgetsInvited(t *testing.T) {
 	t.Run("keeps empty lists of readable budgets", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		req := newBudget()
 		req.AlertThresholds = &budgetv1.AlertThresholds{}
-		created, err := b.CreateBudget(owner.ctx, req)
+		created, err := b.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
 		item := b.items(t, owner)[created.GetBudget().GetId()]
 		require.Equal(t, []any{}, item["alertThresholds"])
@@ -80,7 +81,7 @@ func TestListBudgetsInvited(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
 		for _, name := range []string{"stranger", "rejected editor", "left viewer", "removed editor"} {
-			require.Empty(t, c.items(t, c.people[name]), name)
+			require.Empty(t, c.items(t, c.users[name]), name)
 		}
 	})
 }
@@ -89,15 +90,15 @@ func TestListBudgetsInvited(t *testing.T) {
 func TestListedBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, viewer := b.person(t, "Owner"), b.person(t, "Viewer")
+	owner, viewer := b.user(t, "Owner"), b.user(t, "Viewer")
 	req := newBudget()
 	req.EndDate = new("2026-12-31")
-	created, err := b.CreateBudget(owner.ctx, req)
+	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	b.join(t, owner, created.GetBudget().GetId(), viewer, "viewer")
-	one, err := b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId()})
+	one, err := b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId()})
 	require.NoError(t, err)
-	list, err := b.ListBudgets(viewer.ctx, &budgetv1.ListBudgetsRequest{})
+	list, err := b.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	encoded, err := proto.Marshal(list.GetBudgets()[0])
 	require.NoError(t, err)
@@ -110,42 +111,42 @@ func TestListedBudget(t *testing.T) {
 func TestMigrateLeakedDeletions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	at := today
+	at := budgettest.Today
 	b.now = func() time.Time { at = at.Add(time.Second); return at }
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	// The name contains the tags and lengths by which the migration finds the ids.
 	budget, other := b.budgetNamed(t, owner, `R$ "$ *`), b.budget(t, owner)
-	answers := func(who person, answer string) {
+	answers := func(who budgettest.User, answer string) {
 		_, err := b.respond(who, budget.GetId(), answer)
 		require.NoError(t, err)
 	}
 	// kept is the number of copies that stay: those of users who had accepted.
-	users, kept := map[string]person{"owner": owner}, map[string]bool{"accepted": true, "accepted again": true}
-	for name, happened := range map[string]func(who person){
-		"accepted": func(who person) { b.join(t, owner, budget.GetId(), who, "viewer") },
-		"pending":  func(who person) { b.share(t, owner, budget.GetId(), who, "viewer") },
-		"accepted again": func(who person) {
+	users, kept := map[string]budgettest.User{"owner": owner}, map[string]bool{"accepted": true, "accepted again": true}
+	for name, happened := range map[string]func(who budgettest.User){
+		"accepted": func(who budgettest.User) { b.join(t, owner, budget.GetId(), who, "viewer") },
+		"pending":  func(who budgettest.User) { b.share(t, owner, budget.GetId(), who, "viewer") },
+		"accepted again": func(who budgettest.User) {
 			b.share(t, owner, budget.GetId(), who, "viewer")
 			answers(who, "rejected")
 			b.join(t, owner, budget.GetId(), who, "editor")
 		},
-		"left": func(who person) {
+		"left": func(who budgettest.User) {
 			b.join(t, owner, budget.GetId(), who, "viewer")
 			answers(who, "rejected")
 			b.share(t, owner, budget.GetId(), who, "viewer")
 		},
-		"removed": func(who person) {
+		"removed": func(who budgettest.User) {
 			b.join(t, owner, budget.GetId(), who, "viewer")
-			_, err := b.RemoveMember(owner.ctx, &budgetv1.RemoveMemberRequest{BudgetId: budget.GetId(), MemberId: who.id.String()})
+			_, err := b.RemoveMember(owner.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: budget.GetId(), MemberId: who.ID.String()})
 			require.NoError(t, err)
 			b.share(t, owner, budget.GetId(), who, "viewer")
 		},
-		"accepted elsewhere": func(who person) {
+		"accepted elsewhere": func(who budgettest.User) {
 			b.join(t, owner, other.GetId(), who, "viewer")
 			b.share(t, owner, budget.GetId(), who, "viewer")
 		},
 	} {
-		users[name] = b.person(t, strings.ReplaceAll(name, " ", "-"))
+		users[name] = b.user(t, strings.ReplaceAll(name, " ", "-"))
 		happened(users[name])
 	}
 	others := map[string]int{}
@@ -167,7 +168,7 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		}
 		var deliveries string
 		require.NoError(t, b.db.QueryRow(t.Context(),
-			`SELECT string_agg(status, ' ' ORDER BY status) FROM webhook_deliveries WHERE user_id = $1`, who.id).Scan(&deliveries))
+			`SELECT string_agg(status, ' ' ORDER BY status) FROM webhook_deliveries WHERE user_id = $1`, who.ID).Scan(&deliveries))
 		require.Equal(t, kept[name], deletions == 1, name)
 		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending", "%s: %s", name, deliveries)
 		require.Contains(t, deliveries, "delivered", "a delivered body is no leak any more")
@@ -176,19 +177,21 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 }
 
 // leak stores an event for a user as a notification, and as a webhook delivery in each status.
-func (b *bundle) leak(t *testing.T, who person, event proto.Message) {
+func (b *bundle) leak(t *testing.T, who budgettest.User, event proto.Message) {
 	t.Helper()
-	data, err := packed(event)
+	wrapped, err := anypb.New(event)
 	require.NoError(t, err)
-	require.NoError(t, insertNotifications(t.Context(), b.db, []notification{{ID: b.newID(), UserID: who.id, Type: budgetDeletedType, Data: data, CreatedAt: b.now()}}))
-	w, err := uuid.Parse(b.webhook(t, who, "https://example.com/hook").GetWebhook().GetId())
+	data, err := proto.Marshal(wrapped)
 	require.NoError(t, err)
-	for _, status := range []deliveryStatus{waiting, failed, delivered} {
-		body, err := eventJSON(outbox.Received{ID: b.newID(), UserID: who.id, Subject: budgetDeletedType, Time: today, Data: event})
-		require.NoError(t, err)
-		d := delivery{ID: b.newID(), UserID: who.id, WebhookID: w, EventID: b.newID(), Type: budgetDeletedType, Body: body, CreatedAt: today}
-		require.NoError(t, insertDeliveries(t.Context(), b.db, []delivery{d}))
-		_, err = b.db.Exec(t.Context(), `UPDATE webhook_deliveries SET status = $1 WHERE id = $2`, status, d.ID)
+	_, err = b.db.Exec(t.Context(), `INSERT INTO notifications (id, user_id, type, data, created_at) VALUES ($1, $2, $3, $4, $5)`,
+		b.newID(), who.ID, budgetDeletedType, data, b.now())
+	require.NoError(t, err)
+	id := b.webhook(t, who)
+	for _, status := range []string{"pending", "failed", "delivered"} {
+		body := eventJSON(t, outbox.Received{ID: b.newID(), UserID: who.ID, Subject: budgetDeletedType, Time: budgettest.Today, Data: event})
+		_, err := b.db.Exec(t.Context(), `
+			INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, status, next_attempt_at, created_at)
+			VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), $3, $4, $5, now(), now())`, who.ID, id, budgetDeletedType, body, status)
 		require.NoError(t, err)
 	}
 }

@@ -11,11 +11,13 @@ import (
 
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-func TestProgressComparesTheWindowsSpendingWithTheLimit(t *testing.T) {
+func TestProgress(t *testing.T) {
 	t.Parallel()
-	w := window{date(t, "2026-03-01"), date(t, "2026-03-31")}
+	w := spending.Window{From: date(t, "2026-03-01"), To: date(t, "2026-03-31")}
 	for _, c := range []struct {
 		name             string
 		spent            int64
@@ -46,10 +48,10 @@ func TestProgressComparesTheWindowsSpendingWithTheLimit(t *testing.T) {
 	}
 }
 
-func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
+func TestListBudgetsProgress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	first, second := b.budget(t, owner), b.budget(t, owner)
 	b.ledger.summed = nil
 	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
@@ -58,11 +60,11 @@ func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
 		}
 		return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: 4_200}}}
 	}
-	resp, err := b.ListBudgets(owner.ctx, &budgetv1.ListBudgetsRequest{})
+	resp, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Len(t, b.ledger.summed, 1)
 	want := &ledgerv1.SpendingWindow{
-		OwnerId: owner.id.String(), WalletId: second.GetWalletId(), CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
+		OwnerId: owner.ID.String(), WalletId: second.GetWalletId(), CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
 	}
 	require.True(t, proto.Equal(want, b.ledger.summed[0].GetWindows()[0]), "%v", b.ledger.summed[0])
 	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
@@ -73,7 +75,7 @@ func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
 		"1999-01-01": {"2026-01-31", "2026-02-27"},
 		"2200-12-31": {"2200-12-31", "2201-01-30"},
 	} {
-		resp, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: &at})
+		resp, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: &at})
 		require.NoError(t, err)
 		progress := resp.GetBudget().GetProgress()
 		got := [2]string{progress.GetWindowStart(), progress.GetWindowEnd()}
@@ -81,36 +83,36 @@ func TestTheLedgerIsAskedOnceForAWholePage(t *testing.T) {
 		asked := b.ledger.summed[len(b.ledger.summed)-1].GetWindows()[0]
 		require.LessOrEqual(t, asked.GetTo(), "2200-12-31")
 	}
-	b.refuses(t, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME", func() error {
-		_, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: new("2026-02-30")})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME", func() error {
+		_, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: new("2026-02-30")})
 		return err
 	})
 }
 
-func TestBudgetsAreAnsweredWithoutProgressAndNamesWhenTheOthersAreAway(t *testing.T) {
+func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, viewer := b.person(t, "Owner"), b.person(t, "Viewer")
+	owner, viewer := b.user(t, "Owner"), b.user(t, "Viewer")
 	id := b.budget(t, owner).GetId()
 	b.join(t, owner, id, viewer, "viewer")
 	b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
 	b.auth.away = grpcstatus.Error(codes.Unavailable, "connection refused")
-	list, err := b.ListBudgets(viewer.ctx, &budgetv1.ListBudgetsRequest{})
+	list, err := b.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Len(t, list.GetBudgets(), 1)
 	require.Nil(t, list.GetBudgets()[0].GetProgress())
-	one, err := b.GetBudget(viewer.ctx, &budgetv1.GetBudgetRequest{Id: id})
+	one, err := b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 	require.NoError(t, err)
 	require.Nil(t, one.GetBudget().GetProgress())
 	require.Len(t, one.GetBudget().GetMembers(), 1)
-	require.Equal(t, viewer.id.String(), one.GetBudget().GetMembers()[0].GetMemberId())
+	require.Equal(t, viewer.ID.String(), one.GetBudget().GetMembers()[0].GetMemberId())
 	require.Empty(t, one.GetBudget().GetMembers()[0].GetName())
 }
 
 func TestListBudgetsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, viewer, guest, gone := b.person(t, "Owner"), b.person(t, "Viewer"), b.person(t, "Guest"), b.person(t, "Gone")
+	owner, viewer, guest, gone := b.user(t, "Owner"), b.user(t, "Viewer"), b.user(t, "Guest"), b.user(t, "Gone")
 	shared, alone := b.budget(t, owner).GetId(), b.budgetNamed(t, owner, "Alone").GetId()
 	b.join(t, owner, shared, viewer, "viewer")
 	b.join(t, owner, b.budgetNamed(t, owner, "Too").GetId(), viewer, "viewer")
@@ -118,9 +120,9 @@ func TestListBudgetsMembers(t *testing.T) {
 	b.share(t, owner, shared, gone, "viewer")
 	_, err := b.respond(gone, shared, "rejected")
 	require.NoError(t, err)
-	list := func(who person, include *string) map[string]*budgetv1.ListedBudget {
+	list := func(who budgettest.User, include *string) map[string]*budgetv1.ListedBudget {
 		before := b.auth.calls
-		resp, err := b.ListBudgets(who.ctx, &budgetv1.ListBudgetsRequest{Include: include})
+		resp, err := b.ListBudgets(who.Ctx, &budgetv1.ListBudgetsRequest{Include: include})
 		require.NoError(t, err)
 		require.LessOrEqual(t, b.auth.calls-before, 1, "one call for a page")
 		budgets := map[string]*budgetv1.ListedBudget{}
@@ -129,8 +131,8 @@ func TestListBudgetsMembers(t *testing.T) {
 		}
 		return budgets
 	}
-	for _, who := range []person{owner, viewer} {
-		one, err := b.GetBudget(who.ctx, &budgetv1.GetBudgetRequest{Id: shared})
+	for _, who := range []budgettest.User{owner, viewer} {
+		one, err := b.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: shared})
 		require.NoError(t, err)
 		got := list(who, nil)[shared]
 		want := &budgetv1.Budget{Members: one.GetBudget().GetMembers()}
@@ -143,7 +145,7 @@ func TestListBudgetsMembers(t *testing.T) {
 	require.Empty(t, list(guest, new("invited"))[shared].GetMembers(), "a pending member does not see the others")
 
 	for i := range maxMembersInList {
-		b.share(t, owner, shared, b.person(t, fmt.Sprint("more", i)), "viewer")
+		b.share(t, owner, shared, b.user(t, fmt.Sprint("more", i)), "viewer")
 	}
 	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList)
 	b.auth.away = grpcstatus.Error(codes.Unavailable, "connection refused")

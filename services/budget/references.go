@@ -9,21 +9,24 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// The ledger refuses to delete a category that a budget uses, so it must know the categories of budgets. A write reserves
-// its categories there first. A trigger then queues the budget in reference_syncs, and a worker (syncReferences) reports
-// the budget's present categories to the ledger. The answer repairs the budget if a category was merged or deleted.
+// The ledger does not delete a category that a budget uses, so it must know the categories of budgets. A write of a budget first
+// reserves its categories there. A trigger then queues the budget in reference_syncs, and a worker (syncReferences) reports the
+// budget's current categories to the ledger. The response repairs the budget if a category was merged or deleted.
 
 const (
 	// syncBatch is the maximum of the RPC.
 	syncBatch = 100
-	// syncLease is longer than askLedger: two workers seldom report the same budget, and the ledger ignores the older report.
-	syncLease = 10 * time.Second
+	// syncLease is longer than syncTimeout, so that two workers rarely report the same budget. The ledger ignores an older report.
+	syncLease   = 10 * time.Second
+	syncTimeout = 5 * time.Second
 )
 
 // reservation identifies categories that the ledger keeps for an attempt to write a budget. The zero value has none.
@@ -43,7 +46,7 @@ func (s *server) reserve(ctx context.Context, owner, budget uuid.UUID, wallet *u
 	return r, nil
 }
 
-// checkReferences checks that wallet and categories are the owner's. It makes the reservation unless that is the zero value.
+// checkReferences checks that wallet and categories are the owner's, and reserves the categories unless r is the zero value.
 func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID, r reservation) error {
 	if wallet == nil && len(categories) == 0 {
 		return nil
@@ -59,12 +62,12 @@ func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *u
 	return err
 }
 
-// release queues the settlement of a reservation. When it fails, the reservation expires at the ledger after a day.
+// release queues the settlement of a reservation. If that fails, the reservation expires at the ledger after a day.
 func (s *server) release(ctx context.Context, r reservation) {
 	if r.id == uuid.Nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), optionalTimeout)
 	defer cancel()
 	if err := queueSettlement(ctx, s.db, r); err != nil {
 		s.log.WarnContext(ctx, "failed to release reserved categories", "budget", r.budget, "error", err)
@@ -92,7 +95,7 @@ func (s *server) syncReferences(ctx context.Context) {
 	}
 }
 
-// wakeSyncs makes the worker poll immediately.
+// wakeSyncs makes syncReferences look for queued budgets.
 func (s *server) wakeSyncs() {
 	select {
 	case s.written <- struct{}{}:
@@ -100,10 +103,10 @@ func (s *server) wakeSyncs() {
 	}
 }
 
-// syncNow reports one budget, so that a category that it no longer uses can be deleted at once. It is best effort: the
-// worker repeats what fails.
+// syncNow reports one budget, so that a category that it no longer uses can be deleted immediately. It is best effort: the worker
+// repeats a failed report.
 func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
 	due, err := claimSync(ctx, s.db, budget, s.now())
 	if err == nil {
@@ -115,8 +118,8 @@ func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
 	}
 }
 
-// sync reports budgets to the ledger and applies its answers. Budgets are read after their rows were claimed: a change that
-// is not read here has a higher seq, so its row stays.
+// sync reports budgets to the ledger and applies the response. Budgets are read after their rows were claimed: a change that is not
+// read here has a higher seq, so its row stays.
 func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	if len(due) == 0 {
 		return nil
@@ -133,14 +136,14 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 			CategoryIds: idStrings(b.CategoryIDs), SettledReservations: idStrings(d.Reservations),
 		})
 	}
-	asking, cancel := context.WithTimeout(ctx, askLedger)
+	asking, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	resp, err := s.ledger.SyncReferences(asking, req)
 	if err != nil {
 		return err
 	}
 	if len(resp.GetBudgets()) != len(due) {
-		return fmt.Errorf("reported %d budgets, got answers for %d", len(due), len(resp.GetBudgets()))
+		return fmt.Errorf("the ledger returned %d budgets for %d", len(resp.GetBudgets()), len(due))
 	}
 	var failed []error
 	for i, d := range due {
@@ -150,8 +153,8 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	return errors.Join(failed...)
 }
 
-// applyCurrent gives a budget the categories that the ledger answered, and deletes the row of the sync. A budget whose
-// categories changed since is left to its next sync.
+// applyCurrent stores the categories that the ledger returned for a budget, and deletes the row of the sync. If the budget's
+// categories changed since, its next sync repairs it.
 func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, synced budget, current []string) error {
 	categories, lost, err := currentCategories(synced.CategoryIDs, current)
 	if err != nil {
@@ -178,21 +181,21 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 		}
 	}
 	if len(lost) > 0 {
-		if err := s.publish(ctx, tx, after.categoriesLost(lost, categories), b.OwnerID); err != nil {
+		if err := s.notifications.Publish(ctx, tx, after.categoriesLost(lost, categories), b.OwnerID); err != nil {
 			return err
 		}
 	}
 	return deleteSync(ctx, tx, d)
 }
 
-// currentCategories returns the categories that a budget should have, each once, and those that no longer exist. current has
-// an id per held category, empty when it no longer exists; no ids at all leave the categories as they are.
+// currentCategories returns the categories that a budget should have, each once, and the lost ones, which no longer exist. current
+// has an id for each held category, which is empty if the category no longer exists. An empty list changes nothing.
 func currentCategories(held []uuid.UUID, current []string) (categories, lost []uuid.UUID, err error) {
 	if len(current) == 0 {
 		return held, nil, nil
 	}
 	if len(current) != len(held) {
-		return nil, nil, fmt.Errorf("reported %d categories, got answers for %d", len(held), len(current))
+		return nil, nil, fmt.Errorf("the ledger returned %d categories for %d", len(current), len(held))
 	}
 	for i, s := range current {
 		if s == "" {
@@ -215,4 +218,30 @@ func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCate
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
 		CategoryIds: idStrings(lost), RemainingCategoryIds: idStrings(remaining),
 	}
+}
+
+// measureTimeout limits the time that a gauge may delay a scrape of the metrics.
+const measureTimeout = time.Second
+
+// measure publishes the age of the oldest queued report to the ledger until stop is called. While the database is unavailable, the
+// metric has no value.
+func (s *server) measure() (stop func() error, err error) {
+	meter := otel.Meter("github.com/coffer-budget/coffer/services/budget")
+	age, err := meter.Int64ObservableGauge("budget.references.age", metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest budget whose categories are queued for the ledger."))
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	registered, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		ctx, cancel := context.WithTimeout(ctx, measureTimeout)
+		defer cancel()
+		if seconds, err := selectOldestSyncAge(ctx, s.db); err == nil {
+			o.ObserveInt64(age, seconds)
+		}
+		return nil
+	}, age)
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	return registered.Unregister, nil
 }

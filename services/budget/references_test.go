@@ -16,13 +16,14 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
 // syncAll runs the worker until no sync is due.
 func (b *bundle) syncAll(t *testing.T) {
 	t.Helper()
 	for {
-		due, err := claimSyncs(t.Context(), b.db, today)
+		due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
 		require.NoError(t, err)
 		if len(due) == 0 {
 			break
@@ -35,27 +36,27 @@ func (b *bundle) syncAll(t *testing.T) {
 }
 
 // merge merges a category at the ledger, and returns the event of it.
-func (b *bundle) merge(owner person, from, to string) outbox.Received {
+func (b *bundle) merge(owner budgettest.User, from, to string) outbox.Received {
 	b.ledger.mu.Lock()
 	defer b.ledger.mu.Unlock()
 	b.ledger.current[from] = to
-	return outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.id, Data: &ledgerv1.CategoryDeleted{
-		OwnerId: owner.id.String(), CategoryId: from, ReassignedTo: new(to),
+	return outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: &ledgerv1.CategoryDeleted{
+		OwnerId: owner.ID.String(), CategoryId: from, ReassignedTo: new(to),
 	}}
 }
 
-func (b *bundle) categoriesOf(t *testing.T, owner person, budget string) []string {
+func (b *bundle) categoriesOf(t *testing.T, owner budgettest.User, budget string) []string {
 	t.Helper()
-	got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: budget})
+	got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: budget})
 	require.NoError(t, err)
 	return got.GetBudget().GetCategoryIds()
 }
 
-func (b *bundle) create(t *testing.T, owner person, name string, categories ...string) string {
+func (b *bundle) create(t *testing.T, owner budgettest.User, name string, categories ...string) string {
 	t.Helper()
 	req := newBudget()
 	req.Name, req.CategoryIds = name, categories
-	created, err := b.CreateBudget(owner.ctx, req)
+	created, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	return created.GetBudget().GetId()
 }
@@ -68,18 +69,18 @@ func categoryUpdate(id string, categories ...string) *budgetv1.UpdateBudgetReque
 // category, and the event is applied before the write commits, or after it.
 func TestWriteBudgetDuringMerge(t *testing.T) {
 	t.Parallel()
-	writes := map[string]func(t *testing.T, b *bundle, owner person, categories ...string) string{
-		"create": func(t *testing.T, b *bundle, owner person, categories ...string) string {
+	writes := map[string]func(t *testing.T, b *bundle, owner budgettest.User, categories ...string) string{
+		"create": func(t *testing.T, b *bundle, owner budgettest.User, categories ...string) string {
 			t.Helper()
 			return b.create(t, owner, "Groceries", categories...)
 		},
-		"update": func(t *testing.T, b *bundle, owner person, categories ...string) string {
+		"update": func(t *testing.T, b *bundle, owner budgettest.User, categories ...string) string {
 			t.Helper()
 			merge := b.ledger.reserved
 			b.ledger.reserved = nil
 			id := b.create(t, owner, "Groceries", uuid.NewString())
 			b.ledger.reserved = merge
-			_, err := b.UpdateBudget(owner.ctx, categoryUpdate(id, categories...))
+			_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(id, categories...))
 			require.NoError(t, err)
 			return id
 		},
@@ -89,7 +90,7 @@ func TestWriteBudgetDuringMerge(t *testing.T) {
 			t.Run(name+", event "+order, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
-				owner := b.person(t, "Owner")
+				owner := b.user(t, "Owner")
 				first, second, target, kept := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
 				var events []outbox.Received
 				b.ledger.reserved = func() {
@@ -114,7 +115,7 @@ func TestWriteBudgetDuringMerge(t *testing.T) {
 func TestEventsOfChainedMergesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	first, second, third := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	id := b.create(t, owner, "Groceries", first)
 	events := []outbox.Received{b.merge(owner, first, second), b.merge(owner, second, third)}
@@ -138,7 +139,7 @@ func TestReservations(t *testing.T) {
 	t.Run("are settled after a write", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id := b.create(t, owner, "Groceries", uuid.NewString())
 		require.Equal(t, id, b.ledger.checked[0].GetBudgetId())
 		b.syncAll(t)
@@ -147,12 +148,12 @@ func TestReservations(t *testing.T) {
 	t.Run("are settled after a refused write", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		req := newBudget()
-		_, err := b.CreateBudget(owner.ctx, req)
+		_, err := b.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
 		b.syncAll(t)
-		_, err = b.CreateBudget(owner.ctx, req)
+		_, err = b.CreateBudget(owner.Ctx, req)
 		require.ErrorIs(t, err, errBudgetAlreadyExists)
 		b.syncAll(t)
 		require.Contains(t, settled(b), reservationOf(b))
@@ -163,9 +164,9 @@ func TestReservations(t *testing.T) {
 	t.Run("are not made for a wallet alone", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id := b.create(t, owner, "Groceries", uuid.NewString())
-		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, WalletId: new(uuid.NewString())})
+		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, WalletId: new(uuid.NewString())})
 		require.NoError(t, err)
 		require.Empty(t, reservationOf(b))
 	})
@@ -176,31 +177,31 @@ func TestSyncReferences(t *testing.T) {
 	t.Run("reports a deleted budget and changed categories at once", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id, other := b.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
-		_, err := b.UpdateBudget(owner.ctx, categoryUpdate(id, other))
+		_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(id, other))
 		require.NoError(t, err)
 		require.Equal(t, []string{other}, b.ledger.synced[0].GetCategoryIds())
-		_, err = b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 		require.NoError(t, err)
 		last := b.ledger.synced[len(b.ledger.synced)-1]
 		require.Equal(t, id, last.GetBudgetId())
-		require.Equal(t, owner.id.String(), last.GetOwnerId())
+		require.Equal(t, owner.ID.String(), last.GetOwnerId())
 		require.Empty(t, last.GetCategoryIds())
 	})
 	t.Run("is repeated after a failure of the ledger", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id := b.create(t, owner, "Groceries", uuid.NewString())
 		b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
-		_, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 		require.NoError(t, err)
-		due, err := claimSyncs(t.Context(), b.db, today)
+		due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
 		require.NoError(t, err)
 		require.Empty(t, due, "leased")
 		b.ledger.away = nil
-		due, err = claimSyncs(t.Context(), b.db, today.Add(2*syncLease))
+		due, err = claimSyncs(t.Context(), b.db, budgettest.Today.Add(2*syncLease))
 		require.NoError(t, err)
 		require.NoError(t, b.sync(t.Context(), due))
 		require.Len(t, b.ledger.synced, 1)
@@ -209,13 +210,13 @@ func TestSyncReferences(t *testing.T) {
 	t.Run("does not lose a change during a report", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		deleted, changed := uuid.NewString(), uuid.NewString()
 		id := b.create(t, owner, "Groceries", deleted, uuid.NewString())
 		b.ledger.current[deleted] = ""
 		b.ledger.syncing = func() {
 			b.ledger.syncing = nil
-			_, err := b.UpdateBudget(owner.ctx, categoryUpdate(id, changed))
+			_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(id, changed))
 			require.NoError(t, err)
 		}
 		b.syncAll(t)
@@ -224,7 +225,7 @@ func TestSyncReferences(t *testing.T) {
 	t.Run("sees what the previous release writes", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id, category := b.create(t, owner, "Groceries", uuid.NewString()), uuid.NewString()
 		b.syncAll(t)
 		for _, statement := range []string{
@@ -241,11 +242,11 @@ func TestSyncReferences(t *testing.T) {
 	t.Run("is not queued by other changes", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		id := b.create(t, owner, "Groceries", uuid.NewString())
 		b.syncAll(t)
 		reports := len(b.ledger.synced)
-		_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: new("17")})
+		_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: new("17")})
 		require.NoError(t, err)
 		b.syncAll(t)
 		require.Len(t, b.ledger.synced, reports)
@@ -255,7 +256,7 @@ func TestSyncReferences(t *testing.T) {
 func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, member := b.person(t, "Owner"), b.person(t, "Member")
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
 	deleted, kept := uuid.NewString(), uuid.NewString()
 	some, all := b.create(t, owner, "Some", deleted, kept), b.create(t, owner, "All", deleted)
 	b.join(t, owner, some, member, "viewer")
@@ -264,7 +265,7 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	b.ledger.current[deleted] = ""
 	for range 2 {
 		// The previous release deletes categories that budgets use.
-		b.note(t, outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.id, Data: &ledgerv1.CategoryDeleted{OwnerId: owner.id.String(), CategoryId: deleted}})
+		b.note(t, outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: &ledgerv1.CategoryDeleted{OwnerId: owner.ID.String(), CategoryId: deleted}})
 		b.syncAll(t)
 		require.Equal(t, []string{kept}, b.categoriesOf(t, owner, some))
 		require.Equal(t, []string{deleted}, b.categoriesOf(t, owner, all), "a budget has at least one category")
@@ -272,25 +273,25 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	lost := map[string]int{}
 	for _, e := range b.events(t) {
 		if m, ok := e.message(t).(*budgetv1.BudgetCategoriesLost); ok {
-			require.Equal(t, owner.id, e.UserID)
+			require.Equal(t, owner.ID, e.UserID)
 			require.Equal(t, []string{deleted}, m.GetCategoryIds())
 			lost[m.GetBudgetName()+": "+strings.Join(m.GetRemainingCategoryIds(), ",")]++
 		}
 	}
 	require.Equal(t, 1, lost["Some: "+kept])
 	require.Contains(t, lost, "All: ")
-	notifications, err := pg.All[struct{ Type string }](t.Context(), b.db, `SELECT DISTINCT type FROM notifications WHERE user_id = $1`, owner.id)
+	notifications, err := pg.All[struct{ Type string }](t.Context(), b.db, `SELECT DISTINCT type FROM notifications WHERE user_id = $1`, owner.ID)
 	require.NoError(t, err)
 	require.Contains(t, notifications, struct{ Type string }{"budget.v1.budget.categories_lost"})
 
 	// The owner gives the budget a category that exists. The deleted one is refused.
 	b.ledger.refuse = apierr.New(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS).WithMessage("Not found").GRPCStatus().Err()
-	b.refuses(t, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
-		_, err := b.UpdateBudget(owner.ctx, categoryUpdate(all, deleted))
+	budgettest.Refuses(t, b.db, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
+		_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(all, deleted))
 		return err
 	})
 	b.ledger.refuse = nil
-	_, err = b.UpdateBudget(owner.ctx, categoryUpdate(all, kept))
+	_, err = b.UpdateBudget(owner.Ctx, categoryUpdate(all, kept))
 	require.NoError(t, err)
 	b.syncAll(t)
 	require.Equal(t, []string{kept}, b.categoriesOf(t, owner, all))
@@ -305,7 +306,7 @@ func TestReferencesAge(t *testing.T) {
 		return seconds
 	}
 	require.Zero(t, age())
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	b.budget(t, owner)
 	b.budgetNamed(t, owner, "Newer")
 	_, err := b.db.Exec(t.Context(), `

@@ -2,20 +2,20 @@ package budget
 
 import "slices"
 
-// standing is what a user is to a budget.
-type standing string
+// role is the role of a user in a budget.
+type role string
 
 const (
-	owner  standing = "owner"
-	editor standing = "editor"
-	viewer standing = "viewer"
-	// invited has not answered yet. The invitation tells what there is to know; the budget itself opens with acceptance.
-	invited standing = "invited"
-	// stranger is everybody else, those who rejected or left among them.
-	stranger standing = "stranger"
+	owner  role = "owner"
+	editor role = "editor"
+	viewer role = "viewer"
+	// invited users have a pending invitation. They may read the contents of the invitation, but not the budget.
+	invited role = "invited"
+	// stranger is the role of all other users, also of those who rejected an invitation or left.
+	stranger role = "stranger"
 )
 
-// action is what somebody may want to do with a budget.
+// action is an operation on a budget that needs a right.
 type action string
 
 const (
@@ -25,23 +25,24 @@ const (
 	shareBudget   action = "invite members"
 	removeMembers action = "remove another member"
 	changeMembers action = "change another member's role and share"
-	readRefusals  action = "see who rejected or left"
+	readRejected  action = "read the members who rejected or left"
 )
 
-// rights is the contract's table. Answering an invitation and leaving need no entry: they are the member's own, for
-// nobody else and in any standing.
-var rights = map[standing][]action{
-	owner:    {readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers, readRefusals},
+// rights lists the permitted actions of each role. Answering an invitation and leaving are not in the table: each member may do
+// them for the own membership, in any role, and no other user may.
+var rights = map[role][]action{
+	owner:    {readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers, readRejected},
 	editor:   {readBudget, changeBudget},
 	viewer:   {readBudget},
 	invited:  {},
 	stranger: {},
 }
 
-func (s standing) may(a action) bool { return slices.Contains(rights[s], a) }
+// may reports whether the role permits an action.
+func (r role) may(a action) bool { return slices.Contains(rights[r], a) }
 
-// standing tells what the user that the budget was selected for is to it.
-func (b seenBudget) standing() standing {
+// role returns the role of the reader.
+func (b seenBudget) role() role {
 	switch {
 	case b.Role == nil && b.OwnerID == b.UserID:
 		return owner
@@ -50,14 +51,14 @@ func (b seenBudget) standing() standing {
 	case *b.Status == pending:
 		return invited
 	case *b.Status == accepted:
-		return standing(*b.Role)
+		return role(*b.Role)
 	}
 	return stranger
 }
 
-// visible is which members somebody sees who may read the budget.
-func (s standing) visible() []status {
-	if s.may(readRefusals) {
+// visible returns the statuses of the members that a reader of the budget may see.
+func (r role) visible() []status {
+	if r.may(readRejected) {
 		return []status{pending, accepted, rejected}
 	}
 	return []status{pending, accepted}

@@ -9,21 +9,22 @@ import (
 	"google.golang.org/grpc/codes"
 
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-func TestAMembershipMovesOnlyAsTheContractSays(t *testing.T) {
+func TestStatusTransitions(t *testing.T) {
 	t.Parallel()
-	allowed := map[move]bool{
+	allowed := map[transition]bool{
 		{absent, byOwner, pending}: true, {rejected, byOwner, pending}: true,
 		{pending, byMember, accepted}: true, {pending, byMember, rejected}: true, {accepted, byMember, rejected}: true,
 	}
-	same := map[move]bool{{accepted, byMember, accepted}: true, {rejected, byMember, rejected}: true}
+	same := map[transition]bool{{accepted, byMember, accepted}: true, {rejected, byMember, rejected}: true}
 	all := []status{absent, pending, accepted, rejected}
 	for _, from := range all {
 		for _, to := range all {
-			for _, by := range []side{byOwner, byMember} {
+			for _, by := range []actor{byOwner, byMember} {
 				changes, permitted := from.to(to, by)
-				m := move{from, by, to}
+				m := transition{from, by, to}
 				require.Equal(t, allowed[m], changes, "%v", m)
 				require.Equal(t, allowed[m] || same[m], permitted, "%v", m)
 			}
@@ -32,59 +33,59 @@ func TestAMembershipMovesOnlyAsTheContractSays(t *testing.T) {
 }
 
 // Each operation is tried by everybody through its RPC, on a budget of its own.
-func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
+func TestRights(t *testing.T) {
 	t.Parallel()
 	everybody := []string{"owner", "editor", "viewer", "invited", "rejected", "stranger"}
 	operations := map[string]struct {
 		allowed []string
-		try     func(b *bundle, who person, id string, other person) error
+		try     func(b *bundle, who budgettest.User, id string, other budgettest.User) error
 	}{
-		"get": {[]string{"owner", "editor", "viewer"}, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.GetBudget(who.ctx, &budgetv1.GetBudgetRequest{Id: id})
+		"get": {[]string{"owner", "editor", "viewer"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.GetBudget(who.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 			return err
 		}},
-		"list members": {[]string{"owner", "editor", "viewer"}, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.ListMembers(who.ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+		"list members": {[]string{"owner", "editor", "viewer"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.ListMembers(who.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
 			return err
 		}},
-		"update": {[]string{"owner", "editor"}, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.UpdateBudget(who.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Changed")})
+		"update": {[]string{"owner", "editor"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.UpdateBudget(who.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Changed")})
 			return err
 		}},
-		"delete": {[]string{"owner"}, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.DeleteBudget(who.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+		"delete": {[]string{"owner"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.DeleteBudget(who.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 			return err
 		}},
-		"share": {[]string{"owner"}, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.ShareBudget(who.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "friend@example.com"})
+		"share": {[]string{"owner"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.ShareBudget(who.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "friend@example.com"})
 			return err
 		}},
-		"remove another member": {[]string{"owner"}, func(b *bundle, who person, id string, other person) error {
-			_, err := b.RemoveMember(who.ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: other.id.String()})
+		"remove another member": {[]string{"owner"}, func(b *bundle, who budgettest.User, id string, other budgettest.User) error {
+			_, err := b.RemoveMember(who.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: other.ID.String()})
 			return err
 		}},
-		"change another member": {[]string{"owner"}, func(b *bundle, who person, id string, other person) error {
-			_, err := b.RespondToInvitation(who.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: other.id.String(), Role: new("editor")})
+		"change another member": {[]string{"owner"}, func(b *bundle, who budgettest.User, id string, other budgettest.User) error {
+			_, err := b.RespondToInvitation(who.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: other.ID.String(), Role: new("editor")})
 			return err
 		}},
-		"change one's own role": {nil, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.RespondToInvitation(who.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: who.id.String(), Role: new("editor")})
+		"change one's own role": {nil, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.RespondToInvitation(who.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: who.ID.String(), Role: new("editor")})
 			return err
 		}},
-		"answer for another": {nil, func(b *bundle, who person, id string, other person) error {
-			_, err := b.RespondToInvitation(who.ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: other.id.String(), Status: new("accepted")})
+		"answer for another": {nil, func(b *bundle, who budgettest.User, id string, other budgettest.User) error {
+			_, err := b.RespondToInvitation(who.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: other.ID.String(), Status: new("accepted")})
 			return err
 		}},
-		"accept": {[]string{"editor", "viewer", "invited"}, func(b *bundle, who person, id string, _ person) error {
+		"accept": {[]string{"editor", "viewer", "invited"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
 			_, err := b.respond(who, id, "accepted")
 			return err
 		}},
-		"reject": {[]string{"editor", "viewer", "invited", "rejected"}, func(b *bundle, who person, id string, _ person) error {
+		"reject": {[]string{"editor", "viewer", "invited", "rejected"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
 			_, err := b.respond(who, id, "rejected")
 			return err
 		}},
-		"leave": {[]string{"editor", "viewer", "invited", "rejected"}, func(b *bundle, who person, id string, _ person) error {
-			_, err := b.RemoveMember(who.ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: who.id.String()})
+		"leave": {[]string{"editor", "viewer", "invited", "rejected"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.RemoveMember(who.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: who.ID.String()})
 			return err
 		}},
 	}
@@ -92,27 +93,27 @@ func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			people := map[string]person{}
+			users := map[string]budgettest.User{}
 			for _, role := range append(everybody, "friend", "other") {
-				people[role] = b.person(t, role)
+				users[role] = b.user(t, role)
 			}
 			for _, role := range everybody {
-				id := b.budget(t, people["owner"]).GetId()
-				b.join(t, people["owner"], id, people["editor"], "editor")
-				b.join(t, people["owner"], id, people["viewer"], "viewer")
-				b.share(t, people["owner"], id, people["invited"], "editor")
-				b.share(t, people["owner"], id, people["other"], "viewer")
-				b.share(t, people["owner"], id, people["rejected"], "editor")
-				_, err := b.respond(people["rejected"], id, "rejected")
+				id := b.budget(t, users["owner"]).GetId()
+				b.join(t, users["owner"], id, users["editor"], "editor")
+				b.join(t, users["owner"], id, users["viewer"], "viewer")
+				b.share(t, users["owner"], id, users["invited"], "editor")
+				b.share(t, users["owner"], id, users["other"], "viewer")
+				b.share(t, users["owner"], id, users["rejected"], "editor")
+				_, err := b.respond(users["rejected"], id, "rejected")
 				require.NoError(t, err)
 
-				try := func() error { return operation.try(b, people[role], id, people["other"]) }
+				try := func() error { return operation.try(b, users[role], id, users["other"]) }
 				if slices.Contains(operation.allowed, role) {
 					require.NoError(t, try(), role)
 				} else if role == "owner" && slices.Contains([]string{"accept", "reject", "leave", "change one's own role"}, name) {
-					b.refuses(t, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", try)
+					budgettest.Refuses(t, b.db, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", try)
 				} else {
-					e := b.refuses(t, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", try)
+					e := budgettest.Refuses(t, b.db, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", try)
 					require.Equal(t, "You do not have permission to perform this action", e.Message)
 				}
 			}
@@ -120,30 +121,30 @@ func TestEverybodyMayDoWhatTheirRoleAllowsAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestMalformedAndUnknownIDsAreToldApart(t *testing.T) {
+func TestBudgetIDErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	mine := b.budget(t, owner).GetId()
 	calls := map[string]func(id string) error{
 		"get": func(id string) error {
-			_, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: id})
+			_, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: id})
 			return err
 		},
 		"update": func(id string) error {
-			_, err := b.UpdateBudget(owner.ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("x")})
+			_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("x")})
 			return err
 		},
 		"delete": func(id string) error {
-			_, err := b.DeleteBudget(owner.ctx, &budgetv1.DeleteBudgetRequest{Id: id})
+			_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 			return err
 		},
 		"share": func(id string) error {
-			_, err := b.ShareBudget(owner.ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "a@example.com"})
+			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: "a@example.com"})
 			return err
 		},
 		"members": func(id string) error {
-			_, err := b.ListMembers(owner.ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+			_, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
 			return err
 		},
 		"respond": func(id string) error {
@@ -151,27 +152,27 @@ func TestMalformedAndUnknownIDsAreToldApart(t *testing.T) {
 			return err
 		},
 		"remove": func(id string) error {
-			_, err := b.RemoveMember(owner.ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: owner.id.String()})
+			_, err := b.RemoveMember(owner.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: owner.ID.String()})
 			return err
 		},
 	}
 	for _, call := range calls {
 		for _, bad := range []string{"", "7", "not-a-uuid", mine + "0", "{" + mine + "}", "urn:uuid:" + mine, mine[:35] + "g"} {
-			b.refuses(t, codes.InvalidArgument, "INVALID_BUDGET_ID", func() error { return call(bad) })
+			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_ID", func() error { return call(bad) })
 		}
 		for _, unknown := range []string{uuid.NewString(), uuid.Nil.String()} {
-			b.refuses(t, codes.NotFound, "BUDGET_NOT_FOUND", func() error { return call(unknown) })
+			budgettest.Refuses(t, b.db, codes.NotFound, "BUDGET_NOT_FOUND", func() error { return call(unknown) })
 		}
 	}
-	for _, bad := range []string{"", "me", "{" + owner.id.String() + "}"} {
-		b.refuses(t, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID", func() error {
-			_, err := b.RemoveMember(owner.ctx, &budgetv1.RemoveMemberRequest{BudgetId: mine, MemberId: bad})
+	for _, bad := range []string{"", "me", "{" + owner.ID.String() + "}"} {
+		budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID", func() error {
+			_, err := b.RemoveMember(owner.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: mine, MemberId: bad})
 			return err
 		})
 	}
 	for _, unknown := range []string{uuid.NewString(), uuid.Nil.String()} {
-		b.refuses(t, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", func() error {
-			_, err := b.RemoveMember(owner.ctx, &budgetv1.RemoveMemberRequest{BudgetId: mine, MemberId: unknown})
+		budgettest.Refuses(t, b.db, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND", func() error {
+			_, err := b.RemoveMember(owner.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: mine, MemberId: unknown})
 			return err
 		})
 	}

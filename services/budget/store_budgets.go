@@ -32,13 +32,13 @@ type budget struct {
 	UpdatedAt       time.Time `db:"updated_at"`
 }
 
-// seenBudget is a budget, and what the membership of one user in it says; nil without one.
+// seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName are nil without a membership.
 type seenBudget struct {
 	budget
 	UserID uuid.UUID `db:"user_id"`
 	Role   *string
 	Status *status
-	// KnownName is the name of member.KnownName.
+	// KnownName is member.KnownName.
 	KnownName *string `db:"known_name"`
 }
 
@@ -59,6 +59,7 @@ func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	return r.Count, nil
 }
 
+// insertBudget violates budgetsDuplicateKey if the owner has such a budget already.
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, end_date, wallet_id,
@@ -79,9 +80,9 @@ func (b budget) args() pgx.NamedArgs {
 	}
 }
 
-// lockBudget makes the changes to one budget and its members wait for each other. It locks nothing when there is none.
-// What decides about the change must be read by a later statement, which sees what the lock was waited for. Rows that
-// refer to the budget may be added meanwhile.
+// lockBudget serializes the changes of a budget and its members until tx ends. It locks nothing if the budget does not exist. The
+// rows that decide about a change must be read by a later statement: only that sees the changes of the transaction that held the
+// lock before. The lock does not block inserts of rows that reference the budget.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT id FROM budgets WHERE id = $1 FOR NO KEY UPDATE`, id)
 	if err != nil {
@@ -90,7 +91,7 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	return nil
 }
 
-// lockBudgetsOfCategory locks an owner's budgets that count a category, as lockBudget does.
+// lockBudgetsOfCategory locks and returns an owner's budgets with a category.
 func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, tx, `
 		SELECT `+budgetColumns+`
@@ -118,7 +119,7 @@ func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBu
 	return b, nil
 }
 
-// budgetList is a page of a user's own budgets and of those where the membership has one of the statuses.
+// budgetList selects a page of a user's own budgets and of those in which the user's membership has one of the statuses.
 type budgetList struct {
 	user     uuid.UUID
 	statuses []status
@@ -126,7 +127,7 @@ type budgetList struct {
 	limit    int
 }
 
-// selectBudgets takes each half from its own index and no more of it than the page needs.
+// selectBudgets returns a page of budgets, newest first. Each half reads its own index, and only as many rows as the page has.
 func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
 	budgets, err := pg.All[seenBudget](ctx, q, `
 		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status, NULL AS known_name
@@ -150,6 +151,7 @@ func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudge
 	return budgets, nil
 }
 
+// updateBudget violates budgetsDuplicateKey if the owner has another such budget.
 func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		UPDATE budgets
@@ -163,6 +165,7 @@ func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	return nil
 }
 
+// deleteBudgetRow also deletes members, alerts and checks of the budget, by cascade.
 func deleteBudgetRow(ctx context.Context, q pg.Querier, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM budgets WHERE id = $1`, id)
 	if err != nil {

@@ -16,7 +16,7 @@ type member struct {
 	BudgetID uuid.UUID `db:"budget_id"`
 	UserID   uuid.UUID `db:"user_id"`
 	Role     string
-	// ShareBP is in hundredths of a percent; nil: not said.
+	// ShareBP is the share in hundredths of a percent, or nil for a member without a share.
 	ShareBP     *int32 `db:"share_bp"`
 	Status      status
 	InvitedAt   time.Time  `db:"invited_at"`
@@ -34,7 +34,7 @@ type invitation struct {
 
 const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at, m.responded_at, m.known_name`
 
-// selectMember returns pgx.ErrNoRows when there is none.
+// selectMember returns pgx.ErrNoRows if the user has no membership.
 func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
 	m, err := pg.One[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -46,7 +46,7 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 	return m, nil
 }
 
-// upsertMember needs the budget's lock: the member's former state must have allowed this one.
+// upsertMember stores a membership. The caller must hold the budget's lock and have checked that the former status permits the new one.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at, known_name)
@@ -64,6 +64,7 @@ func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	return nil
 }
 
+// deleteMember deletes a membership in any status.
 func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID, userID)
 	if err != nil {
@@ -85,16 +86,16 @@ func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) 
 	return r.Sum, nil
 }
 
-// moment is a place in a list that is ordered by time, newest first.
+// moment is a position in a list that is ordered by time, newest first.
 type moment struct {
 	At time.Time
 	ID uuid.UUID
 }
 
-// newest lies before every list's first entry.
+// newest is the position before the first entry of any list.
 var newest = moment{At: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), ID: uuid.Max}
 
-// memberList is a page of the members of a budget who have one of the statuses.
+// memberList selects a page of the members of a budget with one of the statuses.
 type memberList struct {
 	budget   uuid.UUID
 	statuses []status
@@ -102,6 +103,7 @@ type memberList struct {
 	limit    int
 }
 
+// selectMembers returns a page of members, newest first.
 func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -123,7 +125,7 @@ func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, pe
 	}
 	ids, withRejected := make([]uuid.UUID, len(budgets)), make([]bool, len(budgets))
 	for i, b := range budgets {
-		ids[i], withRejected[i] = b.ID, b.standing().may(readRefusals)
+		ids[i], withRejected[i] = b.ID, b.role().may(readRejected)
 	}
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -143,7 +145,7 @@ func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, pe
 	return members, nil
 }
 
-// selectMemberIDs returns the users with one of the statuses, however many.
+// selectMemberIDs returns the users with one of the statuses, without a limit.
 func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status) ([]uuid.UUID, error) {
 	type row struct {
 		UserID uuid.UUID `db:"user_id"`
@@ -163,7 +165,7 @@ func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, stat
 	return ids, nil
 }
 
-// selectPendingMembers returns the users whose invitation is open, without a limit.
+// selectPendingMembers returns the users with a pending invitation, without a limit.
 func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -176,6 +178,7 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 	return members, nil
 }
 
+// selectInvitations returns a page of a user's pending invitations, newest first.
 func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
 	invitations, err := pg.All[invitation](ctx, q, `
 		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
@@ -205,35 +208,38 @@ func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (in
 	return r.Count, nil
 }
 
-// insertInvitationTry takes no user for an e-mail without an account.
+// insertInvitationTry counts an invitation for the limits per day. user is nil for an e-mail without an account.
 func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
 	if err != nil {
-		return fmt.Errorf("noting an invitation by user %s: %w", owner, err)
+		return fmt.Errorf("counting an invitation by user %s: %w", owner, err)
 	}
 	return nil
 }
 
+// countInvitationsBy returns the number of invitations that an owner sent or tried to send since a time.
 func countInvitationsBy(ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time) (int, error) {
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
 }
 
+// countInvitationsTo returns the number of invitations that a user received since a time.
 func countInvitationsTo(ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time) (int, error) {
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
 }
 
-func countInvitations(ctx context.Context, q pg.Querier, query string, whose uuid.UUID, since time.Time) (int, error) {
-	rows, err := q.Query(ctx, query, whose, since)
+func countInvitations(ctx context.Context, q pg.Querier, query string, user uuid.UUID, since time.Time) (int, error) {
+	rows, err := q.Query(ctx, query, user, since)
 	if err != nil {
-		return 0, fmt.Errorf("counting the invitations of user %s: %w", whose, err)
+		return 0, fmt.Errorf("counting the invitations of user %s: %w", user, err)
 	}
 	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
 	if err != nil {
-		return 0, fmt.Errorf("counting the invitations of user %s: %w", whose, err)
+		return 0, fmt.Errorf("counting the invitations of user %s: %w", user, err)
 	}
 	return n, nil
 }
 
+// deleteInvitationTries deletes the tries up to a time, which no limit counts any more.
 func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
 	if err != nil {

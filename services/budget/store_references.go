@@ -108,7 +108,7 @@ func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
 	return r.Age, nil
 }
 
-// deleteSync leaves a sync that was queued again since it was claimed.
+// deleteSync deletes a sync, unless it was queued again since it was claimed.
 func deleteSync(ctx context.Context, q pg.Querier, s referenceSync) error {
 	_, err := q.Exec(ctx, `DELETE FROM reference_syncs WHERE budget_id = $1 AND seq = $2`, s.BudgetID, s.Seq)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Command budget serves budgets and their sharing over gRPC.
+// Command budget runs the budget service.
 package main
 
 import (
-	// The image has no files but the program's, and webhooks are verified.
+	// The image has no other files than the program, and webhooks need the authorities to verify certificates.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/coffer-budget/coffer/internal/app"

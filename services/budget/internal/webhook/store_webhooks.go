@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -16,18 +16,18 @@ type webhook struct {
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
 	URL    string
-	// Description is the user's own.
+	// Description is the user's text.
 	Description string
-	// Events are patterns of types; none: all.
+	// Events holds patterns of event types. An empty list selects all types.
 	Events  []string
 	Enabled bool
-	// DisabledReason is why it was switched off, when its user did not.
+	// DisabledReason is set if Coffer disabled the webhook, and not its user.
 	DisabledReason *disabledReason `db:"disabled_reason"`
-	// Secret is sealed, like PreviousSecret, which signs too until PreviousUntil.
+	// Secret and PreviousSecret are sealed. The previous one also signs until PreviousUntil.
 	Secret         []byte
 	PreviousSecret []byte     `db:"previous_secret"`
 	PreviousUntil  *time.Time `db:"previous_until"`
-	// Failures counts the tries that failed since FailingSince, when one did last not.
+	// Failures counts the failed attempts since the last success. FailingSince is the time of the first of them.
 	Failures     int32
 	FailingSince *time.Time `db:"failing_since"`
 	Version      int64
@@ -35,7 +35,7 @@ type webhook struct {
 	UpdatedAt    time.Time `db:"updated_at"`
 }
 
-// disabledReason is why Coffer switched a webhook off.
+// disabledReason is the reason for which Coffer disabled a webhook.
 type disabledReason string
 
 const (
@@ -54,7 +54,8 @@ func (w webhook) args() pgx.NamedArgs {
 	}
 }
 
-// countWebhooks makes the user's other creations wait, so that the count stays true until the transaction ends.
+// countWebhooks returns the number of a user's webhooks. A lock serializes the user's creations until tx ends, so that concurrent
+// ones cannot exceed the limit.
 func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('webhooks'), hashtext($1))`, user.String()); err != nil {
@@ -67,6 +68,7 @@ func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error
 	return r.Count, nil
 }
 
+// insertWebhook inserts a webhook without failures.
 func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO webhooks (id, user_id, url, description, events, enabled, secret, version, created_at, updated_at)
@@ -77,6 +79,7 @@ func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	return nil
 }
 
+// selectWebhooks returns a page of a user's webhooks, newest first.
 func selectWebhooks(ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
@@ -90,7 +93,7 @@ func selectWebhooks(ctx context.Context, q pg.Querier, user, before uuid.UUID, l
 	return webhooks, nil
 }
 
-// selectWebhook returns pgx.ErrNoRows when the user has none of that id.
+// selectWebhook returns pgx.ErrNoRows if the user has no webhook with this id.
 func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webhook, error) {
 	w, err := pg.One[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
@@ -102,7 +105,7 @@ func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webho
 	return w, nil
 }
 
-// lockWebhook makes the changes to one webhook wait for each other.
+// lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has no webhook with this id.
 func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
 	if err != nil {
@@ -111,7 +114,7 @@ func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	return nil
 }
 
-// updateWebhook forgets failures too: whatever its user changed may be the cure.
+// updateWebhook also resets failures and pause, because the user's change may have repaired the webhook.
 func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
@@ -125,6 +128,7 @@ func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	return nil
 }
 
+// deleteWebhook also deletes the deliveries of the webhook, by cascade.
 func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM webhooks WHERE user_id = $1 AND id = $2`, user, id)
 	if err != nil {
@@ -133,7 +137,7 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 	return nil
 }
 
-// disableWebhook leaves a webhook alone that has another address by now.
+// disableWebhook disables a webhook, unless its user has changed the URL since w was read.
 func disableWebhook(ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks

@@ -9,18 +9,19 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-func TestTheBudgetsOfACategoryThatWasMergedCountInItsHeir(t *testing.T) {
+func TestFollowCategoriesMerge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	books := b.books()
-	owner, member, stranger := b.person(t, "Owner"), b.person(t, "Member"), b.person(t, "Stranger")
+	owner, member, stranger := b.user(t, "Owner"), b.user(t, "Member"), b.user(t, "Stranger")
 	gone, heir, kept := uuid.NewString(), uuid.NewString(), uuid.NewString()
-	of := func(who person, name string, categories ...string) *budgetv1.Budget {
+	of := func(who budgettest.User, name string, categories ...string) *budgetv1.Budget {
 		req := newBudget()
 		req.Name, req.CategoryIds = name, categories
-		created, err := b.CreateBudget(who.ctx, req)
+		created, err := b.CreateBudget(who.Ctx, req)
 		require.NoError(t, err)
 		return created.GetBudget()
 	}
@@ -30,17 +31,17 @@ func TestTheBudgetsOfACategoryThatWasMergedCountInItsHeir(t *testing.T) {
 	b.events(t)
 
 	books.spend(one.GetWalletId(), "2026-03-10", 330_00)
-	merged := outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.id, Data: &ledgerv1.CategoryDeleted{
-		OwnerId: owner.id.String(), CategoryId: gone, ReassignedTo: new(heir),
+	merged := outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: &ledgerv1.CategoryDeleted{
+		OwnerId: owner.ID.String(), CategoryId: gone, ReassignedTo: new(heir),
 	}}
 	for range 2 {
 		b.note(t, merged)
 		for of, want := range map[*budgetv1.Budget][]string{one: {kept, heir}, both: {heir}, none: {kept}} {
-			got, err := b.GetBudget(owner.ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
+			got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
 			require.NoError(t, err)
 			require.Equal(t, want, got.GetBudget().GetCategoryIds(), of.GetName())
 		}
-		got, err := b.GetBudget(stranger.ctx, &budgetv1.GetBudgetRequest{Id: theirs.GetId()})
+		got, err := b.GetBudget(stranger.Ctx, &budgetv1.GetBudgetRequest{Id: theirs.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, []string{gone}, got.GetBudget().GetCategoryIds())
 	}
@@ -49,7 +50,7 @@ func TestTheBudgetsOfACategoryThatWasMergedCountInItsHeir(t *testing.T) {
 	for _, e := range b.events(t) {
 		switch m := e.message(t).(type) {
 		case *budgetv1.BudgetUpdated:
-			require.Equal(t, owner.id.String(), m.GetUpdatedBy())
+			require.Equal(t, owner.ID.String(), m.GetUpdatedBy())
 			require.Contains(t, m.GetBefore().GetCategoryIds(), gone)
 			require.NotContains(t, m.GetAfter().GetCategoryIds(), gone)
 			told[m.GetAfter().GetName()+" to "+e.UserID.String()]++
@@ -58,7 +59,7 @@ func TestTheBudgetsOfACategoryThatWasMergedCountInItsHeir(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{
-		"one to " + owner.id.String(): 1, "one to " + member.id.String(): 1, "both to " + owner.id.String(): 1,
-		"80 of one to " + owner.id.String(): 1, "80 of one to " + member.id.String(): 1,
+		"one to " + owner.ID.String(): 1, "one to " + member.ID.String(): 1, "both to " + owner.ID.String(): 1,
+		"80 of one to " + owner.ID.String(): 1, "80 of one to " + member.ID.String(): 1,
 	}, told)
 }

@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -29,9 +29,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/seal"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// receiver is the address that webhooks of a test deliver to.
+// receiver is an HTTPS server to which the webhooks of a test deliver.
 type receiver struct {
 	url   string
 	mu    sync.Mutex
@@ -44,7 +45,7 @@ type received struct {
 	body   string
 }
 
-// receiver starts one, at a name that a DNS server of the test knows. addresses are that server's answers, in turn.
+// receiver starts a receiver. A DNS server of the test resolves its name to the addresses, one per query in their order.
 func (b *bundle) receiver(t *testing.T, allowed func(netip.Addr) bool, addresses ...string) *receiver {
 	t.Helper()
 	r := &receiver{}
@@ -75,24 +76,24 @@ func (r *receiver) deliveries() []received {
 	return r.got
 }
 
-// happened is an event of a user, as the stream has it.
-func happened(who person, n int) outbox.Received {
+// happened returns an event of a user, as the stream contains it.
+func happened(who budgettest.User, n int) outbox.Received {
 	return outbox.Received{
-		ID: uuid.Must(uuid.NewV7()), UserID: who.id, Subject: "ledger.v1.wallet.created", Source: "/coffer/ledger", Time: today,
-		Data: &ledgerv1.WalletCreated{OwnerId: who.id.String(), Wallet: &ledgerv1.Wallet{Name: fmt.Sprint(n), Balance: "1.00", InitialBalance: "1.00"}},
+		ID: uuid.Must(uuid.NewV7()), UserID: who.ID, Subject: "ledger.v1.wallet.created", Source: "/coffer/ledger", Time: budgettest.Today,
+		Data: &ledgerv1.WalletCreated{OwnerId: who.ID.String(), Wallet: &ledgerv1.Wallet{Name: fmt.Sprint(n), Balance: "1.00", InitialBalance: "1.00"}},
 	}
 }
 
 func (b *bundle) queue(t *testing.T, events ...outbox.Received) {
 	t.Helper()
-	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.queueDeliveries(t.Context(), tx, events) }))
+	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.QueueDeliveries(t.Context(), tx, events) }))
 }
 
-// deliverAll does what is due.
+// deliverAll sends all due deliveries.
 func (b *bundle) deliverAll(t *testing.T) {
 	t.Helper()
 	for {
-		worked, err := b.deliveryTurn(t.Context())
+		worked, err := b.deliverBatch(t.Context())
 		require.NoError(t, err)
 		if !worked {
 			return
@@ -100,14 +101,14 @@ func (b *bundle) deliverAll(t *testing.T) {
 	}
 }
 
-func (b *bundle) log(t *testing.T, who person, webhookID string) []*budgetv1.WebhookDelivery {
+func (b *bundle) log(t *testing.T, who budgettest.User, webhookID string) []*budgetv1.WebhookDelivery {
 	t.Helper()
-	resp, err := b.ListWebhookDeliveries(who.ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: webhookID})
+	resp, err := b.ListWebhookDeliveries(who.Ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: webhookID})
 	require.NoError(t, err)
 	return resp.GetDeliveries()
 }
 
-// requireSigned checks a delivery as docs/webhooks.md tells receivers to.
+// requireSigned verifies a delivery in the way that docs/webhooks.md describes for receivers.
 func requireSigned(t *testing.T, got received, secrets ...string) {
 	t.Helper()
 	parts := strings.Split(got.header.Get("Coffer-Signature"), ",")
@@ -121,18 +122,18 @@ func requireSigned(t *testing.T, got received, secrets ...string) {
 	}
 }
 
-func TestAnEventIsDeliveredSignedToItsUserAlone(t *testing.T) {
+func TestDeliverSigned(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.receiver(t, loopback, "127.0.0.1")
-	owner, other := b.person(t, "Owner"), b.person(t, "Other")
+	owner, other := b.user(t, "Owner"), b.user(t, "Other")
 	made := b.webhook(t, owner, r.url+"/hook")
 	b.webhook(t, owner, r.url, "budget.v1.*.*")
 	off := b.webhook(t, owner, r.url)
-	_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: off.GetWebhook().GetId(), Enabled: new(false)})
+	_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: off.GetWebhook().GetId(), Enabled: new(false)})
 	require.NoError(t, err)
 	old := happened(owner, 0)
-	old.Time = today.Add(-time.Second)
+	old.Time = budgettest.Today.Add(-time.Second)
 	e := happened(owner, 1)
 	b.queue(t, old, e, happened(other, 2))
 	b.deliverAll(t)
@@ -148,7 +149,7 @@ func TestAnEventIsDeliveredSignedToItsUserAlone(t *testing.T) {
 		"time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json",
 		"data": {"ownerId": %q, "wallet": {
 			"id": "", "name": "1", "currency": "", "balance": 1.00, "initialBalance": 1.00, "archived": false, "balances": [],
-			"createdAt": "", "updatedAt": ""}}}`, e.ID, owner.id, owner.id), got.body)
+			"createdAt": "", "updatedAt": ""}}}`, e.ID, owner.ID, owner.ID), got.body)
 	log := b.log(t, owner, made.GetWebhook().GetId())
 	require.Len(t, log, 1)
 	require.Equal(t, got.header.Get("Coffer-Delivery-Id"), log[0].GetId())
@@ -159,29 +160,30 @@ func TestAnEventIsDeliveredSignedToItsUserAlone(t *testing.T) {
 	require.Nil(t, log[0].NextAttemptAt)
 }
 
-func TestBothSecretsSignForADay(t *testing.T) {
+func TestDeliverPreviousSecret(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.receiver(t, loopback, "127.0.0.1")
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	made := b.webhook(t, owner, r.url)
-	rotated, err := b.RotateWebhookSecret(owner.ctx, &budgetv1.RotateWebhookSecretRequest{Id: made.GetWebhook().GetId()})
+	rotated, err := b.RotateWebhookSecret(owner.Ctx, &budgetv1.RotateWebhookSecretRequest{Id: made.GetWebhook().GetId()})
 	require.NoError(t, err)
 	b.queue(t, happened(owner, 1))
 	b.deliverAll(t)
 	requireSigned(t, r.deliveries()[0], rotated.GetSecret(), made.GetSecret())
-	b.now = func() time.Time { return today.Add(secretLife) }
+	b.now = func() time.Time { return budgettest.Today.Add(secretLife) }
 	b.queue(t, happened(owner, 2))
 	b.deliverAll(t)
 	requireSigned(t, r.deliveries()[1], rotated.GetSecret())
 }
 
-// TestAfterANewServiceKeyANewSecretSigns is what docs/operations.md promises: until then deliveries wait.
-func TestAfterANewServiceKeyANewSecretSigns(t *testing.T) {
+// TestDeliverAfterNewServiceKey checks a promise of docs/operations.md: after a change of the service key, deliveries wait for a new
+// secret.
+func TestDeliverAfterNewServiceKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.receiver(t, loopback, "127.0.0.1")
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	b.sealer = seal.NewKey("another", "webhook secret")
 	b.queue(t, happened(owner, 1))
@@ -189,18 +191,18 @@ func TestAfterANewServiceKeyANewSecretSigns(t *testing.T) {
 	require.Empty(t, r.deliveries())
 	require.Equal(t, "broken", b.log(t, owner, id)[0].GetError())
 
-	rotated, err := b.RotateWebhookSecret(owner.ctx, &budgetv1.RotateWebhookSecretRequest{Id: id})
+	rotated, err := b.RotateWebhookSecret(owner.Ctx, &budgetv1.RotateWebhookSecretRequest{Id: id})
 	require.NoError(t, err)
-	b.now = func() time.Time { return today.Add(time.Hour) }
+	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
 	b.deliverAll(t)
 	requireSigned(t, r.deliveries()[0], rotated.GetSecret())
 }
 
-func TestAFailureIsTriedAgainLaterAndLogged(t *testing.T) {
+func TestDeliverRetry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.receiver(t, loopback, "127.0.0.1")
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	r.reply = func(w http.ResponseWriter, _ *http.Request) {
 		if len(r.got) == 1 {
@@ -216,7 +218,7 @@ func TestAFailureIsTriedAgainLaterAndLogged(t *testing.T) {
 	next, err := time.Parse(timestamp, log.GetNextAttemptAt())
 	require.NoError(t, err)
 	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1, "not before its time")
+	require.Len(t, r.deliveries(), 1, "it is not retried before the backoff has passed")
 	b.now = func() time.Time { return next.Add(time.Millisecond) }
 	b.deliverAll(t)
 	log = b.log(t, owner, id)[0]
@@ -226,10 +228,10 @@ func TestAFailureIsTriedAgainLaterAndLogged(t *testing.T) {
 	require.Equal(t, r.deliveries()[0].body, r.deliveries()[1].body)
 }
 
-func TestAReceiverThatHangsIsGivenUpOn(t *testing.T) {
+func TestDeliverTimeout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	hang := make(chan struct{})
 	defer close(hang)
@@ -241,17 +243,17 @@ func TestAReceiverThatHangsIsGivenUpOn(t *testing.T) {
 	require.Equal(t, "timeout", b.log(t, owner, id)[0].GetError())
 }
 
-func TestAnAddressThatIsGoneSwitchesItsWebhookOff(t *testing.T) {
+func TestDeliverGone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	r.reply = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	b.queue(t, happened(owner, 1), happened(owner, 2))
 	b.deliverAll(t)
 	require.Len(t, r.deliveries(), 1)
-	got, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+	got, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 	require.NoError(t, err)
 	require.False(t, got.GetWebhook().GetEnabled())
 	require.Equal(t, "gone", got.GetWebhook().GetDisabledReason())
@@ -259,40 +261,40 @@ func TestAnAddressThatIsGoneSwitchesItsWebhookOff(t *testing.T) {
 	require.Equal(t, "failed", b.log(t, owner, id)[1].GetStatus())
 
 	r.reply = nil
-	updated, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id, Enabled: new(true)})
+	updated, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id, Enabled: new(true)})
 	require.NoError(t, err)
 	require.Nil(t, updated.GetWebhook().DisabledReason)
 	b.deliverAll(t)
-	require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus(), "what waited meanwhile")
+	require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus(), "the delivery that was queued while the webhook was disabled")
 }
 
-func TestWhatADeadWorkerHeldIsDeliveredByAnother(t *testing.T) {
+func TestDeliverExpiredLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	b.webhook(t, owner, r.url)
 	b.queue(t, happened(owner, 1))
-	dead, err := b.claim(t.Context(), b.now().Add(turnLease))
+	dead, err := b.claim(t.Context(), b.now().Add(webhookLease))
 	require.NoError(t, err)
 	b.deliverAll(t)
 	require.Empty(t, r.deliveries())
-	b.now = func() time.Time { return today.Add(turnLease) }
+	b.now = func() time.Time { return budgettest.Today.Add(webhookLease) }
 	b.deliverAll(t)
 	require.Len(t, r.deliveries(), 1)
 
 	b.queue(t, happened(owner, 2))
-	_, err = b.claim(t.Context(), b.now().Add(turnLease))
+	_, err = b.claim(t.Context(), b.now().Add(webhookLease))
 	require.NoError(t, err)
-	require.NoError(t, releaseWebhook(t.Context(), b.db, dead, today.Add(turnLease), b.now()))
+	require.NoError(t, releaseWebhook(t.Context(), b.db, dead, budgettest.Today.Add(webhookLease), b.now()))
 	b.deliverAll(t)
-	require.Len(t, r.deliveries(), 1, "somebody who was not so dead does not end another's lease")
+	require.Len(t, r.deliveries(), 1, "an expired worker does not end the lease of another one")
 }
 
-func TestAReceiverKnowsARepeatByTheEventsID(t *testing.T) {
+func TestDeliverRepetition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	b.queue(t, happened(owner, 1))
@@ -303,7 +305,7 @@ func TestAReceiverKnowsARepeatByTheEventsID(t *testing.T) {
 			<-req.Context().Done()
 		}
 	}
-	_, err := b.deliveryTurn(ctx)
+	_, err := b.deliverBatch(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "pending", b.log(t, owner, id)[0].GetStatus())
 	b.deliverAll(t)
@@ -314,25 +316,25 @@ func TestAReceiverKnowsARepeatByTheEventsID(t *testing.T) {
 	require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus())
 }
 
-func TestManyWorkersDeliverEachEventOnceAndInOrder(t *testing.T) {
+func TestDeliverOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.receiver(t, loopback, "127.0.0.1")
 	const owners, each = 3, 20
 	var want []string
 	for i := range owners {
-		owner := b.person(t, fmt.Sprintf("Owner%d", i))
-		b.webhook(t, owner, r.url+"/"+owner.id.String())
+		owner := b.user(t, fmt.Sprintf("Owner%d", i))
+		b.webhook(t, owner, r.url+"/"+owner.ID.String())
 		for n := range each {
 			b.queue(t, happened(owner, n))
-			want = append(want, fmt.Sprint(owner.id, " ", n))
+			want = append(want, fmt.Sprint(owner.ID, " ", n))
 		}
 	}
 	var working sync.WaitGroup
 	for range 4 {
 		working.Go(func() {
 			for idle := 0; idle < 20; {
-				worked, err := b.deliveryTurn(t.Context())
+				worked, err := b.deliverBatch(t.Context())
 				assert.NoError(t, err)
 				if idle++; worked {
 					idle = 0
@@ -355,16 +357,16 @@ func TestManyWorkersDeliverEachEventOnceAndInOrder(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
-func TestAnEventCanBeDeliveredAgain(t *testing.T) {
+func TestRedeliverWebhookEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	b.queue(t, happened(owner, 1))
 	b.deliverAll(t)
 	first := b.log(t, owner, id)[0]
-	again, err := b.RedeliverWebhookEvent(owner.ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: first.GetId()})
+	again, err := b.RedeliverWebhookEvent(owner.Ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: first.GetId()})
 	require.NoError(t, err)
 	require.Equal(t, "pending", again.GetDelivery().GetStatus())
 	require.Equal(t, first.GetEventId(), again.GetDelivery().GetEventId())
@@ -373,24 +375,24 @@ func TestAnEventCanBeDeliveredAgain(t *testing.T) {
 	require.Equal(t, r.deliveries()[0].body, r.deliveries()[1].body)
 	require.Equal(t, again.GetDelivery().GetId(), r.deliveries()[1].header.Get("Coffer-Delivery-Id"))
 
-	b.refuses(t, 5, "WEBHOOK_DELIVERY_NOT_FOUND", func() error {
-		_, err := b.RedeliverWebhookEvent(owner.ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()})
+	budgettest.Refuses(t, b.db, 5, "WEBHOOK_DELIVERY_NOT_FOUND", func() error {
+		_, err := b.RedeliverWebhookEvent(owner.Ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()})
 		return err
 	})
-	b.refuses(t, 3, "INVALID_WEBHOOK_DELIVERY_ID", func() error {
-		_, err := b.RedeliverWebhookEvent(owner.ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: "x"})
+	budgettest.Refuses(t, b.db, 3, "INVALID_WEBHOOK_DELIVERY_ID", func() error {
+		_, err := b.RedeliverWebhookEvent(owner.Ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: "x"})
 		return err
 	})
 }
 
-// TestAnEventOfTheStreamReachesTheReceiver is the whole way.
-func TestAnEventOfTheStreamReachesTheReceiver(t *testing.T) {
+// TestDeliverFromStream publishes an event through the outbox and NATS.
+func TestDeliverFromStream(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
-	b.webhook(t, owner, r.url, "budget.v1.budget.created")
-	bus, err := outbox.Connect(outbox.Config{NATSURL: natstest.New(t), NATSReplicas: 1}, "budget", slog.New(slog.DiscardHandler))
+	b.webhook(t, owner, r.url, "ledger.v1.wallet.created")
+	bus, err := outbox.Connect(outbox.Config{NATSURL: natstest.New(t), NATSReplicas: 1}, "ledger", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer bus.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -399,11 +401,12 @@ func TestAnEventOfTheStreamReachesTheReceiver(t *testing.T) {
 	defer cancel()
 	running.Go(func() { bus.Relay(ctx, b.db) })
 	running.Go(func() {
-		bus.Consume(ctx, b.db, b.consumer())
+		bus.Consume(ctx, b.db, outbox.Consumer{Name: "webhooks", Subject: "*.v1.*.*", Apply: b.QueueDeliveries, Applied: b.Wake})
 	})
-	running.Go(func() { b.deliver(ctx) })
-	running.Go(func() { b.remind(ctx) })
-	made := b.budget(t, owner)
+	running.Go(func() { b.Run(ctx) })
+	e := happened(owner, 1)
+	require.NoError(t, outbox.Add(t.Context(), b.db, outbox.Event{ID: e.ID, UserID: e.UserID, Data: e.Data}))
+	bus.Wake()
 	require.Eventually(t, func() bool { return len(r.deliveries()) == 1 }, 20*time.Second, 10*time.Millisecond)
-	require.Contains(t, r.deliveries()[0].body, made.GetId())
+	require.Contains(t, r.deliveries()[0].body, e.ID.String())
 }

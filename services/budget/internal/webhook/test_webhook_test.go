@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"testing"
@@ -11,17 +11,17 @@ import (
 func TestTestWebhook(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	made := b.webhook(t, owner, r.url, "ledger.v1.wallet.created")
 	b.webhook(t, owner, r.url)
 	id := made.GetWebhook().GetId()
 	req := &budgetv1.TestWebhookRequest{Id: id, IdempotencyKey: "once"}
-	resp, err := b.TestWebhook(owner.ctx, req)
+	resp, err := b.TestWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	require.Equal(t, "budget.v1.webhook.tested", resp.GetDelivery().GetType())
 	require.Equal(t, "pending", resp.GetDelivery().GetStatus())
-	again, err := b.TestWebhook(owner.ctx, req)
+	again, err := b.TestWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 
@@ -31,8 +31,10 @@ func TestTestWebhook(t *testing.T) {
 	requireSigned(t, got, made.GetSecret())
 	require.Equal(t, resp.GetDelivery().GetEventId(), got.header.Get("Coffer-Event-Id"))
 	require.JSONEq(t, `{"specversion": "1.0", "id": "`+resp.GetDelivery().GetEventId()+`", "source": "/coffer/budget", "type": "budget.v1.webhook.tested",
-		"subject": "`+owner.id.String()+`", "time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json", "data": {"webhookId": "`+id+`"}}`, got.body)
-	require.Empty(t, b.events(t), "it is not published")
+		"subject": "`+owner.ID.String()+`", "time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json", "data": {"webhookId": "`+id+`"}}`, got.body)
+	var published int
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&published))
+	require.Zero(t, published)
 	log := b.log(t, owner, id)
 	require.Len(t, log, 1)
 	require.Equal(t, "delivered", log[0].GetStatus())

@@ -1,4 +1,4 @@
-package budget
+package notification
 
 import (
 	"context"
@@ -18,19 +18,16 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// notificationsKept is how long a notification can be found, read or not.
-const notificationsKept = 365 * 24 * time.Hour
-
-// place is one in a user's list: unread first, then newest first.
-type place struct {
+// position is a place in a user's list, which has unread notifications first, and then the newest first.
+type position struct {
 	Unread bool
 	ID     uuid.UUID
 }
 
-// ListNotifications also counts the unread notifications.
-func (s *server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
+// ListNotifications returns a page of the acting user's notifications, and the number of all unread ones.
+func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
 	user, scope := caller.ID(ctx), "notifications "+caller.ID(ctx).String()
-	list := notificationList{user: user, before: place{Unread: true, ID: uuid.Max}, last: place{Unread: false, ID: uuid.Nil}}
+	list := notificationList{user: user, before: position{Unread: true, ID: uuid.Max}, last: position{Unread: false, ID: uuid.Nil}}
 	if req.Read != nil {
 		scope += fmt.Sprintf(" read=%t", req.GetRead())
 		list.before.Unread, list.last.Unread = !req.GetRead(), !req.GetRead()
@@ -48,7 +45,7 @@ func (s *server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	if err != nil {
 		return nil, err
 	}
-	notifications, pagination, err := page.Cut(s.cursors, scope, notifications, limit, func(n notification) any { return place{n.ReadAt == nil, n.ID} })
+	notifications, pagination, err := page.Cut(s.cursors, scope, notifications, limit, func(n notification) any { return position{n.ReadAt == nil, n.ID} })
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +60,8 @@ func (s *server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	return resp, nil
 }
 
-// UpdateNotification keeps the time of the first reading.
-func (s *server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNotificationRequest) (*budgetv1.UpdateNotificationResponse, error) {
+// UpdateNotification marks a notification as read or unread. A repeated mark as read keeps the time of the first one.
+func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNotificationRequest) (*budgetv1.UpdateNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidNotificationID
@@ -90,9 +87,9 @@ func (s *server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 	return &budgetv1.UpdateNotificationResponse{Notification: m}, nil
 }
 
-// UpdateNotifications marks all notifications as read. Marking all as unread is rejected: no client needs it, and it would lose
-// the times of reading.
-func (s *server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNotificationsRequest) (*budgetv1.UpdateNotificationsResponse, error) {
+// UpdateNotifications marks all notifications as read. Marking all as unread is rejected, because no client needs it and it would
+// lose the times of reading.
+func (s *Server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNotificationsRequest) (*budgetv1.UpdateNotificationsResponse, error) {
 	if req.Read == nil {
 		return nil, apierr.EmptyUpdate
 	}
@@ -107,7 +104,7 @@ func (s *server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNo
 }
 
 // DeleteNotification deletes a read or unread notification.
-func (s *server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNotificationRequest) (*budgetv1.DeleteNotificationResponse, error) {
+func (s *Server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNotificationRequest) (*budgetv1.DeleteNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidNotificationID
@@ -122,19 +119,20 @@ func (s *server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNot
 	return &budgetv1.DeleteNotificationResponse{Id: id.String()}, nil
 }
 
-// packed is an event as a notification keeps it, with its type.
-func packed(data proto.Message) ([]byte, error) {
+// encode returns the data of an event as notifications store it: a google.protobuf.Any, which includes the type.
+func encode(data proto.Message) ([]byte, error) {
 	wrapped, err := anypb.New(data)
 	if err != nil {
-		return nil, fmt.Errorf("packing a notification: %w", err)
+		return nil, fmt.Errorf("encoding a notification: %w", err)
 	}
 	b, err := proto.Marshal(wrapped)
 	if err != nil {
-		return nil, fmt.Errorf("packing a notification: %w", err)
+		return nil, fmt.Errorf("encoding a notification: %w", err)
 	}
 	return b, nil
 }
 
+// proto converts the notification and decodes its data.
 func (n notification) proto() (*budgetv1.Notification, error) {
 	m := &budgetv1.Notification{
 		Id:        n.ID.String(),
@@ -144,7 +142,7 @@ func (n notification) proto() (*budgetv1.Notification, error) {
 		CreatedAt: n.CreatedAt.UTC().Format(timestamp),
 	}
 	if err := proto.Unmarshal(n.Data, m.GetData()); err != nil {
-		return nil, fmt.Errorf("unpacking notification %s: %w", n.ID, err)
+		return nil, fmt.Errorf("decoding notification %s: %w", n.ID, err)
 	}
 	if n.ReadAt != nil {
 		m.ReadAt = new(n.ReadAt.UTC().Format(timestamp))

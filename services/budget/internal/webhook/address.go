@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"net/netip"
@@ -12,15 +12,15 @@ import (
 
 const maxURL = 2048
 
-// ipv6Internet holds the globally routed addresses of IPv6. All others are local, multicast, or embed an IPv4 address.
+// ipv6Internet contains the globally routed addresses of IPv6. All others are local, multicast, or embed an IPv4 address.
 var ipv6Internet = netip.MustParsePrefix("2000::/3")
 
-// notInternet are the ranges of IANA's special-purpose registries that netip.Addr has no method for, and the tunnels that
-// carry IPv4 addresses within IPv6 ones.
-var notInternet = []netip.Prefix{
+// specialPurpose lists the ranges of IANA's special-purpose registries for which netip.Addr has no method, and the ranges of
+// tunnels that embed IPv4 addresses in IPv6 addresses.
+var specialPurpose = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),
-	// Azure's service for its virtual machines.
+	// Azure serves its virtual machines here.
 	netip.MustParsePrefix("168.63.129.16/32"),
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),
@@ -35,13 +35,13 @@ var notInternet = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),
 }
 
-// destinations are the URLs and addresses that webhooks may deliver to.
+// destinations selects the URLs and addresses that webhooks may deliver to.
 type destinations bool
 
 const (
-	// internetOnly are https URLs and public addresses.
+	// internetOnly allows https URLs and public addresses.
 	internetOnly destinations = false
-	// privateToo adds http URLs, names without a dot, and private and loopback addresses, for development. Link-local
+	// privateToo also allows http URLs, names without a dot, and private and loopback addresses, for development. Link-local
 	// addresses stay excluded, because cloud providers serve credentials there.
 	privateToo destinations = true
 )
@@ -55,7 +55,7 @@ func (d destinations) contains(addr netip.Addr) bool {
 	return d == privateToo && addr.Zone() == "" && (addr.IsPrivate() || addr.IsLoopback())
 }
 
-// public reports whether an address belongs to the internet and to no special-purpose range.
+// public reports whether an address is globally routed and in no special-purpose range.
 func public(addr netip.Addr) bool {
 	if addr.Zone() != "" {
 		return false
@@ -64,7 +64,7 @@ func public(addr netip.Addr) bool {
 	if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.Is6() && !ipv6Internet.Contains(addr) {
 		return false
 	}
-	for _, p := range notInternet {
+	for _, p := range specialPurpose {
 		if p.Contains(addr) {
 			return false
 		}
@@ -72,8 +72,8 @@ func public(addr netip.Addr) bool {
 	return true
 }
 
-// parseURL rejects a URL that cannot be delivered to. The addresses of a name are checked on each connection, because they
-// may change.
+// parseURL adds a problem if webhooks must not deliver to the URL. The addresses of a host name are checked on each connection,
+// because they may change.
 func (d destinations) parseURL(p *apierr.Problems, s string) string {
 	if problem := d.urlProblem(s); problem != "" {
 		p.Add(errInvalidWebhookURL.With("url", problem))
@@ -81,7 +81,7 @@ func (d destinations) parseURL(p *apierr.Problems, s string) string {
 	return s
 }
 
-// urlProblem returns the reason for which a webhook must not deliver to the URL; empty: it may.
+// urlProblem returns the reason why a webhook must not deliver to the URL, or an empty string if it may.
 func (d destinations) urlProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
@@ -90,7 +90,7 @@ func (d destinations) urlProblem(s string) string {
 	case err != nil || u.Hostname() == "" || u.Opaque != "" || !slices.Contains(d.schemes(), u.Scheme):
 		return "must be an " + strings.Join(d.schemes(), " or ") + " URL"
 	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
-		return "must be without user and fragment"
+		return "must not have a user or a fragment"
 	case u.Port() != "":
 		if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
 			return "must have a port between 1 and 65535"
@@ -102,9 +102,9 @@ func (d destinations) urlProblem(s string) string {
 	case err == nil && d.contains(addr), err != nil && (d == privateToo || publicName(host)):
 		return ""
 	case d == privateToo:
-		return "must be a public, private or loopback address"
+		return "must have a public, private or loopback address"
 	}
-	return "must be an address of the internet"
+	return "must have a public address"
 }
 
 func (d destinations) schemes() []string {
@@ -114,8 +114,8 @@ func (d destinations) schemes() []string {
 	return []string{"https"}
 }
 
-// publicName reports whether a host name may be known on the internet. Such a name has a dot. One that ends in a number is
-// an address in another notation, such as 0x7f.1.
+// publicName reports whether a host name can exist on the internet. Such a name has a dot, and its last label is no number: a
+// name like 0x7f.1 is another notation of an address.
 func publicName(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	top := host[dot+1:]

@@ -1,4 +1,4 @@
-package budget
+package notification
 
 import (
 	"context"
@@ -11,42 +11,43 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// addressed is the data of an event for one user.
-type addressed struct {
-	user uuid.UUID
-	data proto.Message
+// Addressed is the data of an event for one user.
+type Addressed struct {
+	User uuid.UUID
+	Data proto.Message
 }
 
-// publish adds an event with the same data for several users to the outbox.
-func (s *server) publish(ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID) error {
-	events := make([]addressed, len(users))
+// Publish publishes an event with the same data for several users, like PublishEach.
+func (s *Server) Publish(ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID) error {
+	events := make([]Addressed, len(users))
 	for i, user := range users {
-		events[i] = addressed{user, data}
+		events[i] = Addressed{user, data}
 	}
-	return s.publishEach(ctx, tx, events...)
+	return s.PublishEach(ctx, tx, events...)
 }
 
-// publishEach adds events to the outbox. A user for whom notifies returns true also gets a notification with the event's id.
-func (s *server) publishEach(ctx context.Context, tx pgx.Tx, events ...addressed) error {
+// PublishEach adds events to the outbox. tx must be the transaction of the change that they describe. A user for whom notifies
+// returns true also gets a notification with the event's id.
+func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed) error {
 	queued := make([]outbox.Event, len(events))
 	var notifications []notification
 	for i, e := range events {
-		queued[i] = outbox.Event{ID: s.newID(), UserID: e.user, Data: e.data}
-		if !notifies(e.data, e.user) {
+		queued[i] = outbox.Event{ID: s.newID(), UserID: e.User, Data: e.Data}
+		if !notifies(e.Data, e.User) {
 			continue
 		}
-		data, err := packed(e.data)
+		data, err := encode(e.Data)
 		if err != nil {
 			return err
 		}
 		notifications = append(notifications, notification{
-			ID: queued[i].ID, UserID: e.user, Type: outbox.Type(e.data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
+			ID: queued[i].ID, UserID: e.User, Type: outbox.Type(e.Data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
 		})
 	}
 	if err := insertNotifications(ctx, tx, notifications); err != nil {
 		return err
 	}
-	s.relay()
+	s.wakeRelay()
 	return outbox.Add(ctx, tx, queued...)
 }
 

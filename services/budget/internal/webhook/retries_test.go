@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"net/http"
@@ -12,42 +12,43 @@ import (
 	"pgregory.net/rapid"
 
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-func TestADeliveryIsTriedForADayAndLoggedForAMonth(t *testing.T) {
+func TestDeliveryAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := delivery{CreatedAt: today, Status: waiting}
-		for now := today; d.Status == waiting; {
+		d := delivery{CreatedAt: budgettest.Today, Status: pending}
+		for now := budgettest.Today; d.Status == pending; {
 			before := now
-			d = d.after(now, 503, "status", rapid.Float64Range(0, 1).Draw(t, "chance"))
+			d = d.attempted(now, 503, "status", rapid.Float64Range(0, 1).Draw(t, "jitter"))
 			require.True(t, d.NextAttemptAt.After(before))
 			require.LessOrEqual(t, d.NextAttemptAt.Sub(before), lastBackoff)
 			now = d.NextAttemptAt
 		}
 		require.Equal(t, failed, d.Status)
-		require.Greater(t, d.NextAttemptAt, today.Add(deliveryLife))
+		require.Greater(t, d.NextAttemptAt, budgettest.Today.Add(deliveryLife))
 		require.Greater(t, d.Attempts, int32(15))
 		require.Less(t, d.Attempts, int32(45))
 	})
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.webhook(t, owner, "https://example.com").GetWebhook().GetId()
 	b.queue(t, happened(owner, 1))
-	require.NoError(t, expireDeliveries(t.Context(), b.db, today.Add(time.Second), today))
+	require.NoError(t, expireDeliveries(t.Context(), b.db, budgettest.Today.Add(time.Second), budgettest.Today))
 	require.Equal(t, "failed", b.log(t, owner, id)[0].GetStatus())
-	require.NoError(t, expireDeliveries(t.Context(), b.db, today, today.Add(time.Second)))
+	require.NoError(t, expireDeliveries(t.Context(), b.db, budgettest.Today, budgettest.Today.Add(time.Second)))
 	require.Empty(t, b.log(t, owner, id))
 }
 
-func TestAnAddressThatFailsIsLeftAloneForAMinuteAtMost(t *testing.T) {
+func TestWebhookAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w, now, pause := webhook{}, today, time.Duration(0)
+		w, now, pause := webhook{}, budgettest.Today, time.Duration(0)
 		for _, problem := range rapid.SliceOf(rapid.SampledFrom([]string{"", "timeout", "status"})).Draw(t, "problems") {
 			var until time.Time
 			before := w
-			w, until = w.after(now, problem)
+			w, until = w.attempted(now, problem)
 			if problem == "" {
 				require.Equal(t, now, until)
 				require.Zero(t, w.Failures)
@@ -64,17 +65,17 @@ func TestAnAddressThatFailsIsLeftAloneForAMinuteAtMost(t *testing.T) {
 	})
 }
 
-func TestAnAddressThatFailsIsPausedAndAnotherIsNot(t *testing.T) {
+func TestDeliverPause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	r.reply = func(w http.ResponseWriter, req *http.Request) {
-		if req.URL.Path == "/sick" {
+		if req.URL.Path == "/broken" {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}
-	sick, well := b.webhook(t, owner, r.url+"/sick"), b.webhook(t, owner, r.url+"/well")
+	broken, working := b.webhook(t, owner, r.url+"/broken"), b.webhook(t, owner, r.url+"/working")
 	b.queue(t, happened(owner, 1), happened(owner, 2), happened(owner, 3))
 	attempts := func(w *budgetv1.CreateWebhookResponse) (n int32) {
 		for _, d := range b.log(t, owner, w.GetWebhook().GetId()) {
@@ -83,51 +84,51 @@ func TestAnAddressThatFailsIsPausedAndAnotherIsNot(t *testing.T) {
 		return n
 	}
 	b.deliverAll(t)
-	require.EqualValues(t, 1, attempts(sick))
-	require.EqualValues(t, 3, attempts(well))
-	b.now = func() time.Time { return today.Add(firstPause) }
+	require.EqualValues(t, 1, attempts(broken))
+	require.EqualValues(t, 3, attempts(working))
+	b.now = func() time.Time { return budgettest.Today.Add(firstPause) }
 	b.deliverAll(t)
-	require.EqualValues(t, 2, attempts(sick))
+	require.EqualValues(t, 2, attempts(broken))
 	r.reply = nil
-	_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: sick.GetWebhook().GetId(), Url: new(r.url + "/cured")})
+	_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: broken.GetWebhook().GetId(), Url: new(r.url + "/repaired")})
 	require.NoError(t, err)
 	b.deliverAll(t)
-	require.EqualValues(t, 3, attempts(sick), "a change of the webhook ends the pause")
+	require.EqualValues(t, 3, attempts(broken), "a change of the webhook ends the pause")
 }
 
-func TestAWebhookIsSwitchedOffAfterFiveDaysWithoutSuccess(t *testing.T) {
+func TestWebhookDisables(t *testing.T) {
 	t.Parallel()
-	since := today.Add(-failingTime)
+	since := budgettest.Today.Add(-failingTime)
 	for _, c := range []struct {
 		w      webhook
 		status int
 		reason disabledReason
 	}{
 		{webhook{}, 200, ""},
-		{webhook{Failures: failingTries, FailingSince: &since}, 503, failing},
-		{webhook{Failures: failingTries - 1, FailingSince: &since}, 503, ""},
-		{webhook{Failures: failingTries, FailingSince: new(since.Add(time.Second))}, 0, ""},
-		{webhook{Failures: 1, FailingSince: &since}, statusGone, gone},
+		{webhook{Failures: failingAttempts, FailingSince: &since}, 503, failing},
+		{webhook{Failures: failingAttempts - 1, FailingSince: &since}, 503, ""},
+		{webhook{Failures: failingAttempts, FailingSince: new(since.Add(time.Second))}, 0, ""},
+		{webhook{Failures: 1, FailingSince: &since}, http.StatusGone, gone},
 	} {
-		reason, hopeless := c.w.hopeless(today, c.status)
+		reason, disabled := c.w.disables(budgettest.Today, c.status)
 		require.Equal(t, c.reason, reason)
-		require.Equal(t, c.reason != "", hopeless)
+		require.Equal(t, c.reason != "", disabled)
 	}
 
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, public, "127.0.0.1")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	enabled := func() *budgetv1.Webhook {
-		got, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+		got, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 		require.NoError(t, err)
 		return got.GetWebhook()
 	}
-	for i := range failingTries {
-		require.True(t, enabled().GetEnabled(), "after %d tries", i)
-		b.now = func() time.Time { return today.Add(time.Duration(i) * failingTime / (failingTries - 1)) }
+	for i := range failingAttempts {
+		require.True(t, enabled().GetEnabled(), "after %d attempts", i)
+		b.now = func() time.Time { return budgettest.Today.Add(time.Duration(i) * failingTime / (failingAttempts - 1)) }
 		b.queue(t, happened(owner, i))
-		worked, err := b.deliveryTurn(t.Context())
+		worked, err := b.deliverBatch(t.Context())
 		require.NoError(t, err)
 		require.True(t, worked)
 	}
@@ -135,22 +136,22 @@ func TestAWebhookIsSwitchedOffAfterFiveDaysWithoutSuccess(t *testing.T) {
 	require.Equal(t, "failing", enabled().GetDisabledReason())
 }
 
-func TestOneUsersSlowAddressesDoNotKeepOthersWaiting(t *testing.T) {
+func TestClaimWebhookPerUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	slow, other := b.person(t, "Slow"), b.person(t, "Other")
+	slow, other := b.user(t, "Slow"), b.user(t, "Other")
 	for range maxWebhooks {
 		b.webhook(t, slow, "https://example.com/slow")
 	}
 	b.webhook(t, other, "https://example.com/quick")
 	b.queue(t, happened(slow, 1))
-	b.now = func() time.Time { return today.Add(time.Second) }
+	b.now = func() time.Time { return budgettest.Today.Add(time.Second) }
 	b.queue(t, happened(other, 2))
 	claimed := make([]webhook, 8)
 	errs := make([]error, len(claimed))
 	var racing sync.WaitGroup
 	for i := range claimed {
-		racing.Go(func() { claimed[i], errs[i] = b.claim(t.Context(), b.now().Add(turnLease)) })
+		racing.Go(func() { claimed[i], errs[i] = b.claim(t.Context(), b.now().Add(webhookLease)) })
 	}
 	racing.Wait()
 	held := map[uuid.UUID]int{}
@@ -161,5 +162,5 @@ func TestOneUsersSlowAddressesDoNotKeepOthersWaiting(t *testing.T) {
 		}
 		held[w.UserID]++
 	}
-	require.Equal(t, map[uuid.UUID]int{slow.id: turnsPerUser, other.id: 1}, held)
+	require.Equal(t, map[uuid.UUID]int{slow.ID: webhooksPerUser, other.ID: 1}, held)
 }

@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -15,10 +15,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
-// queueDeliveries hands events to the webhooks that want them.
-func (s *server) queueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+// QueueDeliveries stores a delivery for each event and each of the user's enabled webhooks that subscribes to it. A repeated event
+// changes nothing. Events from before the creation of a webhook are not delivered to it.
+func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var users []uuid.UUID
 	for _, e := range events {
 		users = append(users, e.UserID)
@@ -30,7 +32,7 @@ func (s *server) queueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	var deliveries []delivery
 	for _, e := range events {
 		for _, w := range webhooks {
-			if w.UserID != e.UserID || !w.wants(e.Subject) || e.Time.Before(w.CreatedAt) {
+			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
 			body, err := eventJSON(e)
@@ -45,21 +47,22 @@ func (s *server) queueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	return insertDeliveries(ctx, tx, deliveries)
 }
 
+// eventJSON returns the body of a delivery.
 func eventJSON(e outbox.Received) ([]byte, error) {
-	m, err := cloudEvent(e)
+	m, err := notification.CloudEvent(e)
 	if err != nil {
 		return nil, err
 	}
 	return restjson.Append(nil, m)
 }
 
-// ListWebhookDeliveries is newest first.
-func (s *server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
+// ListWebhookDeliveries returns the log of a webhook, newest first.
+func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
 	p.Field(problem)
 	switch deliveryStatus(req.GetStatus()) {
-	case "", waiting, delivered, failed:
+	case "", pending, delivered, failed:
 	default:
 		p.Field(&apierr.Field{Name: "status", Message: "must be pending, delivered or failed"})
 	}
@@ -92,8 +95,8 @@ func (s *server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 	return resp, nil
 }
 
-// RedeliverWebhookEvent works in any status, also while the first delivery is still on its way.
-func (s *server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
+// RedeliverWebhookEvent queues a delivery of an event again, whatever the status of the first one is.
+func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
 	webhookID, err := parseWebhookID(req.GetWebhookId())
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (s *server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 		}
 		again := delivery{
 			ID: s.newID(), UserID: d.UserID, WebhookID: d.WebhookID, EventID: d.EventID, Repeat: repeats + 1, Type: d.Type, Body: d.Body,
-			Status: waiting, NextAttemptAt: s.now().UTC(), CreatedAt: s.now().UTC(),
+			Status: pending, NextAttemptAt: s.now().UTC(), CreatedAt: s.now().UTC(),
 		}
 		resp.Delivery = again.proto()
 		return insertDeliveries(ctx, tx, []delivery{again})
@@ -130,12 +133,12 @@ func (s *server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 	if err != nil {
 		return nil, err
 	}
-	s.wakeDeliveries()
+	s.Wake()
 	return resp, nil
 }
 
 // TestWebhook queues a delivery like that of an event. It is not published: other webhooks and live streams do not receive it.
-func (s *server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
+func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
@@ -157,11 +160,12 @@ func (s *server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookReque
 		return nil, err
 	}
 	resp.Replayed = replayed
-	s.wakeDeliveries()
+	s.Wake()
 	return resp, nil
 }
 
-func (s *server) testDelivery(w webhook) (delivery, error) {
+// testDelivery returns a delivery of a new WebhookTested event.
+func (s *Server) testDelivery(w webhook) (delivery, error) {
 	data, now := &budgetv1.WebhookTested{WebhookId: w.ID.String()}, s.now().UTC()
 	e := outbox.Received{
 		ID: s.newID(), UserID: w.UserID, Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()), Source: "/coffer/budget", Time: now, Data: data,
@@ -172,10 +176,11 @@ func (s *server) testDelivery(w webhook) (delivery, error) {
 	}
 	return delivery{
 		ID: s.newID(), UserID: w.UserID, WebhookID: w.ID, EventID: e.ID, Type: e.Subject, Body: body,
-		Status: waiting, NextAttemptAt: now, CreatedAt: now,
+		Status: pending, NextAttemptAt: now, CreatedAt: now,
 	}, nil
 }
 
+// proto converts the delivery. Only a pending one has a next attempt.
 func (d delivery) proto() *budgetv1.WebhookDelivery {
 	m := &budgetv1.WebhookDelivery{
 		Id:             d.ID.String(),
@@ -189,7 +194,7 @@ func (d delivery) proto() *budgetv1.WebhookDelivery {
 		DurationMs:     d.DurationMS,
 		CreatedAt:      d.CreatedAt.UTC().Format(timestamp),
 	}
-	if d.Status == waiting {
+	if d.Status == pending {
 		m.NextAttemptAt = new(d.NextAttemptAt.UTC().Format(timestamp))
 	}
 	if d.LastAttemptAt != nil {

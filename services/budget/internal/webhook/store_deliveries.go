@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// deliveryStatus is where a delivery stands.
+// deliveryStatus is the status of a delivery, as stored and as returned to users.
 type deliveryStatus string
 
 const (
-	waiting   deliveryStatus = "pending"
+	pending   deliveryStatus = "pending"
 	delivered deliveryStatus = "delivered"
 	failed    deliveryStatus = "failed"
 )
@@ -26,10 +26,10 @@ type delivery struct {
 	UserID    uuid.UUID `db:"user_id"`
 	WebhookID uuid.UUID `db:"webhook_id"`
 	EventID   uuid.UUID `db:"event_id"`
-	// Repeat counts the times that the user asked for the event again.
+	// Repeat is 0 for the first delivery of an event, and one more for each redelivery.
 	Repeat int32
 	Type   string
-	// Body is the event as it is sent.
+	// Body is the encoded event.
 	Body           []byte
 	Status         deliveryStatus
 	Attempts       int32
@@ -37,7 +37,7 @@ type delivery struct {
 	LastAttemptAt  *time.Time `db:"last_attempt_at"`
 	ResponseStatus *int32     `db:"response_status"`
 	Error          *string
-	// DurationMS is how long the last attempt took.
+	// DurationMS is the duration of the last attempt.
 	DurationMS *int32    `db:"duration_ms"`
 	CreatedAt  time.Time `db:"created_at"`
 }
@@ -45,7 +45,7 @@ type delivery struct {
 const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
 	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
 
-// insertDeliveries leaves out what is there already.
+// insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist already.
 func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 	return nil
 }
 
-// selectEnabledWebhooks returns the webhooks that the users' events may go to.
+// selectEnabledWebhooks returns the enabled webhooks of users.
 func selectEnabledWebhooks(ctx context.Context, q pg.Querier, users []uuid.UUID) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
@@ -85,7 +85,7 @@ func selectEnabledWebhooks(ctx context.Context, q pg.Querier, users []uuid.UUID)
 	return webhooks, nil
 }
 
-// deliveryList is a page of a webhook's log; no status: all.
+// deliveryList selects a page of a webhook's log. Without a status, it selects all deliveries.
 type deliveryList struct {
 	user, webhook uuid.UUID
 	status        *string
@@ -93,6 +93,7 @@ type deliveryList struct {
 	limit         int
 }
 
+// selectDeliveries returns a page of a webhook's log, newest first.
 func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
@@ -107,7 +108,7 @@ func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]deli
 	return deliveries, nil
 }
 
-// selectDelivery returns pgx.ErrNoRows when the user's webhook has none of that id.
+// selectDelivery returns pgx.ErrNoRows if the user's webhook has no delivery with this id.
 func selectDelivery(ctx context.Context, q pg.Querier, user, webhookID, id uuid.UUID) (delivery, error) {
 	d, err := pg.One[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
@@ -119,7 +120,8 @@ func selectDelivery(ctx context.Context, q pg.Querier, user, webhookID, id uuid.
 	return d, nil
 }
 
-// countRepeats makes other redeliveries of the event wait until the transaction ends.
+// countRepeats returns the number of redeliveries of an event. A lock serializes the redeliveries to the webhook until tx ends, so
+// that each gets a different number.
 func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 	type row struct{ Max int32 }
 	if err := lockWebhook(ctx, tx, d.UserID, d.WebhookID); err != nil {
@@ -135,10 +137,10 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 	return r.Max, nil
 }
 
-// claimWebhook leases the webhook whose delivery is due the longest, and returns pgx.ErrNoRows when none is. A user of whom
-// most webhooks are leased already waits. It steps from webhook to webhook through the index, because there may be any number
-// of deliveries that wait for one that is paused, and few webhooks.
-func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, most int) (webhook, error) {
+// claimWebhook leases the webhook with the oldest due delivery, or returns pgx.ErrNoRows if no delivery is due. It skips users
+// with maxLeased leased webhooks. The recursive query steps through the index from webhook to webhook, because there are few
+// webhooks, but a paused one may have any number of deliveries.
+func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLeased int) (webhook, error) {
 	w, err := pg.One[webhook](ctx, q, `
 		WITH RECURSIVE first AS (
 			(
@@ -163,7 +165,7 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, most 
 			FROM first f
 			JOIN webhooks w ON w.user_id = f.user_id AND w.id = f.webhook_id
 			WHERE f.next_attempt_at <= @now AND w.enabled AND w.leased_until <= @now AND w.paused_until <= @now
-				AND (SELECT count(*) FROM webhooks o WHERE o.user_id = w.user_id AND o.leased_until > @now) < @most
+				AND (SELECT count(*) FROM webhooks o WHERE o.user_id = w.user_id AND o.leased_until > @now) < @max_leased
 			ORDER BY f.next_attempt_at
 			LIMIT 1
 			FOR NO KEY UPDATE OF w SKIP LOCKED
@@ -172,14 +174,15 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, most 
 		SET leased_until = @until
 		FROM due
 		WHERE w.user_id = due.user_id AND w.id = due.id
-		RETURNING `+webhookColumns, pgx.NamedArgs{"now": now, "until": until, "most": most})
+		RETURNING `+webhookColumns, pgx.NamedArgs{"now": now, "until": until, "max_leased": maxLeased})
 	if err != nil {
 		return webhook{}, fmt.Errorf("claiming a webhook: %w", err)
 	}
 	return w, nil
 }
 
-// releaseWebhook ends the lease until a time, and records how the webhook did. A lease that somebody else has by now stays.
+// releaseWebhook ends the lease that was taken until a time, and records failures and pause. If that lease has expired and
+// another worker has one, nothing changes.
 func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
@@ -192,7 +195,7 @@ func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedU
 	return nil
 }
 
-// selectDue returns what of a webhook is due, the longest due first.
+// selectDue returns the due deliveries of a webhook, the oldest first.
 func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
@@ -206,7 +209,7 @@ func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limi
 	return deliveries, nil
 }
 
-// updateDelivery records an attempt.
+// updateDelivery records the result of an attempt.
 func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhook_deliveries
@@ -223,14 +226,14 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 	return nil
 }
 
-// expireDeliveries gives up on what waits since before a time, and forgets the log of before another one.
-func expireDeliveries(ctx context.Context, q pg.Querier, waitingSince, loggedSince time.Time) error {
-	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, waitingSince)
+// expireDeliveries fails the pending deliveries from before a time, and deletes all deliveries from before another time.
+func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefore time.Time) error {
+	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, failBefore)
 	if err != nil {
-		return fmt.Errorf("giving up on deliveries: %w", err)
+		return fmt.Errorf("failing expired deliveries: %w", err)
 	}
-	if _, err := q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1`, loggedSince); err != nil {
-		return fmt.Errorf("forgetting deliveries: %w", err)
+	if _, err := q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1`, deleteBefore); err != nil {
+		return fmt.Errorf("deleting old deliveries: %w", err)
 	}
 	return nil
 }

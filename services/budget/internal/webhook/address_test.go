@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"net/netip"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestOnlyAddressesOfTheInternetArePublic(t *testing.T) {
+func TestPublic(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"1.1.1.1", "8.8.8.8", "93.184.216.34", "172.15.255.255", "172.32.0.1", "100.63.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1"} {
 		require.True(t, public(netip.MustParseAddr(s)), s)
@@ -37,7 +37,7 @@ func TestDestinationsContains(t *testing.T) {
 	require.True(t, privateToo.contains(netip.MustParseAddr("1.1.1.1")))
 }
 
-func TestAnAddressIsNotMorePublicInDisguise(t *testing.T) {
+func TestPublicMapped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		four := netip.AddrFrom4([4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "address")))

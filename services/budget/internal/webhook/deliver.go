@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"bytes"
@@ -26,19 +26,20 @@ import (
 
 const (
 	deliveryWorkers = 8
-	// turnLength is how many deliveries one webhook gets before others have their turn.
-	turnLength = 5
-	// turnsPerUser is how many of a user's webhooks one replica serves at a time, so that whose addresses are slow does not
-	// keep others waiting.
-	turnsPerUser = 2
-	attemptTime  = 10 * time.Second
-	turnLease    = turnLength*attemptTime + time.Minute
-	deliveryLog  = 30 * 24 * time.Hour
-	// maxAnswer is how much of an answer is read, so that the connection can be used again. Nothing of it is kept.
-	maxAnswer = 1 << 10
+	// batchSize is the number of deliveries that a worker sends to one webhook before it serves another one.
+	batchSize = 5
+	// webhooksPerUser is the number of a user's webhooks that one replica serves at a time. So slow addresses of one user leave
+	// most workers to other users.
+	webhooksPerUser = 2
+	attemptTimeout  = 10 * time.Second
+	// webhookLease covers a batch in which every attempt times out.
+	webhookLease = batchSize*attemptTimeout + time.Minute
+	logRetention = 30 * 24 * time.Hour
+	// maxResponse is the number of bytes of a response that are read, so that the connection can be reused. They are discarded.
+	maxResponse = 1 << 10
 )
 
-var errAddressNotPublic = errors.New("the address is not one of the internet")
+var errAddressNotPublic = errors.New("the address is not public")
 
 // deliveryClient sends requests to URLs that users choose. No other HTTP client may do that.
 type deliveryClient struct{ *http.Client }
@@ -48,7 +49,7 @@ type deliveryClient struct{ *http.Client }
 // the trusted authorities, mean those of the system.
 func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool) deliveryClient {
 	dialer := &net.Dialer{
-		Timeout:  attemptTime / 2,
+		Timeout:  attemptTimeout / 2,
 		Resolver: resolver,
 		Control: func(_, address string, _ syscall.RawConn) error {
 			addr, err := netip.ParseAddrPort(address)
@@ -59,14 +60,14 @@ func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, ro
 		},
 	}
 	return deliveryClient{&http.Client{
-		Timeout:       attemptTime,
+		Timeout:       attemptTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			// A proxy from the environment would bypass the check of the address.
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-			TLSHandshakeTimeout:    attemptTime / 2,
+			TLSHandshakeTimeout:    attemptTimeout / 2,
 			MaxIdleConns:           100,
 			MaxIdleConnsPerHost:    1,
 			IdleConnTimeout:        time.Minute,
@@ -77,12 +78,12 @@ func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, ro
 	}}
 }
 
-// deliver works on webhooks until ctx ends.
-func (s *server) deliver(ctx context.Context) {
+// deliver sends due deliveries until ctx ends.
+func (s *Server) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
-		worked, err := s.deliveryTurn(ctx)
+		worked, err := s.deliverBatch(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "delivering events", "error", err)
+			s.log.WarnContext(ctx, "failed to deliver events", "error", err)
 		}
 		if worked && err == nil {
 			continue
@@ -94,18 +95,10 @@ func (s *server) deliver(ctx context.Context) {
 	}
 }
 
-// wakeDeliveries spares a delivery the wait for the next look.
-func (s *server) wakeDeliveries() {
-	select {
-	case s.queued <- struct{}{}:
-	default:
-	}
-}
-
-// deliveryTurn serves one webhook, oldest event first, and reports whether there was one to serve. A worker that dies
-// leaves its delivery to the next one: a receiver may see an event twice.
-func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
-	until := s.now().Add(turnLease)
+// deliverBatch sends due deliveries of one webhook, oldest first, and reports whether a webhook had any. It stops at the first
+// failure. A worker that stops after sending and before recording leaves the delivery to another worker, which repeats it.
+func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
+	until := s.now().Add(webhookLease)
 	w, err := s.claim(ctx, until)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -116,12 +109,12 @@ func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
 	recording, paused := context.WithoutCancel(ctx), s.now()
 	defer func() {
 		if err := releaseWebhook(recording, s.db, w, until, paused); err != nil {
-			s.log.WarnContext(ctx, "the webhook waits for its lease to end", "webhook", w.ID, "error", err)
+			s.log.WarnContext(ctx, "failed to release a webhook, its lease must expire first", "webhook", w.ID, "error", err)
 		}
 	}()
-	// Somebody else may be free for the rest.
-	s.wakeDeliveries()
-	due, err := selectDue(ctx, s.db, w, s.now(), turnLength)
+	// More webhooks may be due, for another idle worker.
+	s.Wake()
+	due, err := selectDue(ctx, s.db, w, s.now(), batchSize)
 	if err != nil {
 		return false, err
 	}
@@ -129,17 +122,17 @@ func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
 		began := s.now()
 		responseStatus, problem := s.attempt(ctx, w, d)
 		if responseStatus == 0 && ctx.Err() != nil {
-			// It was cut short by our own end.
+			// The service stops and canceled the request. The attempt does not count.
 			return false, nil
 		}
 		now := s.now().UTC()
-		d = d.after(now, responseStatus, problem, rand.Float64()) //nolint:gosec // Jitter is no secret.
+		d = d.attempted(now, responseStatus, problem, rand.Float64()) //nolint:gosec // Jitter is no secret.
 		d.DurationMS = new(int32(now.Sub(began).Milliseconds()))
 		if err := updateDelivery(recording, s.db, d); err != nil {
 			return false, err
 		}
-		w, paused = w.after(now, problem)
-		if reason, hopeless := w.hopeless(now, responseStatus); hopeless {
+		w, paused = w.attempted(now, problem)
+		if reason, disabled := w.disables(now, responseStatus); disabled {
 			return true, disableWebhook(recording, s.db, w, reason, now)
 		}
 		if problem != "" {
@@ -149,16 +142,17 @@ func (s *server) deliveryTurn(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (s *server) claim(ctx context.Context, until time.Time) (webhook, error) {
+// claim leases the webhook with the oldest due delivery. It returns pgx.ErrNoRows if no delivery is due.
+func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 	s.claiming.Lock()
 	defer s.claiming.Unlock()
-	return claimWebhook(ctx, s.db, s.now(), until, turnsPerUser)
+	return claimWebhook(ctx, s.db, s.now(), until, webhooksPerUser)
 }
 
 // attempt sends an event. It returns the status of the response, 0 without one, and the problem of a failed attempt.
-func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
-	// The webhook may have been created while more destinations were allowed.
-	if s.webhooksTo.urlProblem(w.URL) != "" {
+func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
+	// The webhook may have been created when more destinations were allowed.
+	if s.destinations.urlProblem(w.URL) != "" {
 		return 0, "address_not_public"
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
@@ -167,7 +161,7 @@ func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int
 	}
 	signature, err := w.signature(s.sealer, s.now(), d.Body)
 	if err != nil {
-		s.log.ErrorContext(ctx, "signing a delivery", "webhook", w.ID, "error", err)
+		s.log.ErrorContext(ctx, "failed to sign a delivery", "webhook", w.ID, "error", err)
 		return 0, "broken"
 	}
 	req.Header.Set("Content-Type", "application/cloudevents+json")
@@ -177,10 +171,10 @@ func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int
 	req.Header.Set("Coffer-Delivery-Id", d.ID.String())
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return 0, why(err)
+		return 0, publicReason(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
+	_, _ = io.CopyN(io.Discard, resp.Body, maxResponse)
 	switch resp.StatusCode / 100 {
 	case 2:
 		return resp.StatusCode, ""
@@ -190,8 +184,8 @@ func (s *server) attempt(ctx context.Context, w webhook, d delivery) (status int
 	return resp.StatusCode, "status"
 }
 
-// why is what a webhook's user learns of an error. More might tell of our network.
-func why(err error) string {
+// publicReason returns the code of an error for the webhook's user. The error itself could reveal details of the internal network.
+func publicReason(err error) string {
 	var timeout net.Error
 	if errors.Is(err, errAddressNotPublic) {
 		return "address_not_public"
@@ -214,7 +208,7 @@ func why(err error) string {
 	return "connect"
 }
 
-// signature is the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body by each live secret.
+// signature returns the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body for each valid secret.
 func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string, error) {
 	secrets := [][]byte{w.Secret}
 	if w.PreviousUntil != nil && now.Before(*w.PreviousUntil) {
@@ -225,7 +219,7 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 	for i, sealed := range secrets {
 		secret, err := sealer.Open(sealed, w.ID.String())
 		if err != nil && i > 0 {
-			// The service key was changed, which is why the secret was.
+			// The previous secret was sealed with a former service key, so it cannot sign any more.
 			continue
 		}
 		if err != nil {

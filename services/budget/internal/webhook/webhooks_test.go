@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -16,16 +16,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-func (b *bundle) webhook(t *testing.T, who person, url string, events ...string) *budgetv1.CreateWebhookResponse {
-	t.Helper()
-	resp, err := b.CreateWebhook(who.ctx, &budgetv1.CreateWebhookRequest{Url: url, Events: events})
-	require.NoError(t, err)
-	return resp
-}
-
-func TestOnlyHTTPSAddressesOfTheInternetAreTaken(t *testing.T) {
+func TestURLProblemInternetOnly(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
 		"https://example.com", "https://example.com:8443/hook?key=value", "https://1.1.1.1/x", "https://[2606:4700::1111]/", "HTTPS://EXAMPLE.com/",
@@ -72,7 +66,7 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-func TestAPatternMatchesPartByPart(t *testing.T) {
+func TestMatches(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, outbox.Types(), "ledger.v1.transaction.created")
 	require.Contains(t, outbox.Types(), "budget.v1.budget.threshold_reached")
@@ -93,10 +87,10 @@ func TestAPatternMatchesPartByPart(t *testing.T) {
 	})
 }
 
-func TestAWebhookIsItsOwnersAlone(t *testing.T) {
+func TestWebhookOwnership(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, other := b.person(t, "Owner"), b.person(t, "Other")
+	owner, other := b.user(t, "Owner"), b.user(t, "Other")
 	made := b.webhook(t, owner, "https://example.com/hook", "budget.v1.*.*")
 	id := made.GetWebhook().GetId()
 	require.Regexp(t, `^whsec_[A-Za-z0-9_-]{43}$`, made.GetSecret())
@@ -128,29 +122,29 @@ func TestAWebhookIsItsOwnersAlone(t *testing.T) {
 			},
 		}
 	}
-	for _, call := range calls(other.ctx, id) {
-		b.refuses(t, codes.NotFound, "WEBHOOK_NOT_FOUND", call)
+	for _, call := range calls(other.Ctx, id) {
+		budgettest.Refuses(t, b.db, codes.NotFound, "WEBHOOK_NOT_FOUND", call)
 	}
-	for _, call := range calls(owner.ctx, "x") {
-		b.refuses(t, codes.InvalidArgument, "INVALID_WEBHOOK_ID", call)
+	for _, call := range calls(owner.Ctx, "x") {
+		budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_WEBHOOK_ID", call)
 	}
-	list, err := b.ListWebhooks(other.ctx, &budgetv1.ListWebhooksRequest{})
+	list, err := b.ListWebhooks(other.Ctx, &budgetv1.ListWebhooksRequest{})
 	require.NoError(t, err)
 	require.Empty(t, list.GetWebhooks())
 }
 
-func TestAWebhookCanBeChangedAndDeleted(t *testing.T) {
+func TestUpdateWebhook(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	id := b.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId()
 	update := &budgetv1.UpdateWebhookRequest{
 		Id: id, Url: new("https://example.org/"), Description: new(" New "), Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false), IfMatch: `"1"`,
 	}
-	updated, err := b.UpdateWebhook(owner.ctx, update)
+	updated, err := b.UpdateWebhook(owner.Ctx, update)
 	require.NoError(t, err)
 	require.Equal(t, `"2"`, updated.GetEtag())
-	got, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+	got, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 	require.NoError(t, err)
 	require.Equal(t, updated.GetWebhook().String(), got.GetWebhook().String())
 	require.Equal(t, "https://example.org/", got.GetWebhook().GetUrl())
@@ -158,71 +152,71 @@ func TestAWebhookCanBeChangedAndDeleted(t *testing.T) {
 	require.Equal(t, []string{"auth.v1.*.*"}, got.GetWebhook().GetEvents())
 	require.False(t, got.GetWebhook().GetEnabled())
 
-	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error { _, err := b.UpdateWebhook(owner.ctx, update); return err })
-	b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
-		_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id})
+	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", func() error { _, err := b.UpdateWebhook(owner.Ctx, update); return err })
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
+		_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id})
 		return err
 	})
-	e := b.refuses(t, codes.InvalidArgument, "INVALID_WEBHOOK_URL", func() error {
-		_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id, Url: new("http://example.com")})
+	e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_WEBHOOK_URL", func() error {
+		_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id, Url: new("http://example.com")})
 		return err
 	})
 	require.Equal(t, []apierr.Field{{Name: "url", Message: "must be an https URL"}}, e.Fields)
-	e = b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := b.UpdateWebhook(owner.ctx, &budgetv1.UpdateWebhookRequest{Id: id, Events: &budgetv1.EventTypes{Values: []string{"*.v1.*.*", "ledger.v1.transactions.created"}}})
+	e = budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id, Events: &budgetv1.EventTypes{Values: []string{"*.v1.*.*", "ledger.v1.transactions.created"}}})
 		return err
 	})
 	require.Equal(t, "events[1]", e.Fields[0].Name)
 
-	b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := b.DeleteWebhook(owner.ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`})
+	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
+		_, err := b.DeleteWebhook(owner.Ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`})
 		return err
 	})
-	_, err = b.DeleteWebhook(owner.ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"2"`})
+	_, err = b.DeleteWebhook(owner.Ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"2"`})
 	require.NoError(t, err)
-	b.refuses(t, codes.NotFound, "WEBHOOK_NOT_FOUND", func() error {
-		_, err := b.GetWebhook(owner.ctx, &budgetv1.GetWebhookRequest{Id: id})
+	budgettest.Refuses(t, b.db, codes.NotFound, "WEBHOOK_NOT_FOUND", func() error {
+		_, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
 		return err
 	})
 }
 
-func TestSimultaneousCreationsDoNotPassTheLimit(t *testing.T) {
+func TestCreateWebhookLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	for range maxWebhooks - 1 {
 		b.webhook(t, owner, "https://example.com/hook")
 	}
-	errs := make([]error, racers)
+	errs := make([]error, budgettest.Racers)
 	var racing sync.WaitGroup
 	for i := range errs {
 		racing.Go(func() {
-			_, errs[i] = b.CreateWebhook(owner.ctx, &budgetv1.CreateWebhookRequest{Url: fmt.Sprintf("https://example.com/%d", i)})
+			_, errs[i] = b.CreateWebhook(owner.Ctx, &budgetv1.CreateWebhookRequest{Url: fmt.Sprintf("https://example.com/%d", i)})
 		})
 	}
 	racing.Wait()
-	requireWinners(t, 1, errWebhookLimitReached, errs)
-	b.webhook(t, b.person(t, "Other"), "https://example.com/hook")
+	budgettest.RequireWinners(t, 1, errWebhookLimitReached, errs)
+	b.webhook(t, b.user(t, "Other"), "https://example.com/hook")
 }
 
-func TestTheSameKeyGivesTheSameSecret(t *testing.T) {
+func TestCreateWebhookIdempotency(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	req := &budgetv1.CreateWebhookRequest{Url: "https://example.com/hook", IdempotencyKey: "k"}
-	first, err := b.CreateWebhook(owner.ctx, req)
+	first, err := b.CreateWebhook(owner.Ctx, req)
 	require.NoError(t, err)
-	again, err := b.CreateWebhook(owner.ctx, req)
+	again, err := b.CreateWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
 	require.Equal(t, first.GetSecret(), again.GetSecret())
 
 	rotate := &budgetv1.RotateWebhookSecretRequest{Id: first.GetWebhook().GetId(), IdempotencyKey: "r"}
-	rotated, err := b.RotateWebhookSecret(owner.ctx, rotate)
+	rotated, err := b.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetSecret(), rotated.GetSecret())
-	require.Equal(t, today.Add(24*time.Hour).Format(timestamp), rotated.GetPreviousSecretUntil())
-	replayed, err := b.RotateWebhookSecret(owner.ctx, rotate)
+	require.Equal(t, budgettest.Today.Add(24*time.Hour).Format(timestamp), rotated.GetPreviousSecretUntil())
+	replayed, err := b.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.Equal(t, rotated.GetSecret(), replayed.GetSecret())
 }

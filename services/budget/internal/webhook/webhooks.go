@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -27,16 +27,16 @@ import (
 const (
 	maxWebhooks = 20
 	maxPatterns = 50
-	// secretLife is how long a secret that was rotated away still signs.
+	// secretLife is the time for which a replaced secret still signs.
 	secretLife = 24 * time.Hour
 )
 
-// CreateWebhook shows the secret, which only its user and the signatures need to know.
-func (s *server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookRequest) (*budgetv1.CreateWebhookResponse, error) {
+// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again.
+func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookRequest) (*budgetv1.CreateWebhookResponse, error) {
 	w := webhook{ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC()}
 	w.UpdatedAt = w.CreatedAt
 	var p apierr.Problems
-	w.URL = s.webhooksTo.parseURL(&p, req.GetUrl())
+	w.URL = s.destinations.parseURL(&p, req.GetUrl())
 	w.Description = parseDescription(&p, req.GetDescription())
 	w.Events = parsePatterns(&p, req.GetEvents())
 	if req.Enabled != nil {
@@ -67,8 +67,8 @@ func (s *server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 	return resp, nil
 }
 
-// ListWebhooks is newest first.
-func (s *server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksRequest) (*budgetv1.ListWebhooksResponse, error) {
+// ListWebhooks returns the acting user's webhooks without secrets, newest first.
+func (s *Server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksRequest) (*budgetv1.ListWebhooksResponse, error) {
 	user, before := caller.ID(ctx), uuid.Max
 	scope := "webhooks " + user.String()
 	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
@@ -90,8 +90,8 @@ func (s *server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksReq
 	return resp, nil
 }
 
-// GetWebhook answers without the secret.
-func (s *server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest) (*budgetv1.GetWebhookResponse, error) {
+// GetWebhook returns one of the acting user's webhooks without the secret.
+func (s *Server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest) (*budgetv1.GetWebhookResponse, error) {
 	w, err := s.webhookOf(ctx, s.db, req.GetId())
 	if err != nil {
 		return nil, err
@@ -99,8 +99,9 @@ func (s *server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest
 	return &budgetv1.GetWebhookResponse{Webhook: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWebhook does not touch deliveries that are on their way but for the address that they go to.
-func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookRequest) (*budgetv1.UpdateWebhookResponse, error) {
+// UpdateWebhook changes a webhook. Queued deliveries keep their bodies and are sent to the new URL. A change ends the pause of a
+// failing webhook, because it may have repaired it.
+func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookRequest) (*budgetv1.UpdateWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 		return nil, apierr.EmptyUpdate
 	}
 	var p apierr.Problems
-	if (&webhook{}).change(&p, req, s.webhooksTo); p.Err() != nil {
+	if (&webhook{}).change(&p, req, s.destinations); p.Err() != nil {
 		return nil, p.Err()
 	}
 	resp := &budgetv1.UpdateWebhookResponse{}
@@ -117,7 +118,7 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 		if err != nil {
 			return err
 		}
-		w.change(&p, req, s.webhooksTo)
+		w.change(&p, req, s.destinations)
 		w.Version++
 		w.UpdatedAt = s.now().UTC()
 		resp.Webhook, resp.Etag = w.proto(), etag.Format(w.Version)
@@ -126,7 +127,7 @@ func (s *server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	if err != nil {
 		return nil, err
 	}
-	s.wakeDeliveries()
+	s.Wake()
 	return resp, nil
 }
 
@@ -146,8 +147,8 @@ func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest,
 	}
 }
 
-// DeleteWebhook ends deliveries too.
-func (s *server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookRequest) (*budgetv1.DeleteWebhookResponse, error) {
+// DeleteWebhook deletes a webhook with its deliveries, also the queued ones.
+func (s *Server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookRequest) (*budgetv1.DeleteWebhookResponse, error) {
 	var id uuid.UUID
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		w, err := s.lockedWebhook(ctx, tx, req.GetId(), req.GetIfMatch())
@@ -163,8 +164,9 @@ func (s *server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookR
 	return &budgetv1.DeleteWebhookResponse{Id: id.String()}, nil
 }
 
-// RotateWebhookSecret leaves receivers a day to learn the new one. A second rotation on that day ends the oldest at once.
-func (s *server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWebhookSecretRequest) (*budgetv1.RotateWebhookSecretResponse, error) {
+// RotateWebhookSecret replaces the secret. The previous one also signs for a day, so that receivers can be changed meanwhile. A
+// second rotation within that day ends the oldest secret immediately.
+func (s *Server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWebhookSecretRequest) (*budgetv1.RotateWebhookSecretResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
@@ -190,8 +192,8 @@ func (s *server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWe
 	return resp, nil
 }
 
-// newSecret gives the webhook one, and returns it in the form that its user gets.
-func (s *server) newSecret(w *webhook) (string, error) {
+// newSecret sets a new sealed secret and returns it in plain text for the user.
+func (s *Server) newSecret(w *webhook) (string, error) {
 	bits := make([]byte, 32)
 	if _, err := rand.Read(bits); err != nil {
 		return "", fmt.Errorf("making a secret: %w", err)
@@ -205,7 +207,8 @@ func (s *server) newSecret(w *webhook) (string, error) {
 	return secret, nil
 }
 
-func (s *server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhook, error) {
+// webhookOf returns one of the acting user's webhooks.
+func (s *Server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhook, error) {
 	parsed, err := parseWebhookID(id)
 	if err != nil {
 		return webhook{}, err
@@ -217,7 +220,8 @@ func (s *server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhoo
 	return w, err
 }
 
-func (s *server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch string) (webhook, error) {
+// lockedWebhook returns one of the acting user's webhooks, locked until tx ends, if it has the version of ifMatch.
+func (s *Server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch string) (webhook, error) {
 	parsed, err := parseWebhookID(id)
 	if err != nil {
 		return webhook{}, err
@@ -246,7 +250,7 @@ func parseDescription(p *apierr.Problems, s string) string {
 	return description
 }
 
-// parsePatterns refuses a pattern that no event has, for it would be a mistake that nobody notices.
+// parsePatterns rejects a pattern that matches no type of event, because it would be a silent mistake.
 func parsePatterns(p *apierr.Problems, patterns []string) []string {
 	if len(patterns) > maxPatterns {
 		p.Field(&apierr.Field{Name: "events", Message: "must be at most 50 types of events"})
@@ -254,20 +258,20 @@ func parsePatterns(p *apierr.Problems, patterns []string) []string {
 	}
 	for i, pattern := range patterns {
 		if !slices.ContainsFunc(outbox.Types(), func(t string) bool { return matches(pattern, t) }) {
-			p.Field(&apierr.Field{Name: fmt.Sprintf("events[%d]", i), Message: "must be the type of an event, with * for any one part"})
+			p.Field(&apierr.Field{Name: fmt.Sprintf("events[%d]", i), Message: "must be a type of event, in which * may stand for one part"})
 		}
 	}
 	return append([]string{}, patterns...)
 }
 
-// matches compares part by part.
+// matches reports whether each part of the pattern is * or equals the same part of the type.
 func matches(pattern, eventType string) bool {
 	wanted, parts := strings.Split(pattern, "."), strings.Split(eventType, ".")
 	return slices.EqualFunc(wanted, parts, func(want, part string) bool { return want == "*" || want == part })
 }
 
-// wants tells whether the webhook gets events of a type.
-func (w webhook) wants(eventType string) bool {
+// subscribes reports whether the webhook receives events of a type.
+func (w webhook) subscribes(eventType string) bool {
 	return len(w.Events) == 0 || slices.ContainsFunc(w.Events, func(p string) bool { return matches(p, eventType) })
 }
 

@@ -1,4 +1,4 @@
-package budget
+package webhook
 
 import (
 	"context"
@@ -12,12 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
 func loopback(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
 
-// resolver asks a DNS server that answers every question for an IPv4 address with the next of the addresses, the last one
-// again and again.
+// resolver returns a resolver that uses a DNS server of the test. Each query for an IPv4 address returns the next address, and the
+// last one is repeated.
 func resolver(t *testing.T, addresses ...string) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -51,17 +53,17 @@ func resolver(t *testing.T, addresses ...string) *net.Resolver {
 	}}
 }
 
-func TestNothingIsDeliveredThatIsNotPublic(t *testing.T) {
+func TestDeliverPublicOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, public, "127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	for range 4 {
 		b.queue(t, happened(owner, 1))
 	}
 	for i := range 4 {
-		b.now = func() time.Time { return today.Add(time.Duration(i) * lastPause) }
+		b.now = func() time.Time { return budgettest.Today.Add(time.Duration(i) * lastPause) }
 		b.deliverAll(t)
 	}
 	for _, d := range b.log(t, owner, id) {
@@ -71,10 +73,10 @@ func TestNothingIsDeliveredThatIsNotPublic(t *testing.T) {
 	require.Empty(t, r.deliveries())
 }
 
-func TestANameThatMeansAnotherAddressNowIsLookedAtAgain(t *testing.T) {
+func TestDeliverChangedAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1", "127.0.0.2")
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
 	b.queue(t, happened(owner, 1))
@@ -86,10 +88,10 @@ func TestANameThatMeansAnotherAddressNowIsLookedAtAgain(t *testing.T) {
 	require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())
 }
 
-func TestARedirectIsNotFollowed(t *testing.T) {
+func TestDeliverRedirect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	r.reply = func(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, r.url+"/elsewhere", http.StatusTemporaryRedirect)
@@ -101,10 +103,10 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	require.Equal(t, "redirect", b.log(t, owner, id)[0].GetError())
 }
 
-func TestACertificateOfANobodyIsNotTrusted(t *testing.T) {
+func TestDeliverUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner := b.person(t, "Owner")
+	owner := b.user(t, "Owner")
 	r := b.receiver(t, loopback, "127.0.0.1")
 	b.client = newDeliveryClient(loopback, resolver(t, "127.0.0.1"), x509.NewCertPool())
 	id := b.webhook(t, owner, r.url).GetWebhook().GetId()
@@ -116,14 +118,14 @@ func TestACertificateOfANobodyIsNotTrusted(t *testing.T) {
 
 func TestDeliver(t *testing.T) {
 	t.Parallel()
-	t.Run("refuses_a_URL_that_is_no_longer_allowed", func(t *testing.T) {
+	t.Run("rejects a URL that is no longer allowed", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner := b.person(t, "Owner")
+		owner := b.user(t, "Owner")
 		requests := make(chan *http.Request, 2)
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests <- r }))
 		t.Cleanup(server.Close)
-		b.webhooksTo = privateToo
+		b.destinations = privateToo
 		b.client = newDeliveryClient(privateToo.contains, nil, nil)
 		id := b.webhook(t, owner, server.URL).GetWebhook().GetId()
 		b.queue(t, happened(owner, 1))
@@ -131,7 +133,7 @@ func TestDeliver(t *testing.T) {
 		require.Equal(t, "delivered", b.log(t, owner, id)[0].GetStatus())
 		require.Len(t, requests, 1)
 
-		b.webhooksTo = internetOnly
+		b.destinations = internetOnly
 		b.queue(t, happened(owner, 2))
 		b.deliverAll(t)
 		require.Equal(t, "address_not_public", b.log(t, owner, id)[0].GetError())

@@ -1,4 +1,4 @@
-package budget
+package notification
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // notification is a row of notifications.
 type notification struct {
-	// ID is the event's.
+	// ID is the id of the event.
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
 	Type   string
@@ -25,6 +25,7 @@ type notification struct {
 
 const notificationColumns = `n.id, n.user_id, n.type, n.data, n.read_at, n.created_at`
 
+// insertNotifications inserts unread notifications.
 func insertNotifications(ctx context.Context, q pg.Querier, notifications []notification) error {
 	if len(notifications) == 0 {
 		return nil
@@ -46,10 +47,10 @@ func insertNotifications(ctx context.Context, q pg.Querier, notifications []noti
 	return nil
 }
 
-// notificationList is a page of a user's notifications: those after the place before, up to and including the place last.
+// notificationList selects a page of a user's notifications, after the position before, and up to the position last inclusively.
 type notificationList struct {
 	user         uuid.UUID
-	before, last place
+	before, last position
 	limit        int
 }
 
@@ -70,6 +71,7 @@ func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) 
 	return notifications, nil
 }
 
+// countUnread returns the number of a user's unread notifications.
 func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
@@ -79,7 +81,8 @@ func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, erro
 	return r.Count, nil
 }
 
-// updateNotification returns pgx.ErrNoRows when the user has none of that id. What was read keeps its time.
+// updateNotification sets or clears the time of reading, and keeps an earlier time. It returns pgx.ErrNoRows if the user has no
+// notification with this id.
 func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, readAt *time.Time) (notification, error) {
 	n, err := pg.One[notification](ctx, q, `
 		UPDATE notifications n
@@ -101,7 +104,7 @@ func readNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, at tim
 	return tag.RowsAffected(), nil
 }
 
-// deleteNotification reports whether the user had a notification of that id.
+// deleteNotification reports whether the user had a notification with this id.
 func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (bool, error) {
 	tag, err := q.Exec(ctx, `DELETE FROM notifications WHERE user_id = $1 AND id = $2`, user, id)
 	if err != nil {
@@ -110,9 +113,10 @@ func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (
 	return tag.RowsAffected() == 1, nil
 }
 
+// deleteNotifications deletes all notifications from before a time.
 func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before); err != nil {
-		return fmt.Errorf("deleting notifications: %w", err)
+		return fmt.Errorf("deleting old notifications: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package budget
+package notification
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// heartbeat tells both ends that the other is there.
+	// heartbeat is the interval of empty messages, by which both ends detect a broken connection.
 	heartbeat = 15 * time.Second
-	// maxStreams bounds what one user can hold open at an instance.
+	// maxStreams limits the open streams of a user at one replica.
 	maxStreams = 10
 )
 
@@ -29,7 +29,7 @@ type streams struct {
 	open map[uuid.UUID]int
 }
 
-// enter reports whether the user may open another stream; leave gives it back.
+// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if it does.
 func (s *streams) enter(user uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,6 +40,7 @@ func (s *streams) enter(user uuid.UUID) bool {
 	return true
 }
 
+// leave ends the stream of a successful enter.
 func (s *streams) leave(user uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,8 +49,9 @@ func (s *streams) leave(user uuid.UUID) {
 	}
 }
 
-// StreamEvents ends when the client hangs up or its token expires; rpc sees to the latter.
-func (s *server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
+// StreamEvents sends the acting user's events until the client disconnects or the token expires. Package rpc ends it when the
+// token expires. The first message, and one after each heartbeat, has a position but no event.
+func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
 	user := caller.ID(stream.Context())
 	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())
 	if err != nil {
@@ -89,15 +91,16 @@ func (s *server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.Ser
 		case <-alive.C:
 		case e := <-events:
 			after = e.Sequence
-			if resp.Event, err = cloudEvent(e); err != nil {
+			if resp.Event, err = CloudEvent(e); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// openPosition reads where a stream goes on; empty: at its end, which must be known before the client hears of us.
-func (s *server) openPosition(ctx context.Context, user uuid.UUID, position string) (uint64, error) {
+// openPosition returns the sequence number after which a stream continues. Without a position this is the present end of the stream,
+// which must be known before the first message: an event that the client causes after that message must arrive.
+func (s *Server) openPosition(ctx context.Context, user uuid.UUID, position string) (uint64, error) {
 	if position != "" {
 		var after uint64
 		err := s.cursors.Open(eventsOf(user), position, &after)
@@ -105,19 +108,20 @@ func (s *server) openPosition(ctx context.Context, user uuid.UUID, position stri
 	}
 	after, err := s.bus.End(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "refusing an event stream", "error", err)
+		s.log.WarnContext(ctx, "failed to find the end of the event stream", "error", err)
 		return 0, apierr.Unavailable
 	}
 	return after, nil
 }
 
+// eventsOf returns the scope of a user's positions. A position cannot be opened in the scope of another user.
 func eventsOf(user uuid.UUID) string { return "events " + user.String() }
 
-// cloudEvent is an event of the stream as users see it.
-func cloudEvent(e outbox.Received) (*budgetv1.Event, error) {
+// CloudEvent converts an event of the stream to the public form, which live streams and webhooks share.
+func CloudEvent(e outbox.Received) (*budgetv1.Event, error) {
 	data, err := anypb.New(e.Data)
 	if err != nil {
-		return nil, fmt.Errorf("packing event %s: %w", e.ID, err)
+		return nil, fmt.Errorf("encoding event %s: %w", e.ID, err)
 	}
 	return &budgetv1.Event{
 		Specversion:     "1.0",

@@ -1,0 +1,112 @@
+// Package budgettest has the helpers that tests of several packages of the budget service share: users, the state of the database,
+// and concurrent calls.
+//
+// Each package's tests create their server on a schema of their own (pgtest.New) and act for users by calling RPC methods with
+// User.Ctx. Refuses checks the error of a rejected call, and that the call changed nothing. Behind and RequireWinners check calls
+// that run concurrently. Start reading with Refuses.
+package budgettest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+)
+
+// Today is the usual present time of tests.
+var Today = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
+
+// Racers is the number of concurrent calls in tests. Together with the test's own connections they fill the pool.
+const Racers = 6
+
+// User is a user with the context that acts for them.
+type User struct {
+	ID    uuid.UUID
+	Name  string
+	Email string
+	Ctx   context.Context
+}
+
+// NewUser returns a new user. The name must be unique within the test.
+func NewUser(t *testing.T, name string) User {
+	t.Helper()
+	u := User{ID: NewID(), Name: name, Email: strings.ToLower(name) + "@example.com"}
+	u.Ctx = caller.With(t.Context(), caller.Identity{UserID: u.ID, SessionID: NewID()})
+	return u
+}
+
+// NewID returns a new UUIDv7.
+func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// State returns all rows that calls of users may change.
+func State(t *testing.T, db *pgxpool.Pool) string {
+	t.Helper()
+	var s string
+	require.NoError(t, db.QueryRow(t.Context(), `
+		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
+			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id) FROM members m), '')
+			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id) FROM notifications n), '')
+			|| coalesce((SELECT string_agg(w::text, ';' ORDER BY w.id) FROM webhooks w), '')
+			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id) FROM webhook_deliveries d), '')
+			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
+	return s
+}
+
+// Refuses requires that call fails with a code and a reason, and that it changes nothing.
+func Refuses(t *testing.T, db *pgxpool.Pool, code codes.Code, reason string, call func() error) apierr.Error {
+	t.Helper()
+	before := State(t, db)
+	err := call()
+	e := apierr.From(err)
+	require.NotNil(t, e, "%v", err)
+	require.Equal(t, reason, e.Reason)
+	require.Equal(t, code, e.Code)
+	require.Equal(t, before, State(t, db))
+	return *e
+}
+
+// Behind runs call while hold's transaction is open, and requires that call waits for a lock of that transaction. It then commits the
+// transaction and returns the result of call.
+func Behind(t *testing.T, db *pgxpool.Pool, hold func(tx pgx.Tx) error, call func() error) error {
+	t.Helper()
+	tx, err := db.Begin(t.Context())
+	require.NoError(t, err)
+	// The call must not wait forever if the test fails.
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	var holder int32
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT pg_backend_pid()`).Scan(&holder))
+	require.NoError(t, hold(tx))
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	require.Eventually(t, func() bool {
+		var waits bool
+		err := db.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`, holder).Scan(&waits)
+		return err == nil && waits || len(done) > 0
+	}, 20*time.Second, 5*time.Millisecond)
+	require.Empty(t, done, "the call does not wait for the lock")
+	require.NoError(t, tx.Commit(t.Context()))
+	return <-done
+}
+
+// RequireWinners requires that n calls succeeded, and that all others failed with the error loss.
+func RequireWinners(t *testing.T, n int, loss error, errs []error) {
+	t.Helper()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+			continue
+		}
+		require.ErrorIs(t, err, loss)
+	}
+	require.Equal(t, n, won)
+}

@@ -1,0 +1,237 @@
+package notification
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
+)
+
+const (
+	checkBatch = 100
+	// checkLease is longer than ledgerTimeout, so that two workers rarely do the same check.
+	checkLease    = 10 * time.Second
+	ledgerTimeout = 5 * time.Second
+)
+
+// change is a place where an event may have changed the spending.
+type change struct {
+	// wallet is empty and day is zero if a category took over transactions of any wallet and day.
+	wallet, category string
+	day              time.Time
+}
+
+// changesOf returns the places that an event may have changed. A deleted refund raises the spending like a new expense.
+func changesOf(event proto.Message) []change {
+	switch e := event.(type) {
+	case *ledgerv1.TransactionCreated:
+		return placesOf(e.GetTransaction())
+	case *ledgerv1.TransactionUpdated:
+		return placesOf(e.GetBefore(), e.GetAfter())
+	case *ledgerv1.TransactionDeleted:
+		return placesOf(e.GetTransaction())
+	case *ledgerv1.CategoryDeleted:
+		return []change{{category: e.GetReassignedTo()}}
+	}
+	return nil
+}
+
+func placesOf(transactions ...*ledgerv1.Transaction) []change {
+	var changes []change
+	for _, t := range transactions {
+		if at, err := time.Parse(time.RFC3339, t.GetDate()); err == nil {
+			changes = append(changes, change{t.GetWalletId(), t.GetCategoryId(), spending.DayOf(at)})
+		}
+	}
+	return changes
+}
+
+// windowOf returns the budget's window that a change falls into, and reports whether its spending may raise alerts. Future windows,
+// and windows that ended a window's length ago or earlier, raise none.
+func (b budget) windowOf(c change, today time.Time) (spending.Window, bool) {
+	if c.wallet != "" && c.wallet != b.WalletID.String() || !b.counts(c.category) {
+		return spending.Window{}, false
+	}
+	if c.day.IsZero() {
+		w := b.timeframe().At(today)
+		return w, raisesAlerts(w, today)
+	}
+	w := b.timeframe().At(c.day)
+	return w, !c.day.Before(w.From) && !c.day.After(w.To) && raisesAlerts(w, today)
+}
+
+func (b budget) counts(category string) bool {
+	return slices.ContainsFunc(b.CategoryIDs, func(id uuid.UUID) bool { return id.String() == category })
+}
+
+func raisesAlerts(w spending.Window, today time.Time) bool {
+	p := w.Phase(today)
+	return p == spending.Current || p == spending.Recent
+}
+
+// reached returns the thresholds, in percent of the limit, that the spending has reached. Amounts are in minor units.
+func reached(thresholds []int32, spent, limit int64) []int32 {
+	var hit []int32
+	for _, t := range thresholds {
+		// The hundreds of the limit are multiplied separately, because a limit of 16 digits times 1000 overflows.
+		if spent >= limit/100*int64(t)+(limit%100*int64(t)+99)/100 {
+			hit = append(hit, t)
+		}
+	}
+	return hit
+}
+
+// QueueChecks queues a check of each budget and window whose spending may have changed by the events.
+func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	var owners []uuid.UUID
+	changes := make([][]change, len(events))
+	for i, e := range events {
+		if changes[i] = changesOf(e.Data); len(changes[i]) > 0 {
+			owners = append(owners, e.UserID)
+		}
+	}
+	if len(owners) == 0 {
+		return nil
+	}
+	budgets, err := selectBudgetsWithThresholds(ctx, tx, owners)
+	if err != nil {
+		return err
+	}
+	today, due := spending.DayOf(s.now()), map[check]bool{}
+	for i, e := range events {
+		for _, c := range changes[i] {
+			for _, b := range budgets {
+				if w, raises := b.windowOf(c, today); raises && b.OwnerID == e.UserID {
+					due[check{b.ID, w.From}] = true
+				}
+			}
+		}
+	}
+	return upsertChecks(ctx, tx, slices.SortedFunc(maps.Keys(due), compareChecks))
+}
+
+func compareChecks(a, b check) int {
+	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
+}
+
+// QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today may raise alerts. tx must hold
+// the budget's lock.
+func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, t spending.Timeframe) error {
+	today := spending.DayOf(s.now())
+	w := t.At(today)
+	if !raisesAlerts(w, today) {
+		return nil
+	}
+	return upsertChecks(ctx, tx, []check{{budgetID, w.From}})
+}
+
+// RunAlerts does due checks until ctx ends.
+func (s *Server) RunAlerts(ctx context.Context) {
+	for ctx.Err() == nil {
+		checked, err := s.CheckBudgets(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "failed to check budgets for alerts", "error", err)
+		}
+		if checked == checkBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.queued:
+		}
+	}
+}
+
+// WakeAlerts makes RunAlerts look for due checks.
+func (s *Server) WakeAlerts() {
+	select {
+	case s.queued <- struct{}{}:
+	default:
+	}
+}
+
+// CheckBudgets does one batch of due checks and returns their number. A failed check is repeated when its lease has expired.
+func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
+	due, err := claimChecks(ctx, s.db, s.now(), checkBatch)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	queries := make([]spending.Query, len(due))
+	for i, c := range due {
+		queries[i] = spending.Query{Owner: c.OwnerID, Wallet: c.WalletID, Categories: c.CategoryIDs, Window: c.timeframe().At(c.Day)}
+	}
+	asking, cancel := context.WithTimeout(ctx, ledgerTimeout)
+	defer cancel()
+	spendings, err := spending.Sum(asking, s.ledger, queries)
+	if err != nil {
+		return 0, fmt.Errorf("asking the ledger for the spending: %w", err)
+	}
+	for i, c := range due {
+		if err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error { return s.settle(ctx, tx, c, queries[i].Window, spendings[i]) }); err != nil {
+			return 0, err
+		}
+	}
+	return len(due), nil
+}
+
+// settle raises the alerts of a checked budget and deletes the check. A row in alerts decides that each threshold is raised once per
+// window. A window that has ended is summarized: only the highest threshold that was reached since the last check is published.
+func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spending.Window, spent *ledgerv1.Spending) error {
+	b, err := lockBudget(ctx, tx, c.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b.Version != c.Version {
+		// The ledger was asked about an older version of the budget. The change has queued the check again.
+		return nil
+	}
+	phase := w.Phase(spending.DayOf(s.now()))
+	if phase != spending.Current && phase != spending.Recent {
+		return deleteCheck(ctx, tx, c)
+	}
+	amount := spending.AmountIn(spent.GetAmounts(), b.Currency)
+	raised, err := insertAlerts(ctx, tx, b.ID, w.From, reached(b.AlertThresholds, amount, b.LimitMinor), s.now().UTC())
+	if err != nil {
+		return err
+	}
+	if phase == spending.Recent && len(raised) > 1 {
+		raised = raised[len(raised)-1:]
+	}
+	if len(raised) > 0 {
+		members, err := selectAcceptedMembers(ctx, tx, b.ID)
+		if err != nil {
+			return err
+		}
+		for _, threshold := range raised {
+			if err := s.Publish(ctx, tx, b.thresholdReached(threshold, w, amount), append(members, b.OwnerID)...); err != nil {
+				return err
+			}
+		}
+	}
+	return deleteCheck(ctx, tx, c)
+}
+
+func (b budget) thresholdReached(threshold int32, w spending.Window, spent int64) *budgetv1.BudgetThresholdReached {
+	return &budgetv1.BudgetThresholdReached{
+		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), Threshold: threshold,
+		WindowStart: w.From.Format(spending.ISODate), WindowEnd: w.To.Format(spending.ISODate), Currency: b.Currency,
+		Limit: b.currency().Format(b.LimitMinor), Spent: b.currency().Format(spent),
+	}
+}

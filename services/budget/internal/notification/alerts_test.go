@@ -1,0 +1,76 @@
+package notification
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
+)
+
+func TestReached(t *testing.T) {
+	t.Parallel()
+	for spent, want := range map[int64][]int32{
+		-1: nil, 0: nil, 799: nil, 800: {80}, 999: {80}, 1000: {80, 100}, 1_000_000_000_000_000_000: {80, 100},
+	} {
+		require.Equal(t, want, reached([]int32{80, 100}, spent, 1000), "%d", spent)
+	}
+	require.Empty(t, reached([]int32{1000}, 0, 9_999_999_999_999_999), "the largest limit, in a currency of four decimals")
+	rapid.Check(t, func(t *rapid.T) {
+		threshold := rapid.Int32Range(1, 1000).Draw(t, "threshold")
+		limit := rapid.Int64Range(1, 9_999_999_999_999_999).Draw(t, "limit")
+		spent := rapid.Int64Range(0, 90_000_000_000_000_000).Draw(t, "spent")
+		share := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(threshold)))
+		enough := new(big.Int).Mul(big.NewInt(spent), big.NewInt(100)).Cmp(share) >= 0
+		require.Equal(t, enough, len(reached([]int32{threshold}, spent, limit)) == 1)
+	})
+}
+
+func TestWindowOf(t *testing.T) {
+	t.Parallel()
+	day := func(s string) time.Time {
+		d, ok := spending.ParseDate(s)
+		require.True(t, ok)
+		return d
+	}
+	b := budget{
+		ID: uuid.New(), WalletID: uuid.New(), CategoryIDs: []uuid.UUID{uuid.New(), uuid.New()}, Period: "monthly",
+		StartDate: day("2026-01-31"), EndDate: new(day("2026-06-15")),
+	}
+	of := func(date string) *ledgerv1.Transaction {
+		return &ledgerv1.Transaction{WalletId: b.WalletID.String(), CategoryId: b.CategoryIDs[1].String(), Date: date + "T23:59:59.000Z"}
+	}
+	otherWallet, otherCategory := of("2026-03-15"), of("2026-03-15")
+	otherWallet.WalletId, otherCategory.CategoryId = uuid.NewString(), uuid.NewString()
+	for name, c := range map[string]struct {
+		event proto.Message
+		want  []string
+	}{
+		"created":                 {&ledgerv1.TransactionCreated{Transaction: of("2026-02-27")}, []string{"2026-01-31"}},
+		"the window's first day":  {&ledgerv1.TransactionCreated{Transaction: of("2026-02-28")}, []string{"2026-02-28"}},
+		"moved to another window": {&ledgerv1.TransactionUpdated{Before: of("2026-02-01"), After: of("2026-03-30")}, []string{"2026-01-31", "2026-02-28"}},
+		"deleted":                 {&ledgerv1.TransactionDeleted{Transaction: of("2026-03-30")}, []string{"2026-02-28"}},
+		"a future window":         {&ledgerv1.TransactionCreated{Transaction: of("2026-03-31")}, nil},
+		"before the budget":       {&ledgerv1.TransactionCreated{Transaction: of("2026-01-30")}, nil},
+		"after its end":           {&ledgerv1.TransactionCreated{Transaction: of("2026-06-16")}, nil},
+		"another wallet":          {&ledgerv1.TransactionCreated{Transaction: otherWallet}, nil},
+		"another category":        {&ledgerv1.TransactionCreated{Transaction: otherCategory}, nil},
+		"the target of a merge":   {&ledgerv1.CategoryDeleted{CategoryId: uuid.NewString(), ReassignedTo: new(b.CategoryIDs[0].String())}, []string{"2026-02-28"}},
+		"a deleted category":      {&ledgerv1.CategoryDeleted{CategoryId: b.CategoryIDs[0].String()}, nil},
+		"an event of a wallet":    {&ledgerv1.WalletCreated{}, nil},
+	} {
+		var got []string
+		for _, changed := range changesOf(c.event) {
+			if w, raises := b.windowOf(changed, day("2026-03-15")); raises {
+				got = append(got, w.From.Format(spending.ISODate))
+			}
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}

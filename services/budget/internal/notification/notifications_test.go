@@ -1,0 +1,232 @@
+package notification
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+)
+
+func (b *bundle) notifications(t *testing.T, who budgettest.User) []*budgetv1.Notification {
+	t.Helper()
+	resp, err := b.ListNotifications(who.Ctx, &budgetv1.ListNotificationsRequest{})
+	require.NoError(t, err)
+	return resp.GetNotifications()
+}
+
+func TestNotificationIsEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	event := b.invite(t, owner, member)
+	n := b.notifications(t, member)[0]
+	var published uuid.UUID
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT id FROM outbox WHERE user_id = $1`, member.ID).Scan(&published))
+	require.Equal(t, published.String(), n.GetId())
+	require.Equal(t, "budget.v1.invitation.sent", n.GetType())
+	require.Equal(t, "2026-03-15T12:00:00.000Z", n.GetCreatedAt())
+	data, err := n.GetData().UnmarshalNew()
+	require.NoError(t, err)
+	require.True(t, proto.Equal(event, data), "%v", data)
+	require.Empty(t, b.notifications(t, owner), "the owner caused the event")
+}
+
+func TestListNotificationsPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	for range 7 {
+		b.invite(t, owner, member)
+	}
+	newestFirst := b.notifications(t, member)
+	require.Len(t, newestFirst, 7)
+	for _, i := range []int{0, 3} {
+		resp, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: newestFirst[i].GetId(), Read: new(true)})
+		require.NoError(t, err)
+		require.True(t, resp.GetNotification().GetRead())
+		require.Equal(t, "2026-03-15T12:00:00.000Z", resp.GetNotification().GetReadAt())
+	}
+	var got []string
+	req := &budgetv1.ListNotificationsRequest{Limit: new(int32(2))}
+	for {
+		page, err := b.ListNotifications(member.Ctx, req)
+		require.NoError(t, err)
+		require.EqualValues(t, 5, page.GetUnreadCount())
+		for _, n := range page.GetNotifications() {
+			got = append(got, n.GetId())
+		}
+		if req.Cursor = page.GetPagination().GetNextCursor(); req.GetCursor() == "" {
+			break
+		}
+	}
+	var want []string
+	for _, i := range []int{1, 2, 4, 5, 6, 0, 3} {
+		want = append(want, newestFirst[i].GetId())
+	}
+	require.Equal(t, want, got)
+}
+
+func TestUpdateNotificationReadAt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	b.invite(t, owner, member)
+	id := b.notifications(t, member)[0].GetId()
+	mark := func(read bool) *budgetv1.Notification {
+		resp, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: id, Read: &read})
+		require.NoError(t, err)
+		return resp.GetNotification()
+	}
+	first := mark(true)
+	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
+	require.Equal(t, first.GetReadAt(), mark(true).GetReadAt())
+	unread := mark(false)
+	require.False(t, unread.GetRead())
+	require.Nil(t, unread.ReadAt)
+	require.Equal(t, "2026-03-15T13:00:00.000Z", mark(true).GetReadAt())
+}
+
+func TestNotificationOwnership(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	b.invite(t, owner, member)
+	id := b.notifications(t, member)[0].GetId()
+	mark := func(ctx context.Context, id string, read *bool) func() error {
+		return func() error {
+			_, err := b.UpdateNotification(ctx, &budgetv1.UpdateNotificationRequest{Id: id, Read: read})
+			return err
+		}
+	}
+	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", mark(owner.Ctx, id, new(true)))
+	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", mark(member.Ctx, uuid.NewString(), new(true)))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID", mark(member.Ctx, "1", new(true)))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", mark(member.Ctx, id, nil))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
+		_, err := b.ListNotifications(owner.Ctx, &budgetv1.ListNotificationsRequest{Cursor: "x"})
+		return err
+	})
+}
+
+func TestNotificationRetention(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	b.invite(t, owner, member)
+	require.NoError(t, deleteNotifications(t.Context(), b.db, budgettest.Today))
+	require.Len(t, b.notifications(t, member), 1)
+	require.NoError(t, deleteNotifications(t.Context(), b.db, budgettest.Today.Add(time.Second)))
+	require.Empty(t, b.notifications(t, member))
+}
+
+func TestListNotificationsFilter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	for range 7 {
+		b.invite(t, owner, member)
+	}
+	all := b.notifications(t, member)
+	for _, i := range []int{0, 3, 4} {
+		_, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: all[i].GetId(), Read: new(true)})
+		require.NoError(t, err)
+	}
+	for read, want := range map[bool][]int{false: {1, 2, 5, 6}, true: {0, 3, 4}} {
+		var got, ids []string
+		req := &budgetv1.ListNotificationsRequest{Limit: new(int32(2)), Read: &read}
+		for {
+			page, err := b.ListNotifications(member.Ctx, req)
+			require.NoError(t, err)
+			require.EqualValues(t, 4, page.GetUnreadCount())
+			for _, n := range page.GetNotifications() {
+				require.Equal(t, read, n.GetRead())
+				got = append(got, n.GetId())
+			}
+			if req.Cursor = page.GetPagination().GetNextCursor(); req.GetCursor() == "" {
+				break
+			}
+			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
+				_, err := b.ListNotifications(member.Ctx, &budgetv1.ListNotificationsRequest{Cursor: req.GetCursor()})
+				return err
+			})
+		}
+		for _, i := range want {
+			ids = append(ids, all[i].GetId())
+		}
+		require.Equal(t, ids, got)
+	}
+}
+
+func TestUpdateNotifications(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member, other := b.user(t, "Owner"), b.user(t, "Member"), b.user(t, "Other")
+	b.invite(t, owner, member)
+	b.invite(t, owner, member)
+	b.invite(t, owner, other)
+	first := b.notifications(t, member)[0].GetId()
+	_, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: first, Read: new(true)})
+	require.NoError(t, err)
+	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
+	for _, want := range []int64{1, 0} {
+		resp, err := b.UpdateNotifications(member.Ctx, &budgetv1.UpdateNotificationsRequest{Read: new(true)})
+		require.NoError(t, err)
+		require.Equal(t, want, resp.GetUpdatedCount())
+	}
+	for _, n := range b.notifications(t, member) {
+		require.Equal(t, n.GetId() == first, n.GetReadAt() == "2026-03-15T12:00:00.000Z")
+	}
+	require.False(t, b.notifications(t, other)[0].GetRead())
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
+		_, err := b.UpdateNotifications(member.Ctx, &budgetv1.UpdateNotificationsRequest{})
+		return err
+	})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		_, err := b.UpdateNotifications(member.Ctx, &budgetv1.UpdateNotificationsRequest{Read: new(false)})
+		return err
+	})
+}
+
+func TestDeleteNotification(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, member := b.user(t, "Owner"), b.user(t, "Member")
+	b.invite(t, owner, member)
+	b.invite(t, member, owner)
+	n := b.notifications(t, member)[0].GetId()
+	remove := func(who budgettest.User, id string) func() error {
+		return func() error {
+			_, err := b.DeleteNotification(who.Ctx, &budgetv1.DeleteNotificationRequest{Id: id})
+			return err
+		}
+	}
+	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(owner, n))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID", remove(member, "1"))
+	resp, err := b.DeleteNotification(member.Ctx, &budgetv1.DeleteNotificationRequest{Id: n})
+	require.NoError(t, err)
+	require.Equal(t, n, resp.GetId())
+	require.Empty(t, b.notifications(t, member))
+	require.Len(t, b.notifications(t, owner), 1)
+	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(member, n))
+}
+
+func TestStreamEventsPosition(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, other := b.user(t, "Owner"), b.user(t, "Other")
+	position, err := b.cursors.Seal(eventsOf(owner.ID), uint64(7))
+	require.NoError(t, err)
+	after, err := b.openPosition(owner.Ctx, owner.ID, position)
+	require.NoError(t, err)
+	require.EqualValues(t, 7, after)
+	_, err = b.openPosition(other.Ctx, other.ID, position)
+	require.ErrorIs(t, err, apierr.InvalidCursor, "a position is valid for its user only")
+}

@@ -1,0 +1,174 @@
+package notification
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/budget/internal/spending"
+)
+
+// budget holds the columns of budgets that alerts depend on.
+type budget struct {
+	ID          uuid.UUID
+	OwnerID     uuid.UUID `db:"owner_id"`
+	Name        string
+	Currency    string
+	LimitMinor  int64 `db:"limit_minor"`
+	Period      string
+	StartDate   time.Time   `db:"start_date"`
+	EndDate     *time.Time  `db:"end_date"`
+	WalletID    uuid.UUID   `db:"wallet_id"`
+	CategoryIDs []uuid.UUID `db:"category_ids"`
+	// AlertThresholds are percentages of the limit, ascending.
+	AlertThresholds []int32 `db:"alert_thresholds"`
+	Version         int64
+}
+
+const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date, b.wallet_id,
+	b.category_ids, b.alert_thresholds, b.version`
+
+func (b budget) timeframe() spending.Timeframe {
+	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
+}
+
+func (b budget) currency() money.Currency {
+	c, _ := money.ParseCurrency(b.Currency)
+	return c
+}
+
+// check asks for a comparison of a budget's limit with the spending in the window that contains a day.
+type check struct {
+	BudgetID uuid.UUID
+	Day      time.Time
+}
+
+// claimedCheck is a check that a worker has leased, with its budget.
+type claimedCheck struct {
+	budget
+	Day time.Time
+	// Seq grows when the check is queued again.
+	Seq int64
+}
+
+// selectBudgetsWithThresholds returns the owners' budgets that have thresholds.
+func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uuid.UUID) ([]budget, error) {
+	budgets, err := pg.All[budget](ctx, q, `
+		SELECT `+budgetColumns+`
+		FROM budgets b
+		WHERE b.owner_id = ANY($1) AND cardinality(b.alert_thresholds) > 0`, owners)
+	if err != nil {
+		return nil, fmt.Errorf("selecting budgets with thresholds: %w", err)
+	}
+	return budgets, nil
+}
+
+// lockBudget returns a budget and serializes the changes of it until tx ends. It returns pgx.ErrNoRows if the budget was deleted.
+func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
+	b, err := pg.One[budget](ctx, tx, `SELECT `+budgetColumns+` FROM budgets b WHERE b.id = $1 FOR NO KEY UPDATE`, id)
+	if err != nil {
+		return budget{}, fmt.Errorf("locking budget %s: %w", id, err)
+	}
+	return b, nil
+}
+
+// selectAcceptedMembers returns the users who accepted the invitation to a budget, without a limit.
+func selectAcceptedMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]uuid.UUID, error) {
+	type row struct {
+		UserID uuid.UUID `db:"user_id"`
+	}
+	rows, err := pg.All[row](ctx, q, `SELECT user_id FROM members WHERE budget_id = $1 AND status = 'accepted' ORDER BY user_id`, budgetID)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the members of budget %s: %w", budgetID, err)
+	}
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.UserID
+	}
+	return ids, nil
+}
+
+// upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent transactions cannot deadlock. Checks of
+// deleted budgets are omitted.
+func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
+	if len(checks) == 0 {
+		return nil
+	}
+	ids, days := make([]uuid.UUID, len(checks)), make([]time.Time, len(checks))
+	for i, c := range checks {
+		ids[i], days[i] = c.BudgetID, c.Day
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO alert_checks (budget_id, day)
+		SELECT b.id, c.day
+		FROM unnest($1::uuid[], $2::date[]) WITH ORDINALITY AS c (budget_id, day, position)
+		JOIN budgets b ON b.id = c.budget_id
+		ORDER BY c.position
+		ON CONFLICT (budget_id, day) DO UPDATE SET seq = DEFAULT, leased_until = '-infinity'`, ids, days)
+	if err != nil {
+		return fmt.Errorf("queueing checks: %w", err)
+	}
+	return nil
+}
+
+// claimChecks leases the oldest checks that no other worker has.
+func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]claimedCheck, error) {
+	checks, err := pg.All[claimedCheck](ctx, q, `
+		WITH due AS (
+			SELECT budget_id, day
+			FROM alert_checks
+			WHERE leased_until < @now
+			ORDER BY seq
+			LIMIT @limit
+			FOR UPDATE SKIP LOCKED
+		)
+		UPDATE alert_checks c
+		SET leased_until = @until
+		FROM due, budgets b
+		WHERE c.budget_id = due.budget_id AND c.day = due.day AND b.id = c.budget_id
+		RETURNING `+budgetColumns+`, c.day, c.seq`,
+		pgx.NamedArgs{"now": now, "until": now.Add(checkLease), "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("claiming checks: %w", err)
+	}
+	return checks, nil
+}
+
+// deleteCheck deletes a check, unless it was queued again since it was claimed.
+func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
+	_, err := q.Exec(ctx, `DELETE FROM alert_checks WHERE budget_id = $1 AND day = $2 AND seq = $3`, c.ID, c.Day, c.Seq)
+	if err != nil {
+		return fmt.Errorf("deleting a check of budget %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// insertAlerts records reached thresholds of a window, and returns those that were not recorded before, ascending.
+func insertAlerts(ctx context.Context, q pg.Querier, budgetID uuid.UUID, windowStart time.Time, thresholds []int32, at time.Time) ([]int32, error) {
+	if len(thresholds) == 0 {
+		return nil, nil
+	}
+	type row struct{ Threshold int32 }
+	rows, err := pg.All[row](ctx, q, `
+		WITH raised AS (
+			INSERT INTO alerts (budget_id, window_start, threshold, raised_at)
+			SELECT $1, $2, threshold, $4
+			FROM unnest($3::integer[]) AS t (threshold)
+			ON CONFLICT DO NOTHING
+			RETURNING threshold
+		)
+		SELECT threshold FROM raised ORDER BY threshold`, budgetID, windowStart, thresholds, at)
+	if err != nil {
+		return nil, fmt.Errorf("inserting alerts of budget %s: %w", budgetID, err)
+	}
+	raised := make([]int32, len(rows))
+	for i, r := range rows {
+		raised[i] = r.Threshold
+	}
+	return raised, nil
+}

@@ -1,0 +1,160 @@
+package spending
+
+import "time"
+
+const (
+	// ISODate is the format of days in requests and responses.
+	ISODate  = "2006-01-02"
+	minYear  = 1900
+	maxYear  = 2200
+	maxYears = 10
+	day      = 24 * time.Hour
+)
+
+// step is the distance between two windows of a period. If both parts are zero, the period has one window from start to end.
+type step struct{ days, months int }
+
+// custom is the period with one window.
+const custom = "custom"
+
+var periods = map[string]step{
+	"daily":       {days: 1},
+	"weekly":      {days: 7},
+	"biweekly":    {days: 14},
+	"monthly":     {months: 1},
+	"quarterly":   {months: 3},
+	"half_yearly": {months: 6},
+	"yearly":      {months: 12},
+	custom:        {},
+}
+
+// IsPeriod reports whether a budget may have the period.
+func IsPeriod(period string) bool {
+	_, ok := periods[period]
+	return ok
+}
+
+// Timeframe is the time in which a budget applies. Days are civil dates, represented as midnights in UTC.
+type Timeframe struct {
+	Period string
+	Start  time.Time
+	// End is inclusive. A timeframe without one never ends; a custom period needs one.
+	End *time.Time
+}
+
+// Window is a range of days, both inclusive.
+type Window struct{ From, To time.Time }
+
+// At returns the window of a day: the first one for a day before the start, and the last one for a day after the end.
+func (t Timeframe) At(today time.Time) Window {
+	if today.Before(t.Start) {
+		today = t.Start
+	}
+	if t.End != nil && today.After(*t.End) {
+		today = *t.End
+	}
+	n := t.index(today)
+	w := Window{From: t.startOf(n), To: t.startOf(n + 1).Add(-day)}
+	if t.End != nil && (w.To.After(*t.End) || t.Period == custom) {
+		w.To = *t.End
+	}
+	return w
+}
+
+// Status returns whether a budget is upcoming, active or ended on a day.
+func (t Timeframe) Status(today time.Time) string {
+	switch {
+	case today.Before(t.Start):
+		return "upcoming"
+	case t.End != nil && today.After(*t.End):
+		return "ended"
+	}
+	return "active"
+}
+
+// Phase is the position of a window relative to a day.
+type Phase int
+
+const (
+	// Future windows begin after the day.
+	Future Phase = iota
+	// Current windows contain the day.
+	Current
+	// Recent windows ended less than their own length before the day.
+	Recent
+	// Past windows ended earlier.
+	Past
+)
+
+// Phase returns the phase of the window on a day.
+func (w Window) Phase(today time.Time) Phase {
+	switch {
+	case today.Before(w.From):
+		return Future
+	case !today.After(w.To):
+		return Current
+	// The window ends with the end of its last day, and its length includes both days, so one day is added.
+	case today.Unix()-w.To.Unix() <= w.To.Unix()-w.From.Unix()+int64(day/time.Second):
+		return Recent
+	}
+	return Past
+}
+
+// index returns the number of windows before the one that contains a day. The day must not be before the start.
+func (t Timeframe) index(today time.Time) int {
+	s := periods[t.Period]
+	switch {
+	case s.days > 0:
+		// A time.Duration overflows after 292 years, and the years 1900 to 2200 are more.
+		return int((today.Unix()-t.Start.Unix())/int64(day/time.Second)) / s.days
+	case s.months > 0:
+		months := (today.Year()-t.Start.Year())*12 + int(today.Month()-t.Start.Month())
+		n := months / s.months
+		if t.startOf(n).After(today) {
+			n--
+		}
+		return n
+	}
+	return 0
+}
+
+// startOf returns the first day of window n. It counts from the start of the budget and not from the previous window: a budget
+// that starts on a 31st has a window that starts on February 28th, and the next one starts on March 31st.
+func (t Timeframe) startOf(n int) time.Time {
+	s := periods[t.Period]
+	if s.days > 0 {
+		return t.Start.AddDate(0, 0, n*s.days)
+	}
+	return addMonths(t.Start, n*s.months)
+}
+
+// addMonths keeps the day of the month. If the target month is shorter, it returns the last day of that month.
+func addMonths(d time.Time, months int) time.Time {
+	first := time.Date(d.Year(), d.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(d.Day(), last)-1)
+}
+
+// Problem returns the invalid field of a timeframe and the reason. Both are empty for a valid timeframe.
+func (t Timeframe) Problem() (field, problem string) {
+	switch {
+	case t.End == nil && t.Period == custom:
+		return "endDate", "is required for a custom period"
+	case t.End == nil:
+		return "", ""
+	case t.End.Before(t.Start):
+		return "endDate", "must not be before startDate"
+	case t.End.After(addMonths(t.Start, maxYears*12)):
+		return "endDate", "must be at most 10 years after startDate"
+	}
+	return "", ""
+}
+
+// ParseDate parses YYYY-MM-DD, and reports whether it is a date of the years 1900 to 2200.
+func ParseDate(s string) (time.Time, bool) {
+	d, err := time.Parse(ISODate, s)
+	return d, err == nil && d.Year() >= minYear && d.Year() <= maxYear
+}
+
+// DayOf returns the civil date of a time in UTC.
+func DayOf(t time.Time) time.Time { return t.UTC().Truncate(day) }

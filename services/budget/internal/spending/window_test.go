@@ -1,0 +1,206 @@
+package spending
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func date(t require.TestingT, s string) time.Time {
+	d, ok := ParseDate(s)
+	require.True(t, ok, s)
+	return d
+}
+
+func TestTimeframeAt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, period, start, end, at, from, to string }{
+		{"a day", "daily", "2026-03-01", "", "2026-03-15", "2026-03-15", "2026-03-15"},
+		{"a week begins on the weekday of the start", "weekly", "2026-03-04", "", "2026-03-15", "2026-03-11", "2026-03-17"},
+		{"two weeks", "biweekly", "2026-03-04", "", "2026-03-17", "2026-03-04", "2026-03-17"},
+		{"a month from the 31st begins on the last of February", "monthly", "2026-01-31", "", "2026-02-28", "2026-02-28", "2026-03-30"},
+		{"and on the 29th in a leap year", "monthly", "2028-01-31", "", "2028-03-01", "2028-02-29", "2028-03-30"},
+		{"and on the 31st again in March", "monthly", "2026-01-31", "", "2026-03-31", "2026-03-31", "2026-04-29"},
+		{"the day before a shortened month is in the previous month", "monthly", "2026-01-31", "", "2026-02-27", "2026-01-31", "2026-02-27"},
+		{"a quarter", "quarterly", "2025-11-30", "", "2026-02-28", "2026-02-28", "2026-05-29"},
+		{"half a year", "half_yearly", "2025-08-31", "", "2026-02-28", "2026-02-28", "2026-08-30"},
+		{"a year from 29 February", "yearly", "2024-02-29", "", "2025-03-01", "2025-02-28", "2026-02-27"},
+		{"and the next leap year", "yearly", "2024-02-29", "", "2028-02-29", "2028-02-29", "2029-02-27"},
+		{"custom is one window", "custom", "2026-03-04", "2026-04-10", "2026-03-20", "2026-03-04", "2026-04-10"},
+		{"the end shortens the last window", "monthly", "2026-01-01", "2026-03-20", "2026-03-15", "2026-03-01", "2026-03-20"},
+		{"the last window, after the end", "monthly", "2026-01-01", "2026-03-20", "2027-01-01", "2026-03-01", "2026-03-20"},
+		{"the first window, before the start", "monthly", "2026-01-31", "", "2020-01-01", "2026-01-31", "2026-02-27"},
+		{"300 years later", "daily", "1900-01-01", "", "2200-12-31", "2200-12-31", "2200-12-31"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := Timeframe{Period: c.period, Start: date(t, c.start)}
+			if c.end != "" {
+				f.End = new(date(t, c.end))
+			}
+			require.Equal(t, Window{date(t, c.from), date(t, c.to)}, f.At(date(t, c.at)))
+		})
+	}
+}
+
+// TestTimeframeAtWithoutGaps tries every start day of a leap cycle, and from each of them 500 days, which reach into the second
+// yearly window.
+func TestTimeframeAtWithoutGaps(t *testing.T) {
+	t.Parallel()
+	for period := range periods {
+		t.Run(period, func(t *testing.T) {
+			t.Parallel()
+			for start := date(t, "2023-03-01"); start.Before(date(t, "2027-03-01")); start = start.AddDate(0, 0, 1) {
+				f := Timeframe{Period: period, Start: start}
+				if period == custom {
+					f.End = new(start.AddDate(1, 0, 0))
+				}
+				requireSeamless(t, f, 500)
+			}
+		})
+	}
+}
+
+// requireSeamless walks over the days from the Start: each lies in its window, and a window begins exactly the day after
+// the one before ended.
+func requireSeamless(t require.TestingT, f Timeframe, days int) {
+	w := f.At(f.Start)
+	require.Equal(t, f.Start, w.From)
+	for i := range days {
+		today := f.Start.AddDate(0, 0, i)
+		if f.End != nil && today.After(*f.End) {
+			require.Equal(t, w, f.At(today))
+			require.Equal(t, *f.End, w.To)
+			return
+		}
+		next := f.At(today)
+		if today.After(w.To) {
+			if !next.From.Equal(w.To.Add(day)) {
+				require.Equal(t, w.To.Add(day), next.From)
+			}
+			w = next
+		}
+		if next != w || today.Before(w.From) || today.After(w.To) {
+			require.Equal(t, w, next, "%s from %s on %s", f.Period, f.Start, today)
+			require.Fail(t, "a day outside its window", "%v", today)
+		}
+	}
+}
+
+func TestTimeframeAtKeepsDayOfMonth(t *testing.T) {
+	t.Parallel()
+	names := []string{"daily", "weekly", "biweekly", "monthly", "quarterly", "half_yearly", "yearly", custom}
+	rapid.Check(t, func(t *rapid.T) {
+		f := Timeframe{
+			Period: rapid.SampledFrom(names).Draw(t, "period"),
+			Start:  date(t, "1900-01-01").AddDate(0, 0, rapid.IntRange(0, 106_000).Draw(t, "start")),
+		}
+		if f.Period == custom || rapid.Bool().Draw(t, "ends") {
+			f.End = new(f.Start.AddDate(0, 0, rapid.IntRange(0, 3650).Draw(t, "length")))
+		}
+		field, _ := f.Problem()
+		require.Empty(t, field)
+		requireSeamless(t, f, 1500)
+		w := f.At(f.Start.AddDate(0, 0, rapid.IntRange(0, 10_000).Draw(t, "at")))
+		if periods[f.Period].months > 0 && w.From.Day() != f.Start.Day() {
+			require.Less(t, w.From.Day(), f.Start.Day())
+			require.Equal(t, 1, w.From.Add(day).Day(), "an earlier day is the last of its month")
+		}
+	})
+}
+
+func TestTimeframeProblem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		period, start, end string
+		ok                 bool
+	}{
+		{"monthly", "2026-01-01", "", true},
+		{"monthly", "2026-01-01", "2026-01-01", true},
+		{"monthly", "2026-01-01", "2025-12-31", false},
+		{"monthly", "2026-01-01", "2036-01-01", true},
+		{"monthly", "2026-01-01", "2036-01-02", false},
+		{"yearly", "2028-02-29", "2038-02-28", true},
+		{"yearly", "2028-02-29", "2038-03-01", false},
+		{"custom", "2026-01-01", "", false},
+	} {
+		f := Timeframe{Period: c.period, Start: date(t, c.start)}
+		if c.end != "" {
+			f.End = new(date(t, c.end))
+		}
+		field, problem := f.Problem()
+		require.Equal(t, c.ok, field == "", "%v", c)
+		require.Equal(t, c.ok, problem == "", "%v", c)
+	}
+}
+
+func FuzzParseDate(f *testing.F) {
+	for _, s := range []string{"2026-01-31", "2026-02-30", "1899-12-31", "2201-01-01", "2026-1-1", "2026-01-01T00:00:00Z", "", "٢٠٢٦-٠١-٠١"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, ok := ParseDate(s)
+		if ok {
+			require.Equal(t, s, d.Format(ISODate))
+			require.GreaterOrEqual(t, d.Year(), minYear)
+			require.LessOrEqual(t, d.Year(), maxYear)
+		}
+	})
+}
+
+func TestWindowPhase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from, to, today string
+		want            Phase
+	}{
+		"the day before":                      {"2026-03-09", "2026-03-15", "2026-03-08", Future},
+		"the first day":                       {"2026-03-09", "2026-03-15", "2026-03-09", Current},
+		"the last day":                        {"2026-03-09", "2026-03-15", "2026-03-15", Current},
+		"the first day of the next window":    {"2026-03-09", "2026-03-15", "2026-03-16", Recent},
+		"the last day of the next window":     {"2026-03-09", "2026-03-15", "2026-03-22", Recent},
+		"a window's length after the end":     {"2026-03-09", "2026-03-15", "2026-03-23", Past},
+		"today, daily":                        {"2026-03-15", "2026-03-15", "2026-03-15", Current},
+		"yesterday, daily":                    {"2026-03-15", "2026-03-15", "2026-03-16", Recent},
+		"the day before yesterday, daily":     {"2026-03-15", "2026-03-15", "2026-03-17", Past},
+		"three centuries ago":                 {"1900-01-01", "1900-12-31", "2200-01-01", Past},
+		"three centuries from now":            {"2200-01-01", "2200-12-31", "1900-01-01", Future},
+		"a decade, nearly a decade ago":       {"2000-01-01", "2009-12-31", "2019-12-31", Recent},
+		"a decade, more than a decade ago":    {"2000-01-01", "2009-12-31", "2020-01-02", Past},
+		"a custom window that ended recently": {"2026-03-01", "2026-03-03", "2026-03-05", Recent},
+	} {
+		require.Equal(t, c.want, Window{date(t, c.from), date(t, c.to)}.Phase(date(t, c.today)), name)
+	}
+	// In a period of days without an end, one window is current, and the previous one is recent.
+	rapid.Check(t, func(rt *rapid.T) {
+		start := date(t, "2000-01-01").AddDate(0, 0, rapid.IntRange(0, 1000).Draw(rt, "start"))
+		f := Timeframe{Period: rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt, "period"), Start: start}
+		today := start.AddDate(0, 0, rapid.IntRange(0, 9000).Draw(rt, "today"))
+		now := f.index(today)
+		for n := max(0, now-20); n < now+20; n++ {
+			want := Past
+			switch {
+			case n > now:
+				want = Future
+			case n == now:
+				want = Current
+			case n == now-1:
+				want = Recent
+			}
+			require.Equal(rt, want, f.At(f.startOf(n)).Phase(today), "window %d of %d", n, now)
+		}
+	})
+}
+
+func TestTimeframeStatus(t *testing.T) {
+	t.Parallel()
+	end := date(t, "2026-04-30")
+	endless, ending := Timeframe{Period: "monthly", Start: date(t, "2026-03-15")}, Timeframe{Period: "monthly", Start: date(t, "2026-03-15"), End: &end}
+	for day, want := range map[string][2]string{
+		"2026-03-14": {"upcoming", "upcoming"}, "2026-03-15": {"active", "active"}, "2026-04-30": {"active", "active"}, "2026-05-01": {"active", "ended"},
+	} {
+		require.Equal(t, want, [2]string{endless.Status(date(t, day)), ending.Status(date(t, day))}, day)
+	}
+}

@@ -1,0 +1,15 @@
+package webhook
+
+import (
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+var (
+	errInvalidWebhookID    = apierr.New(restv1.Reason_INVALID_WEBHOOK_ID)
+	errInvalidWebhookURL   = apierr.New(restv1.Reason_INVALID_WEBHOOK_URL)
+	errWebhookNotFound     = apierr.New(restv1.Reason_WEBHOOK_NOT_FOUND)
+	errWebhookLimitReached = apierr.New(restv1.Reason_WEBHOOK_LIMIT_REACHED)
+	errInvalidDeliveryID   = apierr.New(restv1.Reason_INVALID_WEBHOOK_DELIVERY_ID)
+	errDeliveryNotFound    = apierr.New(restv1.Reason_WEBHOOK_DELIVERY_NOT_FOUND)
+)

@@ -1,0 +1,60 @@
+package webhook
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+)
+
+func TestCreateWebhookConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("counts webhooks behind a concurrent creation", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.user(t, "Owner")
+		for range maxWebhooks - 1 {
+			b.webhook(t, owner, "https://example.com/hook")
+		}
+		last := webhook{ID: b.newID(), UserID: owner.ID, URL: "https://example.com/last", Events: []string{}, Secret: []byte{1}, Version: 1, CreatedAt: budgettest.Today, UpdatedAt: budgettest.Today}
+		err := budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+			n, err := countWebhooks(t.Context(), tx, owner.ID)
+			require.EqualValues(t, maxWebhooks-1, n)
+			require.NoError(t, err)
+			return insertWebhook(t.Context(), tx, last)
+		}, func() error {
+			_, err := b.CreateWebhook(owner.Ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/too-many"})
+			return err
+		})
+		require.ErrorIs(t, err, errWebhookLimitReached)
+	})
+}
+
+func TestRedeliverWebhookEventConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("numbers repeats behind a concurrent redelivery", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.user(t, "Owner")
+		id := uuid.MustParse(b.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId())
+		b.queue(t, happened(owner, 1))
+		first := b.log(t, owner, id.String())[0]
+		redeliver := func() error {
+			_, err := b.RedeliverWebhookEvent(owner.Ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id.String(), Id: first.GetId()})
+			return err
+		}
+		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+			d, err := selectDelivery(t.Context(), tx, owner.ID, id, uuid.MustParse(first.GetId()))
+			require.NoError(t, err)
+			d.Repeat, err = countRepeats(t.Context(), tx, d)
+			require.NoError(t, err)
+			d.ID, d.Repeat = b.newID(), d.Repeat+1
+			return insertDeliveries(t.Context(), tx, []delivery{d})
+		}, redeliver))
+		require.Len(t, b.log(t, owner, id.String()), 3, "no redelivery is dropped as a repeat of another one")
+	})
+}

@@ -1,0 +1,79 @@
+package webhook
+
+import "time"
+
+const (
+	// deliveryLife is the time after which a delivery that was not successful is failed.
+	deliveryLife = 24 * time.Hour
+	// A delivery is retried after firstBackoff, which doubles up to lastBackoff.
+	firstBackoff = 10 * time.Second
+	lastBackoff  = 2 * time.Hour
+	// A failing webhook is paused for firstPause, which doubles up to lastPause. So an address that hangs costs a worker 10 seconds
+	// of each 70, and a repaired address waits for at most a minute.
+	firstPause = time.Second
+	lastPause  = time.Minute
+	// A webhook is disabled after failingAttempts failures without a success, over at least failingTime. A single delivery has
+	// about 25 attempts, so it cannot disable a webhook.
+	failingTime     = 5 * 24 * time.Hour
+	failingAttempts = 50
+	// statusGone is the HTTP status of an address that was removed permanently.
+	statusGone = 410
+)
+
+// attempted returns the delivery after an attempt. problem is empty if it succeeded. jitter, from 0 to 1, spreads the retries of
+// deliveries that failed together.
+func (d delivery) attempted(now time.Time, responseStatus int, problem string, jitter float64) delivery {
+	d.Attempts++
+	d.LastAttemptAt, d.ResponseStatus, d.Error = &now, nil, nil
+	if responseStatus != 0 {
+		d.ResponseStatus = new(int32(responseStatus))
+	}
+	if problem == "" {
+		d.Status = delivered
+		return d
+	}
+	d.Error = &problem
+	d.NextAttemptAt = now.Add(backoff(d.Attempts, jitter))
+	if responseStatus == statusGone || d.NextAttemptAt.After(d.CreatedAt.Add(deliveryLife)) {
+		d.Status = failed
+	}
+	return d
+}
+
+// backoff returns the time before the next attempt. It doubles with each attempt up to a limit; jitter selects a time between
+// half of that and all of it.
+func backoff(attempts int32, jitter float64) time.Duration {
+	wait := lastBackoff
+	if shift := attempts - 1; shift < 16 {
+		wait = min(lastBackoff, firstBackoff<<shift)
+	}
+	return wait/2 + time.Duration(jitter*float64(wait/2))
+}
+
+// attempted returns the webhook after an attempt, and the end of its pause. problem is empty if the attempt succeeded.
+func (w webhook) attempted(now time.Time, problem string) (after webhook, pausedUntil time.Time) {
+	if problem == "" {
+		w.Failures, w.FailingSince = 0, nil
+		return w, now
+	}
+	if w.FailingSince == nil {
+		w.FailingSince = &now
+	}
+	w.Failures++
+	pause := lastPause
+	if shift := w.Failures - 1; shift < 6 {
+		pause = min(lastPause, firstPause<<shift)
+	}
+	return w, now.Add(pause)
+}
+
+// disables reports whether an attempt disables the webhook, and the reason.
+func (w webhook) disables(now time.Time, responseStatus int) (disabledReason, bool) {
+	switch {
+	case responseStatus == statusGone:
+		return gone, true
+	case w.Failures >= failingAttempts && !now.Before(w.FailingSince.Add(failingTime)):
+		return failing, true
+	}
+	return "", false
+}

@@ -58,8 +58,8 @@ type connections struct {
 func dial(config Config) (connections, error) {
 	var opened []*rpc.Conn
 	var failures error
-	open := func(addr string, file protoreflect.FileDescriptor, key string) *rpc.Conn {
-		conn, err := rpc.Dial(addr, file.Services().Get(0), key, config.TLS)
+	open := func(addr, service, key string) *rpc.Conn {
+		conn, err := rpc.Dial(addr, service, rpc.Config{ServiceKey: key, TLS: config.TLS})
 		if err != nil {
 			failures = errors.Join(failures, err)
 			return nil
@@ -68,10 +68,10 @@ func dial(config Config) (connections, error) {
 		return conn
 	}
 	c := connections{
-		auth:   open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, rpc.GatewayKey(config.ServiceKey)),
-		ledger: open(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto, ""),
-		budget: open(config.BudgetAddr, budgetv1.File_coffer_budget_v1_budget_proto, ""),
-		trust:  open(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto, config.ServiceKey),
+		auth:   open(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, rpc.GatewayKey(config.ServiceKey)),
+		ledger: open(config.LedgerAddr, ledgerv1.LedgerService_ServiceDesc.ServiceName, ""),
+		budget: open(config.BudgetAddr, budgetv1.BudgetService_ServiceDesc.ServiceName, ""),
+		trust:  open(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, config.ServiceKey),
 		close: func() {
 			for _, conn := range opened {
 				_ = conn.Close()

@@ -24,12 +24,20 @@ import (
 
 // Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not wait for the service: calls
 // fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service
-// are retried when a connection breaks. A caller that is a service passes the service key. The gateway only acts for users and
-// passes its GatewayKey or none. The key is sent only if services have no certificates.
-func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string, certificate mtls.Config) (*Conn, error) {
+// are retried when a connection breaks. service is its full name, such as authv1.AuthService_ServiceDesc.ServiceName.
+//
+// Dial uses the ServiceKey and TLS of config. A caller that is a service passes its own configuration. The gateway only acts for
+// users, so its ServiceKey is a GatewayKey or empty. The key is sent only if services have no certificates.
+func Dial(addr, service string, config Config) (*Conn, error) {
+	serviceKey, certificate := config.ServiceKey, config.TLS
 	if err := certificate.Check(); err != nil {
 		return nil, err
 	}
+	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service))
+	if err != nil {
+		return nil, fmt.Errorf("finding the descriptor of %s: %w", service, err)
+	}
+	protoPackage := descriptor.ParentFile().Package()
 	c := &Conn{serviceKey: serviceKey}
 	addr, inProcess := strings.CutPrefix(addr, InProcess)
 	if inProcess && !certificate.On() {
@@ -38,14 +46,14 @@ func Dial(addr string, service protoreflect.ServiceDescriptor, serviceKey string
 	if certificate.On() {
 		serviceKey = ""
 	}
-	config, err := serviceConfig(service)
+	retries, err := serviceConfig(protoPackage)
 	if err != nil {
 		return nil, err
 	}
 	c.ClientConn, err = grpc.NewClient("dns:///"+addr,
-		grpc.WithTransportCredentials(mtls.Client(certificate, contextOf(service))),
+		grpc.WithTransportCredentials(mtls.Client(certificate, contextOf(protoPackage))),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(otelgrpc.WithFilter(notHealth))),
-		grpc.WithDefaultServiceConfig(config),
+		grpc.WithDefaultServiceConfig(retries),
 		grpc.WithStaticStreamWindowSize(flowWindow),
 		grpc.WithStaticConnWindowSize(flowWindow),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
@@ -89,19 +97,19 @@ func downstream(err error) *apierr.Error {
 }
 
 // contextOf returns the name of the process that serves coffer.<name>.v1. Its certificate carries the same name.
-func contextOf(service protoreflect.ServiceDescriptor) string {
-	return string(service.ParentFile().Package().Parent().Name())
+func contextOf(protoPackage protoreflect.FullName) string {
+	return string(protoPackage.Parent().Name())
 }
 
 // serviceConfig returns gRPC's JSON service config: round-robin balancing, and retries for RPCs that may be repeated.
-func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
+func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 	type name struct {
 		Service string `json:"service"`
 		Method  string `json:"method"`
 	}
 	var retried []name
 	// The proto package may have several services, which share the connection.
-	protoregistry.GlobalFiles.RangeFilesByPackage(service.ParentFile().Package(), func(file protoreflect.FileDescriptor) bool {
+	protoregistry.GlobalFiles.RangeFilesByPackage(protoPackage, func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
@@ -129,7 +137,7 @@ func serviceConfig(service protoreflect.ServiceDescriptor) (string, error) {
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
-		return "", fmt.Errorf("encoding the service config of %s: %w", service.FullName(), err)
+		return "", fmt.Errorf("encoding the service config of %s: %w", protoPackage, err)
 	}
 	return string(text), nil
 }

@@ -16,11 +16,9 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-var authService = authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService")
-
 func dial(t *testing.T, addr, key string, certificate mtls.Config) authv1.AuthServiceClient {
 	t.Helper()
-	conn, err := Dial(addr, authService, key, certificate)
+	conn, err := Dial(addr, authv1.AuthService_ServiceDesc.ServiceName, Config{ServiceKey: key, TLS: certificate})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return authv1.NewAuthServiceClient(conn)
@@ -111,6 +109,6 @@ func TestDialDoesNotSendServiceKeyWithCertificates(t *testing.T) {
 	require.NoError(t, err)
 	_, err = encrypted.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.Equal(t, codes.Unavailable, status.Code(err), "the server accepts no connection without TLS")
-	_, err = Dial(encrypted.addr, authService, "", mtls.Config{CA: "none.pem"})
+	_, err = Dial(encrypted.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{TLS: mtls.Config{CA: "none.pem"}})
 	require.ErrorContains(t, err, "must be set together")
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
-	"github.com/coffer-budget/coffer/internal/mtls"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
@@ -23,7 +22,7 @@ import (
 // direct returns a connection that calls the server in-process.
 func direct(t *testing.T, s *setup, key string) *Conn {
 	t.Helper()
-	conn, err := Dial(InProcess+s.addr, authv1.File_coffer_auth_v1_auth_proto.Services().Get(0), key, mtls.Config{})
+	conn, err := Dial(InProcess+s.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{ServiceKey: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	// Once the server is registered, calls do not need the connection. It is closed, so that a call through gRPC would fail.

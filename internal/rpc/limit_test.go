@@ -52,7 +52,7 @@ func TestShedLoadExemptsServices(t *testing.T) {
 	asService := dial(t, s.addr, serviceKey, mtls.Config{})
 	_, err = asService.FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{})
 	require.NoError(t, err, "it belongs to a request that was let in")
-	conn, err := Dial(s.addr, authService, "", mtls.Config{})
+	conn, err := Dial(s.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{})
 	require.NoError(t, err)
 	defer conn.Close()
 	_, err = healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: live})

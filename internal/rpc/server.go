@@ -40,8 +40,10 @@ import (
 )
 
 const (
-	// MaxMessage is the maximum size of a message in bytes. A receipt has up to 10 MiB.
-	MaxMessage = 11 << 20
+	// MaxFile is the maximum size of a file in a request, in bytes. The only one is a receipt.
+	MaxFile = 10 << 20
+	// MaxMessage is the maximum size of a message in bytes: a file and the other fields.
+	MaxMessage = MaxFile + 1<<20
 	// maxHeader is the maximum size of a call's metadata in bytes, about a hundred tokens. gRPC's default is 16 MiB.
 	maxHeader = 64 << 10
 

@@ -66,11 +66,11 @@ func TestRun(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- Run(ctx, config, lis) }()
 
-		service := authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService")
-		asGateway, err := rpc.Dial(lis.Addr().String(), service, "", config.TLS)
+		service := authv1.AuthService_ServiceDesc.ServiceName
+		asGateway, err := rpc.Dial(lis.Addr().String(), service, rpc.Config{TLS: config.TLS})
 		require.NoError(t, err)
 		defer asGateway.Close()
-		asService, err := rpc.Dial(lis.Addr().String(), service, config.ServiceKey, config.TLS)
+		asService, err := rpc.Dial(lis.Addr().String(), service, config.Config)
 		require.NoError(t, err)
 		defer asService.Close()
 		require.Eventually(t, func() bool {
@@ -96,7 +96,7 @@ func TestRun(t *testing.T) {
 			require.Equal(t, address, audit.GetEntries()[0].GetAddress())
 		}
 		trail(client, "127.0.0.1")
-		asForwarder, err := rpc.Dial(lis.Addr().String(), service, rpc.GatewayKey(config.ServiceKey), config.TLS)
+		asForwarder, err := rpc.Dial(lis.Addr().String(), service, rpc.Config{ServiceKey: rpc.GatewayKey(config.ServiceKey), TLS: config.TLS})
 		require.NoError(t, err)
 		defer asForwarder.Close()
 		trail(authv1.NewAuthServiceClient(asForwarder), "203.0.113.7")

@@ -102,12 +102,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	authConn, err := rpc.Dial(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService"), config.ServiceKey, config.TLS)
+	authConn, err := rpc.Dial(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, config.Config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = authConn.Close() }()
-	ledgerConn, err := rpc.Dial(config.LedgerAddr, ledgerv1.File_coffer_ledger_v1_ledger_proto.Services().ByName("LedgerService"), config.ServiceKey, config.TLS)
+	ledgerConn, err := rpc.Dial(config.LedgerAddr, ledgerv1.LedgerService_ServiceDesc.ServiceName, config.Config)
 	if err != nil {
 		return err
 	}

@@ -90,12 +90,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	authConn, err := rpc.Dial(config.AuthAddr, authv1.File_coffer_auth_v1_auth_proto.Services().ByName("AuthService"), config.ServiceKey, config.TLS)
+	authConn, err := rpc.Dial(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, config.Config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = authConn.Close() }()
-	ocrConn, err := rpc.Dial(config.OCRAddr, ocrv1.File_coffer_ocr_v1_ocr_proto.Services().ByName("OCRService"), config.ServiceKey, config.TLS)
+	ocrConn, err := rpc.Dial(config.OCRAddr, ocrv1.OCRService_ServiceDesc.ServiceName, config.Config)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,6 @@ import (
 )
 
 const (
-	maxFile = 10 << 20
-	// maxFile is the largest accepted file in bytes.
 	// maxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200 MB.
 	maxPixels = 50_000_000
 	// maxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.

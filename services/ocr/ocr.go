@@ -199,7 +199,7 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 	if len(req.GetFile()) == 0 {
 		return uuid.Nil, errFile
 	}
-	if len(req.GetFile()) > maxFile {
+	if len(req.GetFile()) > rpc.MaxFile {
 		return uuid.Nil, errTooLarge
 	}
 	return userID, nil

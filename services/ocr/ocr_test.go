@@ -117,7 +117,7 @@ func TestRecognizeRejectsInvalidRequests(t *testing.T) {
 	for want, req := range map[*apierr.Error]*ocrv1.RecognizeRequest{
 		errFile:     {UserId: uuid.NewString()},
 		errUserID:   {File: []byte("Total 1.00"), UserId: "me"},
-		errTooLarge: {File: make([]byte, maxFile+1), UserId: uuid.NewString()},
+		errTooLarge: {File: make([]byte, rpc.MaxFile+1), UserId: uuid.NewString()},
 		errParse:    {File: []byte("nothing to see here"), UserId: uuid.NewString()},
 	} {
 		_, err := s.Recognize(t.Context(), req)

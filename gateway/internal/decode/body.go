@@ -11,11 +11,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
 const (
 	jsonLimit = 1 << 20
-	fileLimit = 10 << 20
+	fileLimit = rpc.MaxFile
 	// multipartSlack is the size of boundaries, part headers and text fields around the file, in bytes.
 	multipartSlack = 64 << 10
 )

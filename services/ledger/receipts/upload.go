@@ -13,12 +13,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
-
-// maxReceiptFile is the maximum size of a receipt file in bytes.
-const maxReceiptFile = 10 << 20
 
 // upload is a validated request to recognize a receipt.
 type upload struct {
@@ -61,7 +59,7 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 // admit rejects an upload that must fail regardless of the receipt's content. It returns the upload with its wallet, the wallet's
 // currency and its category.
 func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
-	if len(req.GetReceipt()) > maxReceiptFile {
+	if len(req.GetReceipt()) > rpc.MaxFile {
 		return upload{}, apierr.PayloadTooLarge
 	}
 	var p apierr.Problems

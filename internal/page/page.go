@@ -1,8 +1,8 @@
 // Package page implements keyset pagination with opaque cursors.
 //
-// A list handler calls Cursors.Page to get the page size and the position after which the page starts, selects one row more
-// than the page size, and calls Cut, which removes the extra row and makes the cursor of the next page. A position is any JSON
-// value, usually the sort key of a row. A cursor is encrypted and bound to a scope: the list, its owner, filters and order. All
+// A list handler calls List, which gets the page size and the position after which the page starts from the request, selects one row
+// more than the page size, and makes the cursor of the next page from the last row. A handler that needs other steps in between
+// calls Cursors.Page and Cut itself. A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a scope: the list, its owner, filters and order. All
 // replicas of a service accept each other's cursors.
 package page
 
@@ -78,6 +78,35 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 		return rows, nil
 	}
 	return rows, c.Open(scope, cursor, position)
+}
+
+// Query describes one page of a list of rows, whose order is that of their positions.
+type Query[Row, Position any] struct {
+	// Scope is the list, its owner and its filters.
+	Scope string
+	// Limit and Cursor are those of the request.
+	Limit  *int32
+	Cursor string
+	// First is the position before the first page.
+	First Position
+	// Position returns the position of a row.
+	Position func(Row) Position
+	// Select returns up to limit rows after a position.
+	Select func(after Position, limit int) ([]Row, error)
+}
+
+// List returns the page and its pagination.
+func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.Pagination, error) {
+	after := q.First
+	limit, err := c.Page(q.Scope, q.Limit, q.Cursor, &after)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := q.Select(after, limit+1)
+	if err != nil {
+		return nil, nil, err
+	}
+	return Cut(c, q.Scope, rows, limit, func(r Row) any { return q.Position(r) })
 }
 
 // Cut returns the page of a query that selected limit+1 rows. If there are more rows, the pagination contains the cursor of the

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -88,20 +89,17 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 // ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the position of its first
 // occurrence, so that pages are stable.
 func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*authv1.ListAuditResponse, error) {
-	u, err := s.acting(ctx)
+	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scope, before := "audit "+u.ID.String(), uuid.Max
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := selectAudit(ctx, s.db, u.ID, before, limit+1)
-	if err != nil {
-		return nil, err
-	}
-	entries, pagination, err := page.Cut(s.cursors, scope, entries, limit, func(e auditEntry) any { return e.ID })
+	entries, pagination, err := page.List(s.cursors, page.Query[auditEntry, uuid.UUID]{
+		Scope: "audit " + u.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Position: func(e auditEntry) uuid.UUID { return e.ID },
+		Select: func(before uuid.UUID, limit int) ([]auditEntry, error) {
+			return selectAudit(ctx, s.db, u.ID, before, limit)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +146,9 @@ func sharingOf(e outbox.Received) (kind string, what *sharing) {
 
 // proto converts the entry. Fields without a value are absent, lastAt also if the entry counts one occurrence.
 func (e auditEntry) proto() *authv1.AuditEntry {
-	p := &authv1.AuditEntry{Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: e.At.UTC().Format(timestamp), Count: e.Times}
+	p := &authv1.AuditEntry{Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At), Count: e.Times}
 	if e.Times > 1 {
-		p.LastAt = new(e.LastAt.UTC().Format(timestamp))
+		p.LastAt = new(calendar.FormatTime(e.LastAt))
 	}
 	if e.SessionID != nil {
 		p.SessionId = new(e.SessionID.String())

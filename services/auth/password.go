@@ -66,7 +66,7 @@ func checkNewPassword(field, password, email string) *apierr.Field {
 	case n < minPassword || n > maxPassword:
 		return bad(fmt.Sprintf("must have %d to %d characters", minPassword, maxPassword))
 	}
-	plain := strings.ToLower(string(typed(password)))
+	plain := strings.ToLower(string(normalized(password)))
 	local, _, _ := strings.Cut(email, "@")
 	switch {
 	case wellKnown()[plain]:
@@ -150,7 +150,7 @@ func hashPassword(password string) (string, error) {
 	if _, err := rand.Read(salt); err != nil {
 		return "", err
 	}
-	key := argon2.IDKey(typed(password), salt, argonTime, argonMemory, argonThreads, argonKey)
+	key := argon2.IDKey(normalized(password), salt, argonTime, argonMemory, argonThreads, argonKey)
 	encode := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, encode(salt), encode(key)), nil
 }
@@ -172,10 +172,10 @@ func verifyPassword(hash, password string) (bool, error) {
 	if saltErr != nil || keyErr != nil || len(key) == 0 {
 		return false, errors.New("a password hash has a malformed salt or key")
 	}
-	got := argon2.IDKey(typed(password), salt, passes, memory, threads, uint32(len(key)))
+	got := argon2.IDKey(normalized(password), salt, passes, memory, threads, uint32(len(key)))
 	return subtle.ConstantTimeCompare(got, key) == 1, nil
 }
 
-// typed returns the bytes to hash. NFKC maps the different encodings that keyboards send for the same characters to one
+// normalized returns the bytes of a password to hash. NFKC maps the different encodings that keyboards send for the same characters to one
 // (NIST SP 800-63B, 5.1.1.2).
-func typed(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
+func normalized(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }

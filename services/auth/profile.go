@@ -15,10 +15,10 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// acting returns the user of the session that the request was made in, or apierr.Unauthorized. The token was verified
+// currentUser returns the user of the session that the request was made in, or apierr.Unauthorized. The token was verified
 // against the ended sessions that this replica has loaded. This service ends sessions itself, so it also checks the table:
 // an ended session stops working here immediately.
-func (s *server) acting(ctx context.Context) (user, error) {
+func (s *server) currentUser(ctx context.Context) (user, error) {
 	id, _ := caller.From(ctx)
 	u, err := selectUserInSession(ctx, s.db, id.UserID, id.SessionID, s.now())
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -29,7 +29,7 @@ func (s *server) acting(ctx context.Context) (user, error) {
 
 // GetMe returns the acting user, and as the ETag the version of the profile.
 func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.GetMeResponse, error) {
-	u, err := s.acting(ctx)
+	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,14 +43,14 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.acting(ctx)
+	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// proved is the user whose password was compared. moves reports that the request changes the e-mail.
-	proved, moves := u, email != nil && *email != u.Email
+	// verified is the user whose password was compared. changesEmail reports that the request changes the e-mail.
+	verified, changesEmail := u, email != nil && *email != u.Email
 	from := s.newClient(ctx, req.GetUserAgent())
-	if moves {
+	if changesEmail {
 		if err := s.proveForEmail(ctx, u, req.GetCurrentPassword(), from); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 			return err
 		}
 		// The e-mail or the password may have changed since the password was compared.
-		if email != nil && *email != before.Email && (!moves || before.PasswordHash != proved.PasswordHash) {
+		if email != nil && *email != before.Email && (!changesEmail || before.PasswordHash != verified.PasswordHash) {
 			return errWrongPassword
 		}
 		if !etag.Matches(req.GetIfMatch(), before.Version) {
@@ -70,7 +70,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 		}
 		u, err = updateUser(ctx, tx, u.ID, name, email, s.now().UTC())
 		if err != nil {
-			return taken(err)
+			return emailTaken(err)
 		}
 		kind := auditProfileChanged
 		if u.Email != before.Email {
@@ -103,7 +103,7 @@ func (s *server) proveForEmail(ctx context.Context, u user, password string, fro
 // often changed after someone else has learned it. It hashes before the transaction starts, so that no lock is held
 // meanwhile. Of simultaneous changes one succeeds.
 func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
-	u, err := s.acting(ctx)
+	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}

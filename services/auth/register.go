@@ -7,15 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
-
-// timestamp is the layout of every time in a response: RFC 3339 in UTC with milliseconds.
-const timestamp = "2006-01-02T15:04:05.000Z"
 
 // Register creates a user. It hashes the password before the transaction, so that no connection waits for the hasher. It
 // does not hash for a repeated Idempotency-Key.
@@ -40,7 +38,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	u.UpdatedAt = u.CreatedAt
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		if err := insertUser(ctx, tx, u); err != nil {
-			return taken(err)
+			return emailTaken(err)
 		}
 		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
@@ -76,8 +74,8 @@ func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	return u, p.Err()
 }
 
-// taken maps a violation of the unique index on e-mails to errEmailAlreadyExists.
-func taken(err error) error {
+// emailTaken maps a violation of the unique index on e-mails to errEmailAlreadyExists.
+func emailTaken(err error) error {
 	if pg.IsViolation(err, usersEmailKey) {
 		return errEmailAlreadyExists
 	}
@@ -86,5 +84,5 @@ func taken(err error) error {
 
 // proto converts the user. The hash of the password is not part of the message.
 func (u user) proto() *authv1.User {
-	return &authv1.User{Id: u.ID.String(), Name: u.Name, Email: u.Email, CreatedAt: u.CreatedAt.UTC().Format(timestamp)}
+	return &authv1.User{Id: u.ID.String(), Name: u.Name, Email: u.Email, CreatedAt: calendar.FormatTime(u.CreatedAt)}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -99,8 +100,8 @@ func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.Lo
 // startSession stores a session, the address it came from and its audit entry, and returns its tokens. It returns
 // errInvalidCredentials if the password has changed since it was compared: that change ended all other sessions, and this
 // one must not survive it.
-func (s *server) startSession(ctx context.Context, tx pgx.Tx, proved user, from client, network netip.Prefix) (user, tokens, error) {
-	u, err := lockPassword(ctx, tx, proved.ID, proved.PasswordHash)
+func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix) (user, tokens, error) {
+	u, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return user{}, tokens{}, errInvalidCredentials
 	}
@@ -245,20 +246,17 @@ func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent
 
 // ListSessions returns the live sessions of the acting user, newest first.
 func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsRequest) (*authv1.ListSessionsResponse, error) {
-	u, err := s.acting(ctx)
+	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scope, before := "sessions "+u.ID.String(), uuid.Max
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
-	if err != nil {
-		return nil, err
-	}
-	sessions, err := selectSessions(ctx, s.db, u.ID, before, s.now(), limit+1)
-	if err != nil {
-		return nil, err
-	}
-	sessions, pagination, err := page.Cut(s.cursors, scope, sessions, limit, func(s session) any { return s.ID })
+	sessions, pagination, err := page.List(s.cursors, page.Query[session, uuid.UUID]{
+		Scope: "sessions " + u.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Position: func(s session) uuid.UUID { return s.ID },
+		Select: func(before uuid.UUID, limit int) ([]session, error) {
+			return selectSessions(ctx, s.db, u.ID, before, s.now(), limit)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +275,7 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 	if !ok {
 		return nil, errInvalidSessionID
 	}
-	u, err := s.acting(ctx)
+	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -319,9 +317,9 @@ func cleanUserAgent(s string) string {
 func (s session) proto(current uuid.UUID) *authv1.Session {
 	return &authv1.Session{
 		Id:         s.ID.String(),
-		CreatedAt:  s.CreatedAt.UTC().Format(timestamp),
-		LastUsedAt: s.LastUsedAt.UTC().Format(timestamp),
-		ExpiresAt:  s.ExpiresAt.UTC().Format(timestamp),
+		CreatedAt:  calendar.FormatTime(s.CreatedAt),
+		LastUsedAt: calendar.FormatTime(s.LastUsedAt),
+		ExpiresAt:  calendar.FormatTime(s.ExpiresAt),
 		UserAgent:  s.UserAgent,
 		IpAddress:  s.IPAddress,
 		Current:    s.ID == current,

@@ -56,17 +56,14 @@ func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCateg
 
 // ListCategories returns a page of the caller's categories, newest first. Errors: INVALID_CURSOR.
 func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
-	owner, before := caller.ID(ctx), uuid.Max
-	scope := "categories " + owner.String()
-	limit, err := s.Cursors.Page(scope, req.Limit, req.GetCursor(), &before)
-	if err != nil {
-		return nil, err
-	}
-	categories, err := selectCategories(ctx, s.DB, owner, before, limit+1)
-	if err != nil {
-		return nil, err
-	}
-	categories, pagination, err := page.Cut(s.Cursors, scope, categories, limit, func(c category) any { return c.ID })
+	owner := caller.ID(ctx)
+	categories, pagination, err := page.List(s.Cursors, page.Query[category, uuid.UUID]{
+		Scope: "categories " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Position: func(c category) uuid.UUID { return c.ID },
+		Select: func(before uuid.UUID, limit int) ([]category, error) {
+			return selectCategories(ctx, s.DB, owner, before, limit)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -58,20 +58,18 @@ func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletR
 
 // ListWallets returns a page of the caller's wallets, newest first. A cursor is valid for the same filter only.
 func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
-	owner, before := caller.ID(ctx), uuid.Max
+	owner := caller.ID(ctx)
 	scope := "wallets " + owner.String()
 	if req.Archived != nil {
 		scope += " archived " + strconv.FormatBool(req.GetArchived())
 	}
-	limit, err := s.Cursors.Page(scope, req.Limit, req.GetCursor(), &before)
-	if err != nil {
-		return nil, err
-	}
-	wallets, err := selectWallets(ctx, s.DB, owner, req.Archived, before, limit+1)
-	if err != nil {
-		return nil, err
-	}
-	wallets, pagination, err := page.Cut(s.Cursors, scope, wallets, limit, func(w wallet) any { return w.ID })
+	wallets, pagination, err := page.List(s.Cursors, page.Query[wallet, uuid.UUID]{
+		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Position: func(w wallet) uuid.UUID { return w.ID },
+		Select: func(before uuid.UUID, limit int) ([]wallet, error) {
+			return selectWallets(ctx, s.DB, owner, req.Archived, before, limit)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}

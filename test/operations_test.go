@@ -31,7 +31,7 @@ var testedElsewhere = map[string]string{
 	"CATEGORY_LIMIT_REACHED":        "TestCreateCategoryLimit",
 	"BUDGET_LIMIT_REACHED":          "TestCreateBudgetLimit",
 	"INVITATION_LIMIT_REACHED":      "TestShareBudgetPendingLimit",
-	// The key is stored for the refresh token, which is the whole request: another token has other keys.
+	// Keys are stored per refresh token. The token is the whole request, so a key never meets another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }
 

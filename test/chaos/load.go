@@ -213,7 +213,7 @@ func (u *user) retryAtEnd(again func(ctx context.Context) bool) {
 }
 
 // change updates a transaction of the session, in half of the cases with If-Match. After an unknown outcome the transaction is frozen:
-// another update could be overwritten by the first one, which may still be in progress.
+// the first update may still be in progress and overwrite another one.
 func (u *user) change(ctx context.Context, random *rand.Rand, t *record) {
 	if t.frozen {
 		return

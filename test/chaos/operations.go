@@ -121,7 +121,7 @@ func (u *user) uploadReceipt(ctx context.Context) {
 	key := fmt.Sprintf("receipt %d", u.scanned)
 	try := func(ctx context.Context) bool {
 		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file, "Content-Type", kind, "Idempotency-Key", key)
-		// A stalled engine causes a 500 (OCR_RESPONSE_FAILED), which is an unknown outcome. Nothing may be created then.
+		// A stalled engine causes a 500 (OCR_RESPONSE_FAILED), so the outcome is unknown.
 		if result == rejected {
 			u.reportf("a valid receipt was rejected: %s", a.raw)
 		}

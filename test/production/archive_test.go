@@ -24,7 +24,7 @@ import (
 // It uses PostgreSQL's tools in place of CloudNativePG and Barman.
 func TestRestoreFromArchive(t *testing.T) {
 	t.Parallel()
-	before := keeps(t)
+	before := durableConfig(t)
 	s, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	a := archiveOf(t, s)
@@ -50,18 +50,18 @@ func TestRestoreFromArchive(t *testing.T) {
 	a.finish()
 	require.NoError(t, s.Stop())
 
-	after := keeps(t)
+	after := durableConfig(t)
 	a.restore(before, after, moment)
 	restored, err := devstack.Start(t.Context(), after)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, restored.Stop()) })
-	p := *l.person
-	p.cluster = onlyGateway(t, restored)
-	require.NoError(t, p.look())
+	u := *l.user
+	u.cluster = onlyGateway(t, restored)
+	require.NoError(t, u.readBudget())
 	created := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
 	require.GreaterOrEqual(t, created, atLeast, "the writes that were acknowledged before the moment are restored")
 	require.LessOrEqual(t, created, atMost)
-	require.NoError(t, p.earn())
+	require.NoError(t, u.earn())
 	requireSumsAddUp(t, restored)
 	requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// keeps returns a configuration whose data remain when the stack stops.
-func keeps(t *testing.T) devstack.Config {
+// durableConfig returns a configuration whose data remain when the stack stops.
+func durableConfig(t *testing.T) devstack.Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "coffer-backup-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
 	require.NoError(t, err)
@@ -33,11 +33,11 @@ func keeps(t *testing.T) devstack.Config {
 	}
 }
 
-// TestRestoreBackup dumps the database of a busy stack and restores it into new stacks: one with the data of NATS, which are then
-// newer than the database, and one without.
+// TestRestoreBackup dumps the database of a busy stack and restores it into two new stacks. One has the data of NATS, newer than the
+// database, and the other has an empty NATS.
 func TestRestoreBackup(t *testing.T) {
 	t.Parallel()
-	before := keeps(t)
+	before := durableConfig(t)
 	lost, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	l := onlyGateway(t, lost).load()
@@ -52,7 +52,7 @@ func TestRestoreBackup(t *testing.T) {
 
 	for _, natsKept := range []bool{true, false} {
 		t.Run(fmt.Sprintf("NATS kept: %t", natsKept), func(t *testing.T) {
-			after := keeps(t)
+			after := durableConfig(t)
 			require.NoError(t, devstack.Restore(t.Context(), after, backup))
 			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup), "already contains data of Coffer")
 			if natsKept {
@@ -63,14 +63,14 @@ func TestRestoreBackup(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, restored.Stop()) })
 
 			// The token was issued before the backup. It is valid only if the signing keys were restored and can be decrypted.
-			p := *l.person
-			p.cluster = onlyGateway(t, restored)
-			require.NoError(t, p.look())
+			u := *l.user
+			u.cluster = onlyGateway(t, restored)
+			require.NoError(t, u.readBudget())
 			requireSumsAddUp(t, restored)
 			created := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
 			require.GreaterOrEqual(t, created, atLeast, "the backup has the writes that were acknowledged before it began")
 			require.LessOrEqual(t, created, atMost)
-			require.NoError(t, p.earn())
+			require.NoError(t, u.earn())
 			requireSumsAddUp(t, restored)
 			requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
 		})

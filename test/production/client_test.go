@@ -16,49 +16,49 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// person is a user whose requests go to any of the gateways in DNS, as through a load balancer.
-type person struct {
+// user is a user whose requests go to any of the gateways in DNS, as through a load balancer.
+type user struct {
 	cluster                 *cluster
 	token, wallet, category string
 	budget                  string
 }
 
-var browser = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+var httpClient = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
-// newPerson registers a user with an empty wallet, a category and a budget.
-func (c *cluster) newPerson() *person {
+// newUser registers a user with an empty wallet, a category and a budget.
+func (c *cluster) newUser() *user {
 	c.t.Helper()
-	p := &person{cluster: c}
+	u := &user{cluster: c}
 	email := fmt.Sprintf("p%d@example.com", rand.Int64())
-	p.must(c.t, "/auth/register", map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
-	p.token = p.must(c.t, "/auth/login", map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
-	p.wallet = p.must(c.t, "/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
-	p.category = p.must(c.t, "/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
-	p.budget = p.must(c.t, "/budgets", map[string]any{
-		"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-01", "walletId": p.wallet, "categoryIds": []string{p.category},
+	u.must(c.t, "/auth/register", map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
+	u.token = u.must(c.t, "/auth/login", map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
+	u.wallet = u.must(c.t, "/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
+	u.category = u.must(c.t, "/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
+	u.budget = u.must(c.t, "/budgets", map[string]any{
+		"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-01", "walletId": u.wallet, "categoryIds": []string{u.category},
 	})["budget"].(map[string]any)["id"].(string)
-	return p
+	return u
 }
 
 // must sends a POST request, which must succeed, and returns the response.
-func (p *person) must(t *testing.T, path string, body map[string]any) map[string]any {
+func (u *user) must(t *testing.T, path string, body map[string]any) map[string]any {
 	t.Helper()
-	answer, err := p.call(http.MethodPost, path, body)
+	answer, err := u.call(http.MethodPost, path, body)
 	require.NoError(t, err)
 	return answer
 }
 
 // earn creates an income of 1.
-func (p *person) earn() error {
-	_, err := p.call(http.MethodPost, "/transaction", map[string]any{
-		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": p.wallet, "categoryId": p.category,
+func (u *user) earn() error {
+	_, err := u.call(http.MethodPost, "/transaction", map[string]any{
+		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": u.wallet, "categoryId": u.category,
 	})
 	return err
 }
 
-// look reads a budget, for which the budget service calls the ledger.
-func (p *person) look() error {
-	answer, err := p.call(http.MethodGet, "/budgets/"+p.budget, nil)
+// readBudget reads a budget, for which the budget service calls the ledger.
+func (u *user) readBudget() error {
+	answer, err := u.call(http.MethodGet, "/budgets/"+u.budget, nil)
 	if err == nil && answer["budget"].(map[string]any)["progress"] == nil {
 		err = errors.New("the response has no progress")
 	}
@@ -66,7 +66,7 @@ func (p *person) look() error {
 }
 
 // spend uploads a receipt over 1, for which the ledger calls ocr.
-func (p *person) spend() error {
+func (u *user) spend() error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("receipt", "receipt.txt")
@@ -74,45 +74,45 @@ func (p *person) spend() error {
 		return err
 	}
 	_, err = fmt.Fprintf(part, "BAKERY %d\n01/01/2026\nBread 1.00\nTotal EUR 1.00\n", rand.Int64())
-	err = errors.Join(err, w.WriteField("walletId", p.wallet), w.WriteField("categoryId", p.category), w.Close())
+	err = errors.Join(err, w.WriteField("walletId", u.wallet), w.WriteField("categoryId", u.category), w.Close())
 	if err != nil {
 		return err
 	}
-	_, err = p.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), &form)
+	_, err = u.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), &form)
 	return err
 }
 
-func (p *person) balance(t *testing.T) int {
+func (u *user) balance(t *testing.T) int {
 	t.Helper()
-	answer, err := p.call(http.MethodGet, "/wallet/"+p.wallet, nil)
+	answer, err := u.call(http.MethodGet, "/wallet/"+u.wallet, nil)
 	require.NoError(t, err)
 	return int(answer["wallet"].(map[string]any)["balance"].(float64))
 }
 
-func (p *person) call(method, path string, body map[string]any) (map[string]any, error) {
+func (u *user) call(method, path string, body map[string]any) (map[string]any, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	return p.send(method, path, "application/json", bytes.NewReader(text))
+	return u.send(method, path, "application/json", bytes.NewReader(text))
 }
 
 // send returns an error unless the response is a success.
-func (p *person) send(method, path, mediaType string, body io.Reader) (map[string]any, error) {
-	gateways := p.cluster.names.lookup(name("gateway"))
+func (u *user) send(method, path, mediaType string, body io.Reader) (map[string]any, error) {
+	gateways := u.cluster.names.lookup(name("gateway"))
 	if len(gateways) == 0 {
 		return nil, errors.New("no gateway is in DNS")
 	}
-	at := netip.AddrPortFrom(gateways[rand.IntN(len(gateways))], uint16(p.cluster.port))
+	at := netip.AddrPortFrom(gateways[rand.IntN(len(gateways))], uint16(u.cluster.port))
 	req, err := http.NewRequest(method, "http://"+at.String()+"/api/v1"+path, body)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", mediaType)
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
+	if u.token != "" {
+		req.Header.Set("Authorization", "Bearer "+u.token)
 	}
-	resp, err := browser.Do(req)
+	resp, err := httpClient.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -26,32 +26,32 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// services are in the order in which a rollout takes them.
+// services are the services in the order of a rollout.
 var services = []string{"auth", "ocr", "ledger", "budget", "gateway"}
 
-// cluster is an installation whose instances come and go one by one.
+// cluster is an installation whose instances are started and terminated individually.
 type cluster struct {
 	t      *testing.T
 	stores *devstack.Stack
 	names  *names
-	// port is where every instance serves, at its own address.
+	// port is the port of every instance. Each instance has a separate address.
 	port int
-	// network is 127.x.y, and host the last address of it that was given away.
+	// network is the prefix 127.x.y of the addresses, and host the last byte of the address that was assigned last.
 	network [3]byte
 	host    byte
-	// environment is what instances are told besides where their stores and their neighbours are.
+	// environment has the settings of all instances, in addition to the addresses of stores and services.
 	environment map[string]string
-	// certificates are the instances', by service; none where they talk without TLS.
+	// certificates are the certificates by service. It is empty if the services do not use TLS.
 	certificates map[string]mtls.Config
 }
 
-// newCluster has Postgres and NATS, and no instances yet.
+// newCluster returns a cluster with PostgreSQL and NATS, but without instances.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	return newClusterOn(t, os.Getenv("TEST_DATABASE_URL"))
 }
 
-// newClusterOn uses a Postgres server that is there, or a throw-away one.
+// newClusterOn uses an existing PostgreSQL server, or starts a temporary one if server is empty.
 func newClusterOn(t *testing.T, server string) *cluster {
 	t.Helper()
 	stores, err := devstack.StartEphemeral(t.Context(), server, nil)
@@ -70,15 +70,15 @@ func newClusterOn(t *testing.T, server string) *cluster {
 	}
 }
 
-// instance is a process that serves.
+// instance is a running process of a service.
 type instance struct {
 	service string
 	addr    netip.Addr
 	port    int
 	process *exec.Cmd
-	said    *bytes.Buffer
+	output  *bytes.Buffer
 	ended   chan error
-	// health is how to ask it whether it is ready.
+	// health has the credentials for the health check.
 	health credentials.TransportCredentials
 }
 
@@ -88,7 +88,7 @@ func (c *cluster) addressOf(service string) string {
 	return name(service) + ":" + strconv.Itoa(c.port)
 }
 
-// spawn runs this release's program.
+// spawn starts an instance of this release.
 func (c *cluster) spawn(service string) *instance {
 	c.t.Helper()
 	return c.run(service, os.Args[0], map[string]string{
@@ -104,7 +104,7 @@ func (c *cluster) run(service, program string, environment map[string]string) *i
 		"LISTEN_ADDR": i.at(), "METRICS_ADDR": net.JoinHostPort(i.addr.String(), "9464"),
 		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key, "TLS_CA": c.certificates[service].CA,
 		"SERVICE_KEY": c.stores.ServiceKey, "NATS_URL": c.stores.NATS,
-		// The usual second is for a server with cores of its own; other tests are at work on this one's.
+		// The default of a second is for a separate server. This one shares the processors with other tests.
 		"DATABASE_URL": c.stores.Databases[service] + "&connect_timeout=10",
 	}
 	maps.Copy(own, c.environment)
@@ -119,11 +119,11 @@ func (c *cluster) newAddr() netip.Addr {
 	return netip.AddrFrom4([4]byte{c.network[0], c.network[1], c.network[2], c.host})
 }
 
-// start ends with the test at the latest.
+// start starts the process, which is killed at the end of the test at the latest.
 func (i *instance) start(t *testing.T, process *exec.Cmd, environment map[string]string) {
 	t.Helper()
-	i.process, i.said, i.ended = process, &bytes.Buffer{}, make(chan error, 1)
-	process.Stdout, process.Stderr = i.said, i.said
+	i.process, i.output, i.ended = process, &bytes.Buffer{}, make(chan error, 1)
+	process.Stdout, process.Stderr = i.output, i.output
 	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	process.Env = []string{"PATH=" + os.Getenv("PATH")}
 	for k, v := range environment {
@@ -175,16 +175,16 @@ func (i *instance) ready(ctx context.Context) error {
 }
 
 const (
-	// preStop is how long an instance serves after its address has left DNS: a tenth of the time in deploy/k8s, as dnsCache.
+	// preStop is the time for which an instance serves after its address was removed from DNS: a tenth of the time in deploy/k8s, like dnsCache.
 	preStop = 6 * time.Second
 	// maxConnectionAge is a tenth of the default of MAX_CONNECTION_AGE.
 	maxConnectionAge = 1500 * time.Millisecond
 )
 
-// minReady is how long a new instance is in DNS before an old one leaves it: a tenth of minReadySeconds.
+// minReady is the time between adding a new instance to DNS and removing an old one: a tenth of minReadySeconds.
 const minReady = 500 * time.Millisecond
 
-// stop ends an instance as Kubernetes does.
+// stop terminates an instance like Kubernetes.
 func (c *cluster) stop(i *instance) {
 	c.t.Helper()
 	require.NoError(c.t, c.terminate(i))
@@ -196,7 +196,7 @@ func (c *cluster) terminate(i *instance) error {
 	select {
 	case err := <-i.ended:
 		i.ended <- err
-		return fmt.Errorf("%s ended by itself: %w", i.service, err)
+		return fmt.Errorf("%s ended unexpectedly: %w", i.service, err)
 	case <-time.After(preStop):
 	}
 	if err := i.process.Process.Signal(syscall.SIGTERM); err != nil {
@@ -206,7 +206,7 @@ func (c *cluster) terminate(i *instance) error {
 	case err := <-i.ended:
 		i.ended <- err
 		if err != nil {
-			return fmt.Errorf("%s: %w: %s", i.service, err, i.said)
+			return fmt.Errorf("%s: %w: %s", i.service, err, i.output)
 		}
 		return nil
 	case <-time.After(30 * time.Second):
@@ -219,11 +219,11 @@ func (i *instance) kill(t *testing.T) {
 	_ = i.process.Process.Kill()
 	i.ended <- <-i.ended
 	if t.Failed() {
-		t.Logf("%s at %s said:\n%s", i.service, i.addr, i.said)
+		t.Logf("output of %s at %s:\n%s", i.service, i.addr, i.output)
 	}
 }
 
-// startAll starts so many instances of every service, those first whom others call.
+// startAll starts a number of instances of every service, and called services before their callers.
 func (c *cluster) startAll(each int, spawn func(service string) *instance) map[string][]*instance {
 	c.t.Helper()
 	running := map[string][]*instance{}
@@ -246,8 +246,8 @@ func (c *cluster) scale(running map[string][]*instance) {
 	}
 }
 
-// replaceAll starts a new instance for each one, and then terminates the old one. As in a rollout, it goes on while old
-// instances terminate. It returns when all have ended.
+// replaceAll starts a new instance for each one, and then terminates the old one. As in a rollout, it continues while old instances
+// terminate. It returns when all of them have ended.
 func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service string) *instance) {
 	c.t.Helper()
 	var ending errgroup.Group
@@ -257,8 +257,8 @@ func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service 
 	require.NoError(c.t, ending.Wait())
 }
 
-// replace replaces the instances of one service. The new ones start together, so that the time that they take does not let the
-// cache expire; they become available one by one. ending waits for the old ones.
+// replace replaces the instances of one service. The new ones start together, because otherwise the cache could expire during their
+// start. They become available one by one. ending waits for the old ones.
 func (c *cluster) replace(running map[string][]*instance, service string, spawn func(service string) *instance, ending *errgroup.Group) {
 	c.t.Helper()
 	var replacements []*instance

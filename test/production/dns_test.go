@@ -12,14 +12,14 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// dnsCache is how long the cluster's DNS repeats an answer: a tenth of the 30 s of CoreDNS in kubeadm and AKS. preStop is a
-// tenth of that in deploy/k8s. gRPC's resolution interval stays one second, which makes the test harder than the cluster.
+// dnsCache is the time for which DNS caches an answer: a tenth of the 30 s of CoreDNS in kubeadm and AKS. preStop is a tenth of the time
+// in deploy/k8s. gRPC's resolution interval is still one second, so the test is stricter than the cluster.
 const dnsCache = 3 * time.Second
 
-// dnsLatency is the time to answer a query, as of a busy DNS server.
+// dnsLatency is the time to answer a query, which is that of a busy DNS server.
 const dnsLatency = 100 * time.Millisecond
 
-// names is a DNS server that knows the cluster's services, as that of Kubernetes knows headless Services, behind a cache.
+// names is a DNS server with a cache. It returns the addresses of all instances of a service, like Kubernetes for headless Services.
 type names struct {
 	conn net.PacketConn
 
@@ -28,12 +28,13 @@ type names struct {
 	cached map[string]answered
 }
 
-// answered is what the cache repeats until it expires.
+// answered is a cached answer.
 type answered struct {
 	addrs   []netip.Addr
 	expires time.Time
 }
 
+// serveNames starts the DNS server.
 func serveNames(t *testing.T) *names {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -46,8 +47,8 @@ func serveNames(t *testing.T) *names {
 
 func (n *names) addr() string { return n.conn.LocalAddr().String() }
 
-// add also fills the cache, if it is empty, with the answer before, as if another client had just asked: the new address then
-// stays unknown for as long as possible.
+// add adds addresses to a name. If the cache has no answer, add first caches the previous one, as if another client had just asked. So
+// the new address remains unknown for as long as possible.
 func (n *names) add(name string, addrs ...netip.Addr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,15 +64,15 @@ func (n *names) remove(name string, addr netip.Addr) {
 	n.known[name] = slices.DeleteFunc(n.known[name], func(a netip.Addr) bool { return a == addr })
 }
 
-// lookup returns the addresses of now, as a proxy knows them that watches the endpoints.
+// lookup returns the current addresses without the cache, like a proxy that watches the endpoints.
 func (n *names) lookup(name string) []netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.known[name])
 }
 
-// fromCache returns the addresses that DNS answers with. It caches no empty answers: the instances of a test start in any order, and
-// gRPC would ask for a name that it could not find at ever longer intervals. n.mu is held.
+// fromCache returns the addresses in the DNS answer. It caches no empty answers: the instances of a test start in any order, and gRPC
+// queries a missing name at increasing intervals. The caller holds n.mu.
 func (n *names) fromCache(name string) []netip.Addr {
 	c, ok := n.cached[name]
 	if !ok || len(c.addrs) == 0 || time.Now().After(c.expires) {

@@ -47,7 +47,7 @@ func runNATS() {
 	s.WaitForShutdown()
 }
 
-// withNATS starts three NATS servers. The cluster's instances, which are started later, use them and mutual TLS.
+// withNATS starts three NATS servers. Instances that are started later use them and mutual TLS.
 func (c *cluster) withNATS() *natsServers {
 	c.t.Helper()
 	authority, err := mtls.NewAuthority(time.Now)
@@ -161,7 +161,7 @@ func (n *natsServers) restart() {
 		require.NoError(t, s.process.Process.Signal(syscall.SIGTERM))
 		err := <-s.ended
 		s.ended <- err
-		require.NoError(t, err, "%s: %s", s.service, s.said)
+		require.NoError(t, err, "%s: %s", s.service, s.output)
 		n.start(s)
 		n.await(s)
 	}

@@ -10,19 +10,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// load is a person who does much at once until it is stopped.
+// load sends requests of one user from several workers until it is stopped.
 type load struct {
-	*person
-	done           chan struct{}
-	workers        sync.WaitGroup
-	earned, spent  atomic.Int64
-	looked, failed atomic.Int64
+	*user
+	done chan struct{}
+	// The counters of successful requests by kind, and of failed ones.
+	workers       sync.WaitGroup
+	earned, spent atomic.Int64
+	read, failed  atomic.Int64
 }
 
 func (c *cluster) load() *load {
 	c.t.Helper()
-	l := &load{person: c.newPerson(), done: make(chan struct{})}
-	for what, counted := range map[*func() error]*atomic.Int64{new(l.earn): &l.earned, new(l.spend): &l.spent, new(l.look): &l.looked} {
+	l := &load{user: c.newUser(), done: make(chan struct{})}
+	for what, counted := range map[*func() error]*atomic.Int64{new(l.earn): &l.earned, new(l.spend): &l.spent, new(l.readBudget): &l.read} {
 		for range 2 {
 			l.workers.Go(func() { l.repeat(*what, counted) })
 		}
@@ -30,7 +31,7 @@ func (c *cluster) load() *load {
 	return l
 }
 
-// pause leaves the machine to those who start and stop.
+// pause is the time between two requests of a worker. It leaves processor time to the processes that start and stop.
 const pause = 5 * time.Millisecond
 
 func (l *load) repeat(what func() error, counted *atomic.Int64) {
@@ -49,30 +50,30 @@ func (l *load) repeat(what func() error, counted *atomic.Int64) {
 	}
 }
 
-// stop requires that every request was answered, and that what was booked counts once.
+// stop requires that every request succeeded, and that the balance includes each created transaction once.
 func (l *load) stop() {
 	t := l.cluster.t
 	t.Helper()
 	close(l.done)
 	l.workers.Wait()
-	t.Logf("%d bookings, %d receipts, %d looks at a budget", l.earned.Load(), l.spent.Load(), l.looked.Load())
+	t.Logf("%d creates, %d receipts, %d reads of a budget", l.earned.Load(), l.spent.Load(), l.read.Load())
 	require.Zero(t, l.failed.Load(), "requests failed")
-	require.Positive(t, min(l.earned.Load(), l.spent.Load(), l.looked.Load()))
+	require.Positive(t, min(l.earned.Load(), l.spent.Load(), l.read.Load()))
 	require.Equal(t, int(l.earned.Load()-l.spent.Load()), l.balance(t))
 }
 
-// TestReplacingEveryInstanceUnderLoadLosesNoRequest is a rolling upgrade behind a DNS cache: a new instance starts, an old one
-// ends, one by one. The clients have asked for each service when it had one instance, so that without MAX_CONNECTION_AGE they know
-// only that one. The ledger is replaced a second time while its first instances still terminate and the cache still answers with
-// their addresses.
-func TestReplacingEveryInstanceUnderLoadLosesNoRequest(t *testing.T) {
+// TestRollingReplacement replaces every instance one by one behind a DNS cache. No request may fail.
+//
+// The clients resolve each service's name when it has one instance. So without MAX_CONNECTION_AGE they would know only that one. The
+// ledger is replaced a second time while its first instances still terminate and the cache still returns their addresses.
+func TestRollingReplacement(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	running := c.startAll(1, c.spawn)
-	p := c.newPerson()
-	require.NoError(t, p.earn())
-	require.NoError(t, p.spend())
-	require.NoError(t, p.look())
+	u := c.newUser()
+	require.NoError(t, u.earn())
+	require.NoError(t, u.spend())
+	require.NoError(t, u.readBudget())
 	c.scale(running)
 	l := c.load()
 	var ending errgroup.Group

@@ -20,10 +20,10 @@ func TestRotateKeys(t *testing.T) {
 	// Roles and passwords belong to the PostgreSQL server, so the test needs a separate one.
 	c := newClusterOn(t, "")
 	running := c.startAll(1, c.spawn)
-	p := c.newPerson()
+	u := c.newUser()
 	requireAll := func() {
 		t.Helper()
-		for _, do := range []func() error{p.earn, p.spend, p.look} {
+		for _, do := range []func() error{u.earn, u.spend, u.readBudget} {
 			require.NoError(t, do())
 		}
 	}
@@ -33,7 +33,7 @@ func TestRotateKeys(t *testing.T) {
 	// the password has changed.
 	var busy sync.WaitGroup
 	for range 8 {
-		busy.Go(func() { assert.NoError(t, errors.Join(p.earn(), p.spend(), p.look())) })
+		busy.Go(func() { assert.NoError(t, errors.Join(u.earn(), u.spend(), u.readBudget())) })
 	}
 	busy.Wait()
 	for _, service := range services[:4] {
@@ -50,8 +50,8 @@ func TestRotateKeys(t *testing.T) {
 	}
 	running = c.startAll(1, c.spawn)
 	requireAll()
-	c.newPerson()
-	require.Equal(t, 0, p.balance(t))
+	c.newUser()
+	require.Equal(t, 0, u.balance(t))
 	require.Contains(t, c.logs(running), "created a signing key", "the old signing keys cannot be decrypted")
 }
 
@@ -76,7 +76,7 @@ func (c *cluster) logs(running map[string][]*instance) string {
 	output := ""
 	for _, i := range running["auth"] {
 		c.stop(i)
-		output += i.said.String()
+		output += i.output.String()
 	}
 	return output
 }

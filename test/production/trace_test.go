@@ -56,7 +56,7 @@ func (c *collector) Export(_ context.Context, req *collectorv1.ExportTraceServic
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-// traces starts a collector. The cluster's instances, which are started later, send their spans to it.
+// traces starts a collector. Instances that are started later send their spans to it.
 func (c *cluster) traces() *collector {
 	c.t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func TestTraceOfCreate(t *testing.T) {
 	c := newCluster(t)
 	spans := c.traces()
 	running := c.startAll(1, c.spawn)
-	p := c.newPerson()
+	u := c.newUser()
 
 	const (
 		request = "gateway POST /api/v1/transaction"
@@ -110,7 +110,7 @@ func TestTraceOfCreate(t *testing.T) {
 	// Events that are consumed together share statements, whose spans are in the trace of the first event. The test repeats the create
 	// until its event is consumed alone.
 	require.EventuallyWithT(t, func(t *assert.CollectT) {
-		require.NoError(t, p.earn())
+		require.NoError(t, u.earn())
 		require.EventuallyWithT(t, func(t *assert.CollectT) {
 			_, paths := spans.trace(request)
 			assert.Subset(t, paths, []string{
@@ -124,7 +124,7 @@ func TestTraceOfCreate(t *testing.T) {
 	id, _ := spans.trace(request)
 	for _, service := range []string{"gateway", "ledger"} {
 		c.stop(running[service][0])
-		require.Contains(t, running[service][0].said.String(), `"trace_id":"`+id+`"`, service)
+		require.Contains(t, running[service][0].output.String(), `"trace_id":"`+id+`"`, service)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestUnavailableCollector(t *testing.T) {
 	c := newCluster(t)
 	c.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://collector.coffer.test:4317"
 	running := c.startAll(1, c.spawn)
-	require.NoError(t, c.newPerson().earn())
+	require.NoError(t, c.newUser().earn())
 	for _, service := range services {
 		began := time.Now()
 		c.stop(running[service][0])

@@ -32,7 +32,7 @@ func BuildFrom(ctx context.Context, root, dir string) error {
 }
 
 // BuildLedger builds a ledger into dir, with texts replaced in one file of the repository. Each text must occur once in the file. dir
-// also gets links to the other programs, which are in the directory healthy.
+// also gets links to the other programs in the directory healthy.
 func BuildLedger(ctx context.Context, dir, healthy, file string, replaced map[string]string) error {
 	for _, other := range others {
 		if err := os.Symlink(filepath.Join(healthy, other), filepath.Join(dir, other)); err != nil {

@@ -11,7 +11,7 @@ import (
 // settleTime is the time after a load in which its events pass through the outbox, NATS and their consumers.
 const settleTime = 5 * time.Second
 
-// costs measures, with several loads, the processor time of a request in each process. Unlike rates, it does not depend on the number of machines, nor on
+// costs measures, with several loads, the processor time of a request in each process. Unlike rates, it depends neither on the number of machines nor on
 // other programs that use the machine.
 func (b *bench) costs(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
@@ -49,7 +49,7 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	if err != nil {
 		return err
 	}
-	// The wait adds some idle time of each process, which is less than a microsecond per request.
+	// The wait also counts the idle time of each process: less than a microsecond per request.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -172,7 +172,7 @@ func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 	return o, nil
 }
 
-// writeTargets writes the requests for vegeta, which sends them in turn: one create of each user.
+// writeTargets writes the requests that vegeta sends in turn: one create of each user.
 func (b *bench) writeTargets(s *stack) error {
 	var targets bytes.Buffer
 	encoder := json.NewEncoder(&targets)

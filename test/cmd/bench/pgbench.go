@@ -22,14 +22,14 @@ import (
 const (
 	// writers is the number of users who create transactions, on both sides of a comparison.
 	writers = 64
-	// maxClients is the number of connections that PostgreSQL has left for pgbench, besides those of the services.
+	// maxClients is the maximum number of pgbench's connections. The services use the other ones of PostgreSQL.
 	maxClients = 90
 	// connecting is the minimum duration of a run of pgbench, which includes the time to connect.
 	connecting = 5 * time.Second
 	someID     = "0199f0c5-0000-7000-8000-000000000000"
 )
 
-// createSQL does the work of one create, for an owner that prepareSQL has created.
+// createSQL does the work of one create, for an owner created by prepareSQL.
 //
 //go:embed create.sql
 var createSQL string
@@ -96,8 +96,8 @@ func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients in
 }
 
 // percentile99 returns the 99th percentile of the latencies in pgbench's logs, in milliseconds. A line has client, number, latency in
-// microseconds, script and time. With a limited rate, it also has the part of the latency before the scheduled transaction could
-// begin, which is subtracted.
+// microseconds, script and time. With a limited rate, it also has the time before the scheduled transaction could begin. This time is
+// subtracted.
 func percentile99(dir string) (float64, error) {
 	logs, err := filepath.Glob(filepath.Join(dir, "log.*"))
 	if err != nil {

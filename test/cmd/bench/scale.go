@@ -152,7 +152,7 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 	return br, br.await(ctx)
 }
 
-// start starts a service on a free port, and returns its address, which is in the first line of its log.
+// start starts a service on a free port, and returns its address, read from the first line of its log.
 func (br *replica) start(ctx context.Context, program string, environment []string) (string, error) {
 	name := filepath.Base(program)
 	// The certificates are empty unless the stack uses mutual TLS.

@@ -32,17 +32,17 @@ func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Enc
 		return apierr.Unavailable
 	}
 	defer h.limiter.Leave()
-	return rpc.InvokeEncoded(h.outgoing(r), h.conn, h.route.fullMethod, request, reply)
+	return rpc.InvokeEncoded(h.outgoing(r.Context(), r), h.conn, h.route.fullMethod, request, reply)
 }
 
-// outgoing returns the request's context with the metadata for the service: the token, if the RPC takes one, and the client's
+// outgoing returns ctx with the metadata for the service: the token, if the RPC takes one, and the client's
 // address. Package rpc adds the request id. The client's other headers never become metadata.
-func (h *rpcHandler) outgoing(r *http.Request) context.Context {
+func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Context {
 	md := metadata.MD{metadataForwardedFor: {clientAddress(r, h.config.TrustProxyHops)}}
 	if h.route.access == restv1.Access_ACCESS_UNSPECIFIED {
 		md[metadataToken] = r.Header["Authorization"]
 	}
-	return metadata.NewOutgoingContext(r.Context(), md)
+	return metadata.NewOutgoingContext(ctx, md)
 }
 
 // connections holds the connections to the services. Those for users' requests carry no service key. The one to auth carries the gateway's key,

@@ -26,7 +26,7 @@ const (
 // connection survives a restart of the service: the gateway resumes the stream after the last position. w is the response without
 // compression, which would delay events to fill its buffer. An error is returned only if nothing has been sent.
 func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, request proto.Message) error {
-	ctx, cancel := context.WithCancel(h.outgoing(r))
+	ctx, cancel := context.WithCancel(h.outgoing(r.Context(), r))
 	defer cancel()
 	go func() {
 		select {

@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 type part func(w *multipart.Writer) error
@@ -40,6 +43,9 @@ func encodeForm(parts ...part) (body []byte, contentType string) {
 	_ = w.Close()
 	return b.Bytes(), w.FormDataContentType()
 }
+
+// errFileRequired is the ledger's error for a request without a file.
+var errFileRequired = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED)
 
 const receiptPath = "/api/v1/transaction/receipt"
 
@@ -77,17 +83,18 @@ func TestDecodeMultipartRequiresOneFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAPI(t, nil)
+			a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": errFileRequired})
 			a.requireFailure(a.upload("", parts...), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
-			require.Zero(t, a.calls())
+			require.Empty(t, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetReceipt(), "the ledger reports it with the other problems")
 		})
 	}
 }
 
 func TestDecodeMultipartWithoutBody(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, nil)
+	a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": errFileRequired})
 	a.requireFailure(a.send("POST", receiptPath, ""), http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
+	require.True(t, proto.Equal(&ledgerv1.CreateTransactionsFromReceiptRequest{}, received[*ledgerv1.CreateTransactionsFromReceiptRequest](a)))
 }
 
 func TestDecodeMultipartFileSizeLimit(t *testing.T) {
@@ -127,6 +134,20 @@ func TestDecodeMultipartNamesBadTextFields(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"walletId": problemTwice, "categoryId": problemNUL, "mode": "is too long", "dryRun": "must be true or false",
 	}, r.details())
+}
+
+func TestDecodeMultipartNamesBadTextAndMissingFile(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string][]part{"none": nil, "two": {file("receipt", "r.jpg", "a"), file("receipt", "r.jpg", "b")}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, nil)
+			r := a.upload("", append(files, text("walletId", "a"), text("walletId", "b"))...)
+			a.requireFailure(r, http.StatusBadRequest, "RECEIPT_FILE_REQUIRED")
+			require.Equal(t, map[string]string{"walletId": problemTwice, "receipt": "must be exactly one non-empty file"}, r.details())
+			require.Zero(t, a.calls())
+		})
+	}
 }
 
 func TestDecodeMultipartAcceptsQueryParameters(t *testing.T) {

@@ -161,6 +161,7 @@ func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
 	u.upload("", nil, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
 	u.upload("", []byte{}, "walletId", wallet, "categoryId", category).fails(400, "RECEIPT_FILE_REQUIRED")
+	u.upload("", nil, "walletId", "x", "categoryId", category, "mode", "many").fails(400, "RECEIPT_FILE_REQUIRED").blames("mode", "receipt", "walletId")
 	u.upload("", text).fails(400, "VALIDATION_ERROR").blames("walletId", "categoryId")
 	u.upload("", text, "walletId", "x", "categoryId", category).fails(400, "WALLET_NOT_FOUND")
 	u.upload("", text, "walletId", stranger.wallet("EUR", "0"), "categoryId", category).fails(404, "WALLET_NOT_FOUND")

@@ -30,8 +30,9 @@ type form struct {
 	bad  *problems
 }
 
-// decodeForm fills m from a form, part by part in any order: bytes fields are files, the others are text. Exactly one non-empty file is
-// required for each. Unknown parts are ignored.
+// decodeForm fills m from a form, part by part in any order: bytes fields are files, the others are text. Unknown parts are ignored. A
+// file that is missing or repeated stays empty, so that the service reports it with the other problems of the request. If the service
+// is not called because of other problems, it is one of them.
 func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
 	query := r.URL.Query()
@@ -44,8 +45,17 @@ func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message
 		}
 	}
 	for name, field := range p.body {
-		if field.Kind() == protoreflect.BytesKind && (form.seen[name] != 1 || len(m.Get(field.FieldDescriptor).Bytes()) == 0) {
-			bad.file = errReceiptFileRequired.With(name, "must be exactly one non-empty file")
+		if field.Kind() != protoreflect.BytesKind {
+			continue
+		}
+		if form.seen[name] != 1 {
+			m.Clear(field.FieldDescriptor)
+		}
+		if len(m.Get(field.FieldDescriptor).Bytes()) == 0 && len(bad.fields) > 0 {
+			bad.add(name, "must be exactly one non-empty file")
+			e := *errReceiptFileRequired
+			e.Fields = bad.fields
+			return &e
 		}
 	}
 	return nil

@@ -36,11 +36,7 @@ const (
 )
 
 // problems collects the problems of a request's fields: at most maxProblems, each with a name of limited length.
-type problems struct {
-	fields []apierr.Field
-	// file is set if the form has no file. This problem has an error code of its own.
-	file *apierr.Error
-}
+type problems struct{ fields []apierr.Field }
 
 func (p *problems) full() bool { return len(p.fields) >= maxProblems }
 
@@ -56,14 +52,10 @@ func (p *problems) sort() {
 
 // err returns one error for all problems, or nil if there are none.
 func (p *problems) err() error {
-	var all apierr.Problems
-	if fields := apierr.Validation(p.fields); fields != nil {
-		all.Include(fields)
+	if invalid := apierr.Validation(p.fields); invalid != nil {
+		return invalid
 	}
-	if p.file != nil && !p.full() {
-		all.Add(p.file)
-	}
-	return all.Err()
+	return nil
 }
 
 // parseNumber parses an integer or a double in the syntax of JSON.

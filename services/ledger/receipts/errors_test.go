@@ -181,6 +181,11 @@ func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 			codes.InvalidArgument, "RECEIPT_FILE_REQUIRED",
 			[]string{"receipt", "categoryId", "walletId"},
 		},
+		"no file and bad mode": {
+			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Receipt, r.Mode = nil, new("x") },
+			codes.InvalidArgument, "RECEIPT_FILE_REQUIRED",
+			[]string{"mode", "receipt"},
+		},
 		"bad mode and unknown category": {
 			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Mode, r.CategoryId = new("x"), unknown },
 			codes.InvalidArgument, "VALIDATION_ERROR",

@@ -39,7 +39,7 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 		keepImage: req.GetKeepImage() && !req.GetDryRun(),
 	}
 	if len(u.file) == 0 {
-		p.Add(errReceiptFileRequired.With("receipt", "is required"))
+		p.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))
 	}
 	named := request.References{
 		Wallet:   request.RequireReference(p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
@@ -70,7 +70,13 @@ func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFr
 		return upload{}, err
 	}
 	owned.Check(&p, named)
-	if err := p.Err(); err != nil {
+	if err := apierr.From(p.Err()); err != nil {
+		if p.Has(errReceiptFileRequired) {
+			// A form without a file has this code even if fields without a code of their own are invalid, too.
+			e := *errReceiptFileRequired
+			e.Fields = err.Fields
+			err = &e
+		}
 		return upload{}, err
 	}
 	u.wallet, u.category, u.currency = *named.Wallet, *named.Category, money.CurrencyOf(owned.Currency)

@@ -22,8 +22,8 @@ const (
 	requestIDHeader = "X-Request-Id"
 )
 
-// logEntry collects facts about a request for the access log. It is the only state in the request's context: the steps that learn these
-// facts run behind the mux, and the log is written in front of it.
+// logEntry collects facts about a request for the access log. It is the only state of the gateway in the request's context, because the
+// facts become known behind the mux, and the middleware that logs them is in front of it.
 type logEntry struct {
 	// response is the response without compression.
 	response *recorder
@@ -35,6 +35,7 @@ type logEntry struct {
 	shed bool
 }
 
+// logEntryKey is the key of the logEntry in a context.
 type logEntryKey struct{}
 
 // logEntryOf returns the entry that observe stored in the request's context.
@@ -90,7 +91,7 @@ func linger(w http.ResponseWriter, body io.Reader) {
 	_, _ = io.CopyN(io.Discard, body, lingerLimit)
 }
 
-// recorder records the status and size of the response, for the log.
+// recorder records the status and size of a response. The access log reports them.
 type recorder struct {
 	http.ResponseWriter
 	status int

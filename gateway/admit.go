@@ -13,8 +13,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// admit checks the rate and the token before anything of the body is read. A request without a valid token counts against its address,
-// so guessing tokens is limited.
+// admit checks the token and the rate before anything of the body is read, and extends the time to read a form. A request without a
+// valid token counts against its address, so guessing tokens is limited. Then 429 takes precedence over 401.
 func (h *rpcHandler) admit(w http.ResponseWriter, r *http.Request, entry *logEntry) error {
 	var unknown error
 	if h.route.access == restv1.Access_ACCESS_UNSPECIFIED {

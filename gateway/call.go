@@ -45,8 +45,8 @@ func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Cont
 	return metadata.NewOutgoingContext(ctx, md)
 }
 
-// connections holds the connections to the services. Those for users' requests carry no service key. The one to auth carries the gateway's key,
-// so that auth trusts the client's address.
+// connections holds the connections to the services. Those for users' requests carry no service key. The one to auth carries the
+// gateway's key, so that auth trusts the client's address.
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
 	// trust carries the service key, for the gateway's own calls to auth.

@@ -213,7 +213,7 @@ func TestDecodeNullClearsRemovableFields(t *testing.T) {
 		require.Equal(t, http.StatusOK, a.send("PATCH", "/api/v1/budgets/"+anID, body).StatusCode)
 		got := received[*budgetv1.UpdateBudgetRequest](a)
 		require.Equal(t, want, got.EndDate, body)
-		require.Nil(t, got.Name, "elsewhere it is as good as absent")
+		require.Nil(t, got.Name, "null means absent for other fields")
 	}
 }
 
@@ -240,7 +240,7 @@ func TestDecodeQueryFillsRequest(t *testing.T) {
 		a := newAPI(t, map[string]any{"ListTransactions": &ledgerv1.ListTransactionsResponse{}})
 		r := a.send("GET", transactionPath+"?limit="+number, "")
 		require.Equal(t, http.StatusOK, r.StatusCode, r.text)
-		require.Equal(t, want, received[*ledgerv1.ListTransactionsRequest](a).GetLimit(), "the service says what is too much")
+		require.Equal(t, want, received[*ledgerv1.ListTransactionsRequest](a).GetLimit(), "the service rejects it")
 	}
 }
 

@@ -70,6 +70,7 @@ func (r *route) envelope(reply *rpc.Encoded) (*restv1.Success, error) {
 	return chosen, nil
 }
 
+// appendText appends a string field to an encoded message.
 func appendText(encoded []byte, field protoreflect.FieldDescriptor, text string) []byte {
 	return protowire.AppendString(protowire.AppendTag(encoded, field.Number(), protowire.BytesType), text)
 }
@@ -109,6 +110,7 @@ var buffers = sync.Pool{New: func() any { return new(rpc.Encoded) }}
 // maxBuffer is the capacity in bytes above which a buffer is not returned to the pool.
 const maxBuffer = 64 << 10
 
+// newBuffer returns a buffer of the pool. It may contain the bytes of an earlier request, which the next user overwrites.
 func newBuffer() *rpc.Encoded { return buffers.Get().(*rpc.Encoded) }
 
 // release returns buffers to the pool. They may not be used afterwards.

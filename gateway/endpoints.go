@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
+// Paths of the endpoints.
 const (
 	livePath    = "/livez"
 	readyPath   = "/readyz"
@@ -27,6 +28,7 @@ const (
 	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only.
 	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
+	// probeTime limits the time to check the services for readiness.
 	probeTime = time.Second
 )
 
@@ -35,7 +37,7 @@ const (
 //go:embed openapi.json
 var openAPI []byte
 
-// endpoint is a path that the gateway serves itself.
+// endpoint is a path that the gateway serves itself. Its method is GET, and clients need no token.
 type endpoint struct {
 	path    string
 	handler http.HandlerFunc
@@ -72,7 +74,8 @@ func (s *restServer) endpoints(conns connections) []endpoint {
 	}
 }
 
-// isAsset reports whether Swagger UI contains the file. Most files are stored compressed.
+// isAsset reports whether Swagger UI contains the file. Most files are stored compressed. For another name, Swagger UI would answer 404
+// in its own format.
 func isAsset(name string) bool {
 	_, plain := fs.Stat(static.FS, name)
 	_, packed := fs.Stat(static.FS, name+".gz")
@@ -110,6 +113,7 @@ func (s *restServer) readiness(conns connections) http.HandlerFunc {
 	}
 }
 
+// writeJSON sends the response of an endpoint.
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)

@@ -30,6 +30,7 @@ var (
 // statusByReason holds the HTTP status that each reason declares in proto/coffer/rest/v1/reason.proto.
 var statusByReason = declaredStatuses()
 
+// declaredStatuses reads the statuses from the options of the enum.
 func declaredStatuses() map[string]declaredStatus {
 	statuses := map[string]declaredStatus{}
 	values := restv1.Reason_REASON_UNSPECIFIED.Descriptor().Values()
@@ -43,6 +44,7 @@ func declaredStatuses() map[string]declaredStatus {
 	return statuses
 }
 
+// declaredStatus is the HTTP status of a reason. A reason with alsoInvalidArgument is 400 for a malformed id.
 type declaredStatus struct {
 	usual               int
 	alsoInvalidArgument bool
@@ -70,6 +72,7 @@ type failure struct {
 	RequestID string   `json:"requestId"`
 }
 
+// detail is the problem of one field.
 type detail struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`

@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	// eventStream is the media type of server-sent events.
 	eventStream = "text/event-stream"
 	// eventWriteTime limits the time to write one event to a slow client.
 	eventWriteTime = 30 * time.Second

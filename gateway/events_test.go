@@ -23,7 +23,7 @@ const eventsPath = "/api/v1/events"
 
 type eventsServer = grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]
 
-// StreamEvents is scripted like the calls, by a function.
+// StreamEvents runs the function that the test declares as its answer.
 func (b *backend) StreamEvents(req *budgetv1.StreamEventsRequest, stream eventsServer) error {
 	b.mu.Lock()
 	b.requests = append(b.requests, req)
@@ -39,7 +39,7 @@ func anEvent(t *testing.T, position string) *budgetv1.StreamEventsResponse {
 	return &budgetv1.StreamEventsResponse{Position: position, Event: &budgetv1.Event{Id: anID, Type: "budget.v1.member.removed", Data: data}}
 }
 
-// listen opens the event stream; lines are read one by one.
+// listen opens the event stream and returns its header and a scanner of its lines.
 func (a *api) listen(ctx context.Context, headers ...string) (http.Header, *bufio.Scanner) {
 	a.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+eventsPath, nil)
@@ -101,7 +101,7 @@ func TestEventsAreSentSinglyAndUncompressed(t *testing.T) {
 	require.Equal(t, "two\nlines", body.Data.BudgetName)
 
 	close(next)
-	require.False(t, lines.Scan(), "the end of the service's stream is the end of the answer")
+	require.False(t, lines.Scan(), "the response ends with the stream of the service")
 	require.NoError(t, lines.Err())
 }
 
@@ -126,7 +126,7 @@ func TestEventsResumeAfterServiceRestart(t *testing.T) {
 	readLines(t, lines, 3+4+2)
 	require.Equal(t, "id: after p1", readLines(t, lines, 1)[0])
 	readLines(t, lines, 3)
-	require.False(t, lines.Scan(), "an expired token ends the answer")
+	require.False(t, lines.Scan(), "an expired token ends the response")
 }
 
 func TestEventsRejectedStreamIsErrorResponse(t *testing.T) {

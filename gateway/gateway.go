@@ -14,6 +14,9 @@
 //
 // The gateway contains no code for a single resource, except for events: it reads everything from the options in the protos. It
 // verifies tokens, but the services verify them again and check all permissions.
+//
+// Every response of an RPC has the status and the envelope that its proto declares, and every error the body that docs/errors.md
+// describes. Limits of size, time, rate and concurrent requests protect the users of one service from those of another.
 package gateway
 
 import (

@@ -36,7 +36,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// backend stands for the three services: it keeps what it was asked, and answers what the test says.
+// backend fakes the three services. It records requests and returns the answers that the test declares.
 type backend struct {
 	authv1.UnimplementedAuthServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
@@ -51,11 +51,11 @@ type backend struct {
 	mu       sync.Mutex
 	requests []proto.Message
 	metadata metadata.MD
-	// answers by full method name: a message or an error.
+	// answers holds a message or an error by the name of the method.
 	answers map[string]any
 }
 
-// api is a gateway in front of a backend.
+// api is a client of a gateway with a fake backend.
 type api struct {
 	*testing.T
 	*backend
@@ -66,7 +66,7 @@ type api struct {
 	ahead *atomic.Int64
 }
 
-// newAPI starts a gateway over HTTP with a backend that knows answers by method, e.g. "GetWallet".
+// newAPI starts a gateway with a backend that returns answers by the name of the method, such as "GetWallet".
 func newAPI(t *testing.T, answers map[string]any, configure ...func(*Config)) *api {
 	t.Helper()
 	a := &api{T: t, backend: newBackend(t, answers), logs: &syncBuffer{}, ahead: &atomic.Int64{}}
@@ -79,7 +79,7 @@ func newAPI(t *testing.T, answers map[string]any, configure ...func(*Config)) *a
 	return a
 }
 
-// withLedger is the same API with another ledger.
+// withLedger returns a client of another gateway, which differs in its connection to the ledger.
 func (a *api) withLedger(conns connections) *api {
 	a.Helper()
 	other := *a
@@ -152,7 +152,7 @@ func (b *backend) answer(ctx context.Context, req any, info *grpc.UnaryServerInf
 	return next(ctx, req)
 }
 
-// received is the only request that reached the backend.
+// received returns the only request that reached the backend.
 func received[M proto.Message](a *api) M {
 	a.Helper()
 	a.mu.Lock()
@@ -182,7 +182,7 @@ func (b *backend) newToken(t *testing.T, life time.Duration) string {
 	return signed
 }
 
-// reply is an answer with its body read.
+// reply is a response with its body, also as JSON if it is an object.
 type reply struct {
 	*http.Response
 	text string
@@ -191,7 +191,7 @@ type reply struct {
 
 func (r reply) code() string { code, _ := r.json["code"].(string); return code }
 
-// details are the problems by field.
+// details returns the messages of the error's details by field.
 func (r reply) details() map[string]string {
 	out := map[string]string{}
 	list, _ := r.json["details"].([]any)
@@ -202,7 +202,7 @@ func (r reply) details() map[string]string {
 	return out
 }
 
-// send makes a request with the token, and a JSON body unless body is empty. Headers are pairs; "" removes one.
+// send sends a request with the token, and with a JSON body unless body is empty. headers are pairs; an empty value removes a header.
 func (a *api) send(method, path, body string, headers ...string) reply {
 	a.Helper()
 	var content io.Reader
@@ -241,7 +241,7 @@ func (a *api) do(req *http.Request) reply {
 	return r
 }
 
-// requireFailure checks the whole shape of an error answer.
+// requireFailure checks status, code and the common fields of an error response.
 func (a *api) requireFailure(r reply, status int, code string) {
 	a.Helper()
 	require.Equal(a, status, r.StatusCode, r.text)

@@ -15,7 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 )
 
-// restServer holds what all requests share.
+// restServer holds the parts that all requests share. It is safe for concurrent use.
 type restServer struct {
 	config   Config
 	paths    pathTable
@@ -73,7 +73,14 @@ func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[stri
 }
 
 // newHandler returns the handler of the whole API: the middleware in front of the mux, and behind the mux an rpcHandler for each RPC
-// with a path and the gateway's own endpoints.
+// with a path and the gateway's own endpoints. The middleware runs in this order:
+//
+//   - Load shedding is the cheapest way to answer and comes first, even before telemetry.
+//   - Telemetry starts the span that all following logs refer to.
+//   - The request id and the access log also cover the responses of the following middleware.
+//   - Security headers and CORS must be in every response, also in errors.
+//   - Compression must be outside of the recovery from panics, which writes a response.
+//   - Unclean paths are rejected before the mux, which would match them.
 func newHandler(ctx context.Context, config Config, conns connections, verifier *caller.Verifier, log *slog.Logger) (http.Handler, error) {
 	routes, err := rpcRoutes()
 	if err != nil {
@@ -108,8 +115,9 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	)), nil
 }
 
-// newMux registers the RPCs and the endpoints. The mux matches paths and reports unknown ones; decoding, calls and responses are ours.
-// It prefers the path that was registered last, as if its handlers were generated from the protos.
+// newMux registers the RPCs and the endpoints. The mux matches paths and reports unknown ones; decoding, calls and responses are ours
+// (ADR 64). If several paths match, the mux prefers the one that was registered last. Its fallbacks from POST to other methods are off:
+// an operation has one method.
 func (s *restServer) newMux(routes []*route, own []endpoint, conns connections) (*runtime.ServeMux, error) {
 	mux := runtime.NewServeMux(
 		runtime.WithErrorHandler(s.handleError),

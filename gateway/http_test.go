@@ -26,7 +26,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-func TestFailRoutingAnswersInJSON(t *testing.T) {
+func TestHandleRoutingErrorIsJSON(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	for _, path := range []string{"/nothing", "/api/v1", "/api/v2/wallet", "/api/v1/wallets", "/API/v1/wallet", "/api/v1/wallet/", "//api/v1/wallet", "/api//v1/wallet", "/api/v1%2Fwallet", "/livez/", "/docsx", "/.well-known/"} {
@@ -98,7 +98,7 @@ func TestAuthenticateTakesPrecedence(t *testing.T) {
 	require.Zero(t, a.calls())
 }
 
-func TestForwardedMetadata(t *testing.T) {
+func TestOutgoingMetadata(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"GetWallet": &ledgerv1.GetWalletResponse{}, "Login": &authv1.LoginResponse{}})
 	r := a.send("GET", "/api/v1/wallet/"+anID, "", "Grpc-Metadata-Authorization", "Bearer evil", "Grpc-Metadata-Coffer-Service-Key", "evil",
@@ -146,7 +146,7 @@ func TestObserveRequestID(t *testing.T) {
 	}
 }
 
-func TestLimitBodyRejectsOtherMediaTypes(t *testing.T) {
+func TestDecodeRejectsOtherMediaTypes(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateWallet": &ledgerv1.CreateWalletResponse{}})
 	for _, headers := range [][]string{
@@ -171,7 +171,7 @@ func TestLimitBodyRejectsOtherMediaTypes(t *testing.T) {
 	}
 }
 
-// endless is a body that counts how much of it was read.
+// endless is a body of spaces that counts the bytes read from it.
 type endless struct {
 	left int64
 	read atomic.Int64
@@ -188,7 +188,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestLimitBodyRejectsLargeBodiesUnread(t *testing.T) {
+func TestDecodeRejectsLargeBodiesUnread(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)
 	for name, length := range map[string]int64{"declared": 100 << 20, "chunked": -1} {
@@ -387,7 +387,7 @@ func TestDocsLoadNoExternalResources(t *testing.T) {
 	require.NotEmpty(t, a.send("GET", "/version", "").json["version"])
 }
 
-// assets are the files that a page of HTML refers to.
+// assets returns the paths below /docs/ that an HTML page refers to.
 func assets(html string) []string {
 	var found []string
 	for _, attribute := range []string{`src="`, `href="`} {

@@ -35,7 +35,7 @@ func TestShedIsolatesHangingService(t *testing.T) {
 		require.Equal(t, "https://app.example", r.Header.Get("Access-Control-Allow-Origin"), "browsers must be able to read it")
 	}
 	require.Less(t, time.Since(begin), time.Second)
-	require.Equal(t, most, a.calls(), "the ledger has not heard of them")
+	require.Equal(t, most, a.calls(), "rejected requests do not reach the ledger")
 	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/budgets", "").StatusCode)
 	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/auth/me", "").StatusCode)
 	require.Equal(t, http.StatusOK, a.send("GET", "/livez", "").StatusCode)

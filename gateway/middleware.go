@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
+// jsonType is the media type of all responses except files, event streams and the documentation.
 const jsonType = "application/json"
 
 // secure sets the security headers of every response. Endpoints that need less strict ones replace them.

@@ -77,8 +77,8 @@ func queryParameters(doc *openapi3.T, r *route) []string {
 	return names
 }
 
-// TestDocumentMatchesRoutes answers every route with a message whose every field is set, with an empty one and with
-// an error, and holds the answers against the document.
+// TestDocumentMatchesRoutes calls every route with a backend that returns a message with every field set, a message with few fields, or
+// an error. It validates the responses against the document.
 func TestDocumentMatchesRoutes(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
@@ -242,7 +242,7 @@ func TestDocumentReceiptPreview(t *testing.T) {
 	require.Contains(t, schemas["CreateTransactionsFromReceiptRequest"].Value.Properties, "mode")
 }
 
-// requireDescribed asserts that an answer has no field that its schema does not have.
+// requireDescribed checks that a response has only fields of its schema.
 func requireDescribed(t *testing.T, doc *openapi3.T, body map[string]any, d protoreflect.MessageDescriptor) {
 	t.Helper()
 	if body == nil || body["error"] != nil {
@@ -254,7 +254,7 @@ func requireDescribed(t *testing.T, doc *openapi3.T, body map[string]any, d prot
 	}
 }
 
-// filled returns a message whose every field has a value; lists have one element.
+// filled returns a message with a value in every field. Lists have one element.
 func filled(t *testing.T, doc *openapi3.T, d protoreflect.MessageDescriptor, depth int) proto.Message {
 	t.Helper()
 	require.Less(t, depth, 10, "messages do not contain themselves")

@@ -40,6 +40,7 @@ func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 	return &rateLimit{perSecond: perSecond, buckets: buckets, now: now}, nil
 }
 
+// burst returns the size of a full bucket.
 func (l *rateLimit) burst() int { return int(math.Ceil(l.perSecond * burstSeconds)) }
 
 // take takes weight tokens, at most a full burst, from the bucket of a caller. It writes the remaining tokens to the header, and

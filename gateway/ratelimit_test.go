@@ -31,7 +31,7 @@ func TestRateLimitBurstAndRate(t *testing.T) {
 	require.Equal(t, "RATE_LIMITED", e.Reason)
 	require.Equal(t, time.Second/2, e.RetryAfter)
 	require.Equal(t, "0", h.Get("RateLimit-Remaining"))
-	require.NoError(t, limits.take("bob", 1, http.Header{}), "another's bucket is full")
+	require.NoError(t, limits.take("bob", 1, http.Header{}), "each user has a bucket")
 
 	now = now.Add(time.Second / 2)
 	require.NoError(t, limits.take("ada", 1, http.Header{}))
@@ -50,7 +50,7 @@ func TestRateLimitWeight(t *testing.T) {
 	require.Equal(t, 2*time.Second, e.RetryAfter)
 	require.Equal(t, "3", h.Get("RateLimit-Remaining"))
 	require.NoError(t, limits.take("ada", 3, h))
-	require.NoError(t, limits.take("bob", 50, h), "what is more than can be had at once takes all of it")
+	require.NoError(t, limits.take("bob", 50, h), "a weight above the burst takes the whole burst")
 }
 
 func TestRateLimitSharesBucket(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
+// Deadlines of requests, which include reading the body and the call.
 const (
 	usualDeadline = 10 * time.Second
 	// Recognition takes seconds, and the upload may use a slow mobile connection.
@@ -27,11 +28,14 @@ const (
 
 // route is the REST operation of an RPC, as described by the method's options in the proto.
 type route struct {
-	verb     string
+	verb string
+	// template is the path, with the names of fields in braces.
 	template string
 	method   protoreflect.MethodDescriptor
-	success  []*restv1.Success
-	access   restv1.Access
+	// success are the possible outcomes. The first one applies if the service does not choose another.
+	success []*restv1.Success
+	// access is unspecified if the RPC requires a user.
+	access restv1.Access
 	// weight is the number of requests that the rate limiter counts for one.
 	weight    int
 	multipart bool
@@ -53,7 +57,8 @@ func (r *route) withDeadline(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, usualDeadline)
 }
 
-// rpcRoutes returns the routes of all services, read from their descriptors.
+// rpcRoutes returns the routes of all services, read from their descriptors, in the order of the proto files. RPCs without a path are for
+// services only.
 func rpcRoutes() ([]*route, error) {
 	var routes []*route
 	for _, file := range []protoreflect.FileDescriptor{
@@ -123,11 +128,13 @@ func fileField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 // pathTable lists the methods and templates of all paths, for the Allow header.
 type pathTable []pathEntry
 
+// pathEntry is a method and the segments of a template. A segment in braces matches any text, and ** the rest of the path.
 type pathEntry struct {
 	verb     string
 	segments []string
 }
 
+// newPathTable returns the table for the paths of the RPCs and the endpoints.
 func newPathTable(routes []*route, own []endpoint) pathTable {
 	var t pathTable
 	for _, r := range routes {

@@ -14,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
+// Limits of bodies in bytes.
 const (
 	jsonLimit = 1 << 20
 	fileLimit = rpc.MaxFile
@@ -53,6 +54,7 @@ func (p *Plan) openBody(r *http.Request) (*body, error) {
 	return &body{http.MaxBytesReader(nil, content, limit), boundary}, nil
 }
 
+// bodyLimit returns the maximum length of the body.
 func (p *Plan) bodyLimit() int64 {
 	if p.multipart {
 		return fileLimit + multipartSlack

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// scanFactor limits the CPU time of decoding to that of json.Valid on a body of the same size, so many times.
+	// scanFactor limits the CPU time of decoding, as a multiple of the time of json.Valid for a body of the same size.
 	scanFactor = 40
 	// bytesPerByte and allocationsPerKilobyte limit the memory that decoding allocates, in proportion to the body.
 	bytesPerByte           = 24
@@ -95,7 +95,7 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// requireCheap fails when f costs more than a request of that size may, compared with a scan of a plain body.
+// requireCheap fails if f costs more than the limits for a request of that size allow. scan is the cost of scanning a plain body.
 func requireCheap(t *testing.T, scan cost, size int, f func()) {
 	t.Helper()
 	c := measure(t, f)
@@ -141,7 +141,8 @@ func TestDecodeCostIsLinearInBody(t *testing.T) {
 	require.Greater(t, len(covered), 5)
 }
 
-// uncovered returns a field of each kind that no earlier operation had, or else the first field, or a name that is no field.
+// uncovered returns the names of fields whose kind no earlier operation had. If there are none, it returns the first field's name, or an
+// unknown name if there are no fields.
 func uncovered(all fields, covered map[string]bool) []string {
 	var names []string
 	sorted := slices.Sorted(maps.Keys(all))

@@ -51,7 +51,7 @@ func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, e
 	return m.Interface(), nil
 }
 
-// setPath sets the fields of the path. Protobuf cannot encode invalid UTF-8. The replacement is an invalid id, and each service has an
+// setPath sets the fields of the path, which take precedence over a body with fields of the same names. Protobuf cannot encode invalid UTF-8. The replacement is an invalid id, and each service has an
 // error code for that.
 func (p *Plan) setPath(m protoreflect.Message, path map[string]string) {
 	for _, field := range p.path {
@@ -68,6 +68,7 @@ func (p *Plan) setHeaders(m protoreflect.Message, headers http.Header) {
 	}
 }
 
+// toValidUTF8 replaces invalid UTF-8 by invalidText.
 func toValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

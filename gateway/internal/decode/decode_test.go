@@ -150,7 +150,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzQuery checks that every query string is decoded or rejected with public errors of limited size, and that a form is, too.
+// FuzzQuery checks that every query string and every form is decoded or rejected with public errors of limited size.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"limit=1&q=a%20b", "walletId=a&walletId=%ff", "&&==&a;b", "%zz", "--b\r\n\r\n\r\n--b--\r\n"} {
 		f.Add(seed)

@@ -23,8 +23,10 @@ const (
 )
 
 // decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number and keeps its digits, a
-// string takes only a string. null means absent, unless an option says otherwise. Unknown names are skipped. An empty
-// body means {}. Decoding stops with the error of ctx when ctx ends.
+// string takes only a string. null means absent, unless an option says otherwise. An empty body means {}.
+//
+// Unknown names are skipped, so clients may send back a resource as they read it. Repeated names are rejected, because parsers
+// disagree about which value counts. Decoding stops with the error of ctx when ctx ends.
 func decodeJSON(ctx context.Context, body []byte, fields fields, m protoreflect.Message, bad *problems) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
@@ -165,6 +167,7 @@ func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 	}
 }
 
+// field reads the value of a field, according to the type of the field and the first byte of the value.
 func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	switch {
 	case d.rest[0] == 'n':
@@ -188,6 +191,7 @@ func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	}
 }
 
+// list reads an array into a list.
 func (d *jsonDecoder) list(f *field, list protoreflect.List) {
 	if d.rest[0] != '[' {
 		d.problem(problemList)

@@ -33,6 +33,7 @@ func (d *jsonDecoder) literal() []byte {
 	return raw
 }
 
+// literalEnd has the bytes that end a number, true, false or null.
 var literalEnd = []byte(" \t\r\n,]}")
 
 // unquote returns the text of a string literal.

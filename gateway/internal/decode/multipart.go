@@ -21,7 +21,7 @@ const (
 	maxBoundary = 70
 )
 
-// form is the state of decoding a form.
+// form is the state of decoding a form. Its parts are read one after the other, so only the file and one text are in memory.
 type form struct {
 	fields  fields
 	message protoreflect.Message

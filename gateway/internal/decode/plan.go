@@ -18,6 +18,7 @@ import (
 // Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed once per RPC and safe for
 // concurrent use.
 type Plan struct {
+	// message creates requests of the generated Go type, which in-process calls pass on without encoding.
 	message protoreflect.MessageType
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
 	hasBody   bool
@@ -85,6 +86,7 @@ func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	}
 }
 
+// newField reads the options of a field, and of all fields of a message field.
 func newField(d protoreflect.FieldDescriptor) *field {
 	f := &field{
 		FieldDescriptor: d,
@@ -102,6 +104,7 @@ func newField(d protoreflect.FieldDescriptor) *field {
 	return f
 }
 
+// fieldsOf returns the fields of a message by their JSON names.
 func fieldsOf(d protoreflect.MessageDescriptor) fields {
 	all := make(fields, d.Fields().Len())
 	for i := range d.Fields().Len() {

@@ -38,14 +38,17 @@ const (
 // problems collects the problems of a request's fields: at most maxProblems, each with a name of limited length.
 type problems struct{ fields []apierr.Field }
 
+// full reports whether further problems are dropped.
 func (p *problems) full() bool { return len(p.fields) >= maxProblems }
 
+// add adds the problem of a field.
 func (p *problems) add(field, message string) {
 	if !p.full() {
 		p.fields = append(p.fields, apierr.Field{Name: shorten(field), Message: message})
 	}
 }
 
+// sort sorts the problems by field, so that the response does not depend on the order of a map.
 func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
 }

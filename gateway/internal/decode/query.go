@@ -78,7 +78,8 @@ func setText(m protoreflect.Message, field *field, name, text string, bad *probl
 	m.Set(field.FieldDescriptor, v)
 }
 
-// parseText parses a scalar from a query parameter or a form field.
+// parseText parses a scalar from a query parameter or a form field. It returns the problem if the text is not a value of the field's
+// type. Numbers have the syntax of JSON, as in bodies.
 func parseText(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.BoolKind:

@@ -46,7 +46,7 @@ func TestRoutesHaveSuccessOptionsOrAreForServices(t *testing.T) {
 	}
 }
 
-func TestAnswerHasEnvelopeStatusAndHeaders(t *testing.T) {
+func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
 		"CreateWallet": &ledgerv1.CreateWalletResponse{Wallet: aWallet(), Etag: `"1"`, Replayed: true},
@@ -65,7 +65,7 @@ func TestAnswerHasEnvelopeStatusAndHeaders(t *testing.T) {
 		}
 	}`
 	require.JSONEq(t, want, created.text)
-	require.Contains(t, created.text, `"amount":12.30}`, "digit for digit")
+	require.Contains(t, created.text, `"amount":12.30}`, "the digits stay as sent")
 
 	got := a.send("GET", "/api/v1/wallet/"+anID, "")
 	require.Equal(t, http.StatusOK, got.StatusCode)
@@ -74,7 +74,7 @@ func TestAnswerHasEnvelopeStatusAndHeaders(t *testing.T) {
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
 }
 
-func TestAnswerKeepsEmptyListsAndOmitsOptionalFields(t *testing.T) {
+func TestEncodeKeepsEmptyListsAndOmitsOptionalFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{
 		"ListWallets": &ledgerv1.ListWalletsResponse{Pagination: &restv1.Pagination{Limit: 50}},
@@ -109,7 +109,7 @@ func TestKeySetHasNoEnvelopeAndNeedsNoToken(t *testing.T) {
 	require.JSONEq(t, `{"keys":[{"kty":"OKP","crv":"","x":"","kid":"k1","use":"","alg":""}]}`, r.text)
 }
 
-func TestAnswerUnknownCodeIsInternal(t *testing.T) {
+func TestEncodeUnknownCodeIsInternal(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]*ledgerv1.GetWalletResponse{
 		"a code without an option": {Code: "SOMETHING_ELSE"},

@@ -17,7 +17,8 @@ import (
 )
 
 // InProcess is a prefix of an address for Dial. While this process serves the address, unary calls invoke its handlers directly,
-// without encoding and network. Streams and all other calls use gRPC.
+// without encoding and network. Streams and all other calls use gRPC. It saves at least 40 µs and 136 of 217 allocations per call
+// (BenchmarkInvoke, ADR 36).
 const InProcess = "inprocess:"
 
 // localServers holds the serving servers of this process by address.

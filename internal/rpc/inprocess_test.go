@@ -20,7 +20,7 @@ import (
 )
 
 // direct returns a connection that calls the server in-process.
-func direct(t *testing.T, s *setup, key string) *Conn {
+func direct(t testing.TB, s *setup, key string) *Conn {
 	t.Helper()
 	conn, err := Dial(InProcess+s.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{ServiceKey: key})
 	require.NoError(t, err)
@@ -145,3 +145,25 @@ func TestServeDrainsInProcessCalls(t *testing.T) {
 
 // unlock releases an acquired read lock and returns false.
 func unlock(s *setup) bool { s.server.inProcess.RUnlock(); return false }
+
+// BenchmarkInvoke compares a call in the same process with a call through gRPC over loopback.
+func BenchmarkInvoke(b *testing.B) {
+	s := start(b)
+	ctx := as(b, "authorization", "Bearer "+s.token)
+	for _, way := range []struct {
+		name string
+		auth authv1.AuthServiceClient
+	}{
+		{"in-process", authv1.NewAuthServiceClient(direct(b, s, ""))},
+		{"gRPC", s.auth},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := way.auth.GetMe(ctx, &authv1.GetMeRequest{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -101,7 +101,7 @@ func (b *logBook) String() string {
 	return b.text.String()
 }
 
-func start(t *testing.T, change ...func(*setup)) *setup {
+func start(t testing.TB, change ...func(*setup)) *setup {
 	t.Helper()
 	s := &setup{fake: &fake{do: func(context.Context) error { return nil }}, log: &logBook{}, ended: make(chan error, 1)}
 	s.stream = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -152,7 +152,7 @@ func start(t *testing.T, change ...func(*setup)) *setup {
 }
 
 // as returns a context with metadata, given as alternating names and values.
-func as(t *testing.T, pairs ...string) context.Context {
+func as(t testing.TB, pairs ...string) context.Context {
 	t.Helper()
 	return metadata.AppendToOutgoingContext(t.Context(), pairs...)
 }

@@ -507,7 +507,7 @@ type RegisterResponse struct {
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	User    *User                  `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	// Version of the profile, for If-Match.
 	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
@@ -668,7 +668,7 @@ type LoginResponse struct {
 	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -846,7 +846,7 @@ type RefreshResponse struct {
 	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1166,7 +1166,7 @@ type CreateBudgetResponse struct {
 	Budget  *Budget                `protobuf:"bytes,3,opt,name=budget,proto3" json:"budget,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1955,7 +1955,7 @@ type ShareBudgetResponse struct {
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Member  *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -375,7 +375,7 @@ type CreateWebhookResponse struct {
 	Secret string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,6,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1073,7 +1073,7 @@ type RotateWebhookSecretResponse struct {
 	Secret string `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`
 	// Time until which deliveries are signed with the previous secret too; RFC 3339, UTC.
 	PreviousSecretUntil string `protobuf:"bytes,4,opt,name=previous_secret_until,json=previousSecretUntil,proto3" json:"previous_secret_until,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1204,7 +1204,7 @@ type TestWebhookResponse struct {
 	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Delivery *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1478,7 +1478,7 @@ type RedeliverWebhookEventResponse struct {
 	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message  string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Delivery *WebhookDelivery       `protobuf:"bytes,3,opt,name=delivery,proto3" json:"delivery,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

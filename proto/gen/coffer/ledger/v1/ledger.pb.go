@@ -279,7 +279,7 @@ type CreateWalletResponse struct {
 	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -987,7 +987,7 @@ type CreateCategoryResponse struct {
 	Category *Category              `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1805,7 +1805,7 @@ type CreateTransactionResponse struct {
 	Transaction *Transaction           `protobuf:"bytes,3,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1937,7 +1937,7 @@ type CreateTransactionsResponse struct {
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// In the order of the request.
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2748,7 +2748,7 @@ type CreateTransactionsFromReceiptResponse struct {
 	// With dryRun: the transactions that would be created, without ids.
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	Receipt      *v11.Receipt   `protobuf:"bytes,4,opt,name=receipt,proto3" json:"receipt,omitempty"`
-	// True if the response is that of an earlier request with the same Idempotency-Key.
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed      bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -146,7 +146,7 @@ generate: $(BIN)/oapi-codegen protos ## Generate Go, the OpenAPI document, docs/
 
 .PHONY: examples
 examples: ## Record the examples of the OpenAPI document on a stack, and generate the document
-	@devstack/build.sh with-postgres
+	@$(WITH_POSTGRES)
 	$(BIN)/with-postgres go test -count=1 -run '^TestExamples$$' ./test -update
 	@$(MAKE) --no-print-directory generate
 

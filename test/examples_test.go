@@ -136,7 +136,7 @@ func (r *recorder) event(u *user) {
 	stream := u.listen(r.t.Context(), "")
 	defer stream.close()
 	u.category("Travel")
-	r.examples["streamEvents"] = &example{Responses: map[string]any{"200": r.stable("", map[string]any(stream.next().data))}}
+	r.examples["streamEvents"] = &example{Responses: map[string]any{"200": r.stable("", stream.next().data)}}
 }
 
 // webhooks disables the webhook before it has deliveries, so that they wait.

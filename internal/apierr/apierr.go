@@ -13,13 +13,14 @@ import (
 	"errors"
 	"time"
 
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // domain marks a status that was made from an Error. A status without it is never shown to callers.

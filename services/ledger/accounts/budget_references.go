@@ -37,7 +37,7 @@ type budgetUse struct {
 
 // CheckReferences checks that a wallet and categories belong to a user, and returns one error that names all that do not. With a
 // budget id it also reserves the categories: a foreign key prevents their deletion until SyncReferences settles the reservation
-// or reservationLife has passed. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS.
+// or reservationLife has passed.
 func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
 	owner := request.ParseServiceID(&p, "ownerId", req.GetOwnerId())

@@ -24,8 +24,7 @@ import (
 // cannot create further ones.
 const MaxCategories = 1000
 
-// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the user has a category of this name, ignoring case,
-// CATEGORY_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
+// CreateCategory creates a category.
 func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
 	name, err := parseCategoryName(req.GetName())
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCateg
 	return resp, nil
 }
 
-// ListCategories returns a page of the caller's categories, newest first. Errors: INVALID_CURSOR.
+// ListCategories returns a page of the caller's categories, newest first.
 func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
 	owner := caller.ID(ctx)
 	categories, pagination, err := page.List(s.Cursors, page.Query[category, uuid.UUID]{
@@ -74,7 +73,7 @@ func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategor
 	return resp, nil
 }
 
-// GetCategory returns a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, also for another user's category.
+// GetCategory returns one of the caller's categories.
 func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryRequest) (*ledgerv1.GetCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -90,8 +89,7 @@ func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryReq
 	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
 }
 
-// UpdateCategory renames a category. Errors: INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_ALREADY_EXISTS, EMPTY_UPDATE,
-// VERSION_MISMATCH.
+// UpdateCategory renames a category.
 func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -129,8 +127,7 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 }
 
 // DeleteCategory deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into that
-// target first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes. Errors:
-// INVALID_CATEGORY_EXIST_PARAMS, CATEGORY_IN_USE, VERSION_MISMATCH.
+// target first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes.
 func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, target, err := parseCategoryDelete(req)
 	if err != nil {

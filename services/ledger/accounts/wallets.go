@@ -26,8 +26,7 @@ import (
 // create further ones.
 const MaxWallets = 500
 
-// CreateWallet creates a wallet with an opening balance, which is not a transaction: summaries and budgets do not count it. Errors:
-// UNSUPPORTED_CURRENCY, WALLET_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
+// CreateWallet creates a wallet with an opening balance, which is not a transaction: summaries and budgets do not count it.
 func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := parseWallet(req)
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsReq
 	return resp, nil
 }
 
-// GetWallet returns a wallet with its current balances. Errors: WALLET_NOT_FOUND, also for another user's wallet.
+// GetWallet returns one of the caller's wallets, with its current balances.
 func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest) (*ledgerv1.GetWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -94,7 +93,6 @@ func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest
 }
 
 // UpdateWallet renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
-// Errors: WALLET_NOT_FOUND, EMPTY_UPDATE, VERSION_MISMATCH.
 func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
 	id, name, err := parseWalletUpdate(req)
 	if err != nil {
@@ -126,8 +124,7 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 	return resp, nil
 }
 
-// DeleteWallet deletes a wallet that no transaction uses. The owner's lock prevents concurrent transactions in it. Errors:
-// WALLET_NOT_FOUND, WALLET_IN_USE, VERSION_MISMATCH.
+// DeleteWallet deletes a wallet that no transaction uses. The owner's lock prevents concurrent transactions in it.
 func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -55,9 +55,7 @@ type Receipts struct {
 
 // CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
 // creates nothing. Recognition is expensive, so a request that must fail for another reason is rejected before it, and it does not
-// run inside a database transaction. Errors: RECEIPT_FILE_REQUIRED, PAYLOAD_TOO_LARGE, WALLET_NOT_FOUND,
-// INVALID_CATEGORY_EXIST_PARAMS, OCR_PARSE_FAILED, OCR_RESPONSE_FAILED, RECEIPT_DUPLICATE, RECEIPT_CURRENCY_MISMATCH,
-// WALLET_CURRENCY_LIMIT_REACHED, IDEMPOTENCY_KEY_CONFLICT.
+// run inside a database transaction.
 func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
@@ -242,8 +240,7 @@ func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp 
 	return nil
 }
 
-// GetReceipt returns a receipt as it was recognized. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND, also for another user's
-// receipt.
+// GetReceipt returns one of the caller's receipts, as it was recognized.
 func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -263,8 +260,7 @@ func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptReque
 	return resp, nil
 }
 
-// GetReceiptImage returns the stored image of a page, by default the first one. Errors: INVALID_RECEIPT_ID, RECEIPT_NOT_FOUND,
-// also for another user's receipt, RECEIPT_IMAGE_NOT_FOUND.
+// GetReceiptImage returns the stored image of a page, by default the first one.
 func (s *Receipts) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -44,9 +44,7 @@ type Reports struct {
 	Reads *reads.Gates
 }
 
-// GetSummary returns the totals of a window, by default the current calendar month (UTC). Errors: INVALID_TRANSACTION_DATE
-// for an invalid from or to, VALIDATION_ERROR for a window that ends before it begins or is longer than ten years,
-// UNSUPPORTED_CURRENCY, RATE_LIMITED.
+// GetSummary returns the totals of a window of at most ten years, by default the current calendar month (UTC).
 func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
 	query, err := parseSummary(req, s.Now())
 	if err != nil {

@@ -28,8 +28,7 @@ const (
 )
 
 // CreateTransactions inserts up to maxBulkItems transactions with one statement, all or none. The field names of an error have
-// the prefix transactions[i], with i from 0. It bypasses the batcher, because a bulk request is a group already. Errors: those of
-// CreateTransaction.
+// the prefix transactions[i], with i from 0. It bypasses the batcher, because a bulk request is a group already.
 func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTransactionsRequest) (*ledgerv1.CreateTransactionsResponse, error) {
 	items := req.GetTransactions()
 	if len(items) == 0 || len(items) > maxBulkItems {

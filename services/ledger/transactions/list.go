@@ -25,9 +25,7 @@ import (
 const maxFilterIDs = 100
 
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of a search without three
-// ASCII letters or digits in a row may have fewer rows than the limit although more follow. Errors: WALLET_NOT_FOUND,
-// INVALID_CATEGORY_EXIST_PARAMS, UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, INVALID_CURSOR,
-// RATE_LIMITED.
+// ASCII letters or digits in a row may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
 	l, err := parseList(req)
 	if err != nil {

@@ -61,8 +61,7 @@ func (s *Transactions) Run(ctx context.Context) { s.batcher.run(ctx) }
 func (s *Transactions) Measure() (stop func() error, err error) { return s.batcher.measure() }
 
 // CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total with it. The batcher inserts
-// simultaneous creates with one statement and one commit. Errors: WALLET_NOT_FOUND, INVALID_CATEGORY_EXIST_PARAMS,
-// UNSUPPORTED_CURRENCY, INVALID_TRANSACTION_DATE, INVALID_TRANSACTION_TYPE, WALLET_CURRENCY_LIMIT_REACHED.
+// simultaneous creates with one statement and one commit.
 func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
@@ -96,8 +95,7 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	return resp, nil
 }
 
-// GetTransaction returns one of the caller's transactions. Errors: INVALID_TRANSACTION_ID, TRANSACTION_NOT_FOUND,
-// TRANSACTION_OWNER_MISMATCH for another user's transaction.
+// GetTransaction returns one of the caller's transactions.
 func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTransactionRequest) (*ledgerv1.GetTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -110,8 +108,7 @@ func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTran
 	return &ledgerv1.GetTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
 }
 
-// UpdateTransaction changes the fields that the request sets, and corrects balances and totals accordingly. Errors: those of
-// GetTransaction and CreateTransaction, EMPTY_UPDATE, VERSION_MISMATCH.
+// UpdateTransaction changes the fields that the request sets, and corrects balances and totals accordingly.
 func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTransactionRequest) (*ledgerv1.UpdateTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -161,7 +158,7 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 }
 
 // DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes the transaction's receipt if
-// this was the receipt's last transaction. Errors: those of GetTransaction, VERSION_MISMATCH.
+// this was the receipt's last transaction.
 func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

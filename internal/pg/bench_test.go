@@ -58,7 +58,9 @@ func BenchmarkPage(b *testing.B) {
 		}
 		return pgx.CollectRows(rows, pgx.RowToStructByName[pageRow])
 	}
-	all := func(db *pgxpool.Pool, id uuid.UUID) ([]pageRow, error) { return pg.All[pageRow](b.Context(), db, selectPage, id) }
+	all := func(db *pgxpool.Pool, id uuid.UUID) ([]pageRow, error) {
+		return pg.All[pageRow](b.Context(), db, selectPage, id)
+	}
 	for _, c := range []struct {
 		name string
 		db   *pgxpool.Pool

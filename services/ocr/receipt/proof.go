@@ -11,13 +11,13 @@ type proof struct {
 }
 
 // proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often v is printed.
-func (c *combined) proof(v int64) proof {
-	p := c.sums.proof(v)
+func (j *join) proof(v int64) proof {
+	p := j.sums.proof(v)
 	lines, rows := 0.0, 0
-	for _, draft := range c.drafts {
-		lines = max(lines, linesProof(reconciler{v, &c.sums}.reconcile(draft)))
+	for _, draft := range j.drafts {
+		lines = max(lines, linesProof(reconciler{v, &j.sums}.reconcile(draft)))
 	}
-	for _, r := range c.readings {
+	for _, r := range j.readings {
 		rows = max(rows, occurrences(v, r.lines))
 	}
 	if lines == severalLines {

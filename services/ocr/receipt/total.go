@@ -50,22 +50,13 @@ func (b candidates) add(v int64, at *line, a amount, label float64) {
 	}
 }
 
-// bestTotal returns the most likely total, or false if no amount is likely enough.
-func (c *combined) bestTotal() (candidate, bool) {
-	ranked := c.rankTotals()
-	if len(ranked) == 0 || ranked[0].score() < minScore {
-		return candidate{}, false
-	}
-	return ranked[0], true
-}
-
 // rankTotals returns every amount that may be the total, best first, with its confidence. Of equal scores, the lowest row and
 // then the larger amount wins.
-func (c *combined) rankTotals() []candidate {
+func (j *join) rankTotals() []candidate {
 	var out []candidate
-	for _, t := range c.proposeTotals() {
-		t.proof = c.proof(t.value)
-		t.totalRows = totalRows(t.value, c.readings)
+	for _, t := range j.proposeTotals() {
+		t.proof = j.proof(t.value)
+		t.totalRows = totalRows(t.value, j.readings)
 		out = append(out, *t)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
@@ -76,8 +67,8 @@ func (c *combined) rankTotals() []candidate {
 }
 
 // proposeTotals collects the labeled sums, every price without a label, and amounts derived from other sums.
-func (c *combined) proposeTotals() candidates {
-	out, s := candidates{}, &c.sums
+func (j *join) proposeTotals() candidates {
+	out, s := candidates{}, &j.sums
 	for i, t := range s.totals {
 		out.add(t.value, t.at, t.amount, totalLabel(t, i, len(s.totals)))
 	}
@@ -87,7 +78,7 @@ func (c *combined) proposeTotals() candidates {
 	for _, t := range s.cash {
 		out.add(t.value, t.at, t.amount, 1)
 	}
-	for _, r := range c.readings {
+	for _, r := range j.readings {
 		for _, l := range r.lines {
 			for _, a := range l.amounts {
 				if a.isPrice() && l.kind == kindNone {

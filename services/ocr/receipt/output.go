@@ -1,0 +1,104 @@
+package receipt
+
+import (
+	"math"
+	"strconv"
+)
+
+// Confident reports whether reading the same page again is unlikely to change the receipt. A likely total that the lines add
+// up to has almost never changed in measurements.
+func (r Receipt) Confident() bool {
+	return r.Confidence["total"] >= likelyTotal && r.Confidence["lines"] >= 0.7 && r.Confidence["date"] >= 0.6 && r.Confidence["merchant"] >= 0.4
+}
+
+// Uncertain reports whether the total, the date or the merchant is missing or likely wrong. If a receipt is
+// neither Confident nor Uncertain, only its lines are in doubt.
+func (r Receipt) Uncertain() bool {
+	return r.Confidence["total"] < likelyTotal || r.Confidence["date"] < 0.6 || r.Confidence["merchant"] < 0.4
+}
+
+// receipt returns the results of the stages as a receipt.
+func (j *join) receipt() Receipt {
+	r := Receipt{Confidence: map[string]float64{}}
+	r.Merchant = r.setText("merchant", j.merchant)
+	r.Date = r.setText("date", j.date)
+	r.Currency = r.setText("currency", j.currency)
+	if j.swappable {
+		r.Warnings = append(r.Warnings, DateAmbiguous)
+	}
+	if j.total.at == nil {
+		return r
+	}
+	r.Total = format(j.total.value)
+	r.Confidence["total"] = round(j.total.confidence)
+	r.Evidence = append(r.Evidence, j.total.at.evidence("total", j.total.start, j.total.end))
+	r.setItems(j.goods)
+	r.setAdjustment(j.charges, j.goods.confidence)
+	if sub := j.subtotal; sub != nil {
+		r.Subtotal = format(sub.value)
+		r.Confidence["subtotal"] = round(max(0.6, j.goods.confidence))
+		r.Evidence = append(r.Evidence, sub.at.evidence("subtotal", sub.start, sub.end))
+	}
+	return r
+}
+
+// setText records the confidence and evidence of a field and returns its value, or "" if it was not found.
+func (r *Receipt) setText(name string, f textField) string {
+	if f.at == nil || f.value == "" {
+		return ""
+	}
+	r.Confidence[name] = round(f.confidence)
+	r.Evidence = append(r.Evidence, f.at.evidence(name, 0, 0))
+	return f.value
+}
+
+// setItems sets the lines with their evidence, and warns if they do not add up to the total.
+func (r *Receipt) setItems(goods items) {
+	for i, it := range goods.list {
+		r.Items = append(r.Items, it.item())
+		r.Evidence = append(r.Evidence, it.at.evidence(lineField(i), 0, 0))
+	}
+	if len(goods.list) == 0 {
+		return
+	}
+	r.Confidence["lines"] = round(goods.confidence)
+	if !goods.reconciled {
+		r.Warnings = append(r.Warnings, LinesNotReconciled)
+	}
+}
+
+// setAdjustment sets the parts of an adjustment that are not zero. Discount and rounding have no confidence in the contract.
+func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
+	set := func(field string, into *string, v int64) {
+		if v != 0 {
+			*into = format(v)
+			r.Confidence[field] = round(max(0.6, confidence))
+		}
+	}
+	set("tax", &r.Tax, adj.tax)
+	set("tip", &r.Tip, adj.tip)
+	set("discount", &r.Discount, adj.discount)
+	set("rounding", &r.Rounding, adj.rounding)
+	delete(r.Confidence, "discount")
+	delete(r.Confidence, "rounding")
+}
+
+// item converts a draft to the public form. Quantity and unit price are set only if their product is the amount.
+func (it draftItem) item() Item {
+	out := Item{Description: it.name, Amount: format(it.amount.value)}
+	if it.quantity > 0 && multiply(it.quantity, it.unit) == abs(it.amount.value) {
+		out.Quantity, out.UnitPrice = quantityString(it.quantity), format(it.unit)
+	}
+	return out
+}
+
+// lineField returns the field name of line i, as Evidence uses it.
+func lineField(i int) string { return "lines[" + strconv.Itoa(i) + "]" }
+
+// quantityString formats thousandths as a decimal string without trailing zeros.
+func quantityString(milli int64) string {
+	return strconv.FormatFloat(float64(milli)/1000, 'f', -1, 64)
+}
+
+// round rounds a confidence to two decimals.
+func round(c float64) float64 { return math.Round(c*100) / 100 }

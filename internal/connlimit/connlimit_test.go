@@ -100,7 +100,7 @@ func TestListener(t *testing.T) {
 			require.True(t, dial(t, addr).get("/"))
 		})
 	}
-	t.Run("forgets closed connections", func(t *testing.T) {
+	t.Run("does not count closed connections", func(t *testing.T) {
 		t.Parallel()
 		addr, lis, release := serve(t, Limits{Total: 2, PerAddress: 2})
 		close(release)

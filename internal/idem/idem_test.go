@@ -144,7 +144,7 @@ func TestInTxStoresNeitherKeyNorPlainResponse(t *testing.T) {
 	require.False(t, bytes.Contains(row, []byte("secret")) || bytes.Contains(row, []byte("long key")))
 }
 
-func TestInTxForgetsKeyAfter24Hours(t *testing.T) {
+func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
 	for _, scope := range []string{"ada", "grace"} {

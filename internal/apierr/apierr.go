@@ -37,7 +37,7 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Field is the problem of one field of a request. The message says what is allowed: "must be at most 100 characters".
+// Field is the problem of one field of a request. The message states the allowed values: "must be at most 100 characters".
 type Field struct {
 	Name    string
 	Message string

@@ -11,14 +11,14 @@ type Problems struct {
 	specific []*Error
 }
 
-// Field adds the problem of a field without a code of its own. It ignores nil, and a second problem of the same field.
+// Field adds the problem of a field without a separate code. It ignores nil, and a second problem of the same field.
 func (p *Problems) Field(f *Field) {
 	if f != nil && !slices.ContainsFunc(p.fields, func(known Field) bool { return known.Name == f.Name }) {
 		p.fields = append(p.fields, *f)
 	}
 }
 
-// Add adds a problem that has a code of its own.
+// Add adds a problem with a separate code.
 func (p *Problems) Add(e *Error) { p.specific = append(p.specific, e) }
 
 // Include adds the public error of a part of the request.

@@ -101,6 +101,7 @@ func (u *user) checkTransactions(ctx context.Context) transactions {
 			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
 		}
 	}
+	// Each record must agree with the listed transaction of its mark, or with the absence of one.
 	for _, t := range u.records {
 		id, exists := marked[t.mark]
 		delete(marked, t.mark)
@@ -276,6 +277,7 @@ func (u *user) checkAlerts(ctx context.Context) {
 	// The budget's only window lasts until 2035, so each threshold is reached once at most.
 	percent := new(big.Rat).Quo(new(big.Rat).Mul(u.budget.spent, big.NewRat(100, 1)), u.budget.limit)
 	for _, who := range []*user{u, u.partner} {
+		// Thresholds are counted by their percentage.
 		count := map[string]int{}
 		for cursor, more := "", true; more; {
 			a := who.call(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor, nil)

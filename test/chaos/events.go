@@ -36,6 +36,7 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 			u.reportf("%s is %s, but its last event has %s", id, v, versionIn(s.last))
 		}
 	}
+	// A missing history means that the outbox lost events.
 	for id := range is {
 		if histories[id] == nil {
 			u.reportf("no event was published for %s", id)

@@ -84,6 +84,7 @@ func (u *user) signIn(ctx context.Context, random *rand.Rand) {
 	// A client without a response must be able to repeat the refresh. Without the key, the repetition would look like a stolen
 	// token and end the session.
 	key, refresh, first := fmt.Sprint("refresh ", random.Uint64()), a.text("refreshToken"), ""
+	// Three attempts, because a fault may hide the response of one.
 	for range 3 {
 		a = u.call(ctx, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": refresh}, "Idempotency-Key", key)
 		switch {

@@ -107,6 +107,7 @@ func (u *user) call(ctx context.Context, method, path string, body any, headers 
 			return response{}
 		}
 	}
+	// Reading a receipt takes longer, especially after a fault of the engine.
 	limit := maxResponseTime
 	if strings.Contains(path, "receipt") {
 		limit = maxReceiptTime
@@ -232,6 +233,7 @@ func (r *run) setUp(ctx context.Context) error {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}
 	}
+	// The streams are opened last, so that the events of the setup do not have to be compared.
 	for _, u := range r.users {
 		if err := u.stream.open(ctx); err != nil {
 			return fmt.Errorf("opening the event stream of %s: %w", u.mark, err)

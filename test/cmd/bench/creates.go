@@ -24,6 +24,7 @@ func (b *bench) creates(ctx context.Context) error {
 	}
 	// peak is the rate with 64 clients, for the comparison at half of it.
 	peak := 0.0
+	// A goal of 0 means that there is none. With one wallet, all creates update the same balance.
 	for _, c := range []struct {
 		clients, wallets int
 		goal             float64
@@ -91,6 +92,7 @@ func (b *bench) inProcess(ctx context.Context) error {
 
 // compareCreates compares creates with the baseline, and returns the rate of the creates.
 func (b *bench) compareCreates(ctx context.Context, s *stack, what string, clients, wallets int, goal float64) (float64, error) {
+	// The baseline updates as many balances as the creates.
 	script, err := baselineScript(wallets)
 	if err != nil {
 		return 0, err
@@ -149,6 +151,7 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 // withoutGroupCommit compares creates with those of a ledger that runs a statement and a commit per create. Group commit must not slow
 // down creates when few clients send them.
 func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
+	// The other programs are links to the unchanged ones.
 	dir, unchanged := filepath.Join(b.dir, "without-group-commit"), b.programs
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err

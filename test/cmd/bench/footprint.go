@@ -38,6 +38,7 @@ func (b *bench) footprint(ctx context.Context) error {
 			return fmt.Errorf("%s is not running", name)
 		}
 		_, err := b.compare(ctx, comparison{
+			// The goal is for the value itself, because there is no baseline for memory.
 			what: "resident memory of " + name + " after the benchmarks", unit: "MiB", atMost: 64,
 			ours: func(context.Context) (float64, error) { return float64(all[i].resident) / megabyte, nil },
 		})
@@ -101,6 +102,7 @@ func processes() ([]process, error) {
 	if err != nil {
 		return nil, err
 	}
+	// family[0] is replaced when the line of this process is read.
 	family := []process{{pid: os.Getpid()}}
 	var all []process
 	for _, name := range files {
@@ -137,6 +139,7 @@ func parseStat(line string) (process, error) {
 		return process{}, fmt.Errorf("%q is not a line of /proc/PID/stat", line)
 	}
 	fields := strings.Fields(line[end+1:])
+	// The resident pages are the last field that is used.
 	if len(fields) < 22 {
 		return process{}, fmt.Errorf("%q has too few fields for /proc/PID/stat", line)
 	}

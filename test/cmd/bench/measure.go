@@ -58,6 +58,7 @@ func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 
 // row formats the row of the table.
 func (c comparison) row(ours float64, theirs, ratios []float64) string {
+	// Columns that do not apply remain empty.
 	against, ratio, goal, met := "", "", "", ""
 	value := ours
 	if c.theirs != nil {
@@ -132,5 +133,6 @@ func (b *bench) write(ctx context.Context, page string) error {
 	origin := fmt.Sprintf("%d cores, shared among %s, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",
 		runtime.NumCPU(), shared, runtime.GOOS, runtime.GOARCH, runtime.Version(), strings.TrimSpace(string(server)),
 		strings.TrimSpace(string(commit)), b.rounds, b.length, b.rows)
+	// The text before and after the marks is written by hand and remains.
 	return os.WriteFile(page, []byte(before+marksStart+origin+heading+b.table.String()+marksEnd+after), 0o600)
 }

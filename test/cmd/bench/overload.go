@@ -47,6 +47,7 @@ func (b *bench) overload(ctx context.Context) error {
 	if err := b.writeTargets(s); err != nil {
 		return err
 	}
+	// Its result is discarded.
 	if _, err := b.attack(ctx, 0, closedLoopClients); err != nil {
 		return err // The first run fills caches and connection pools.
 	}
@@ -118,6 +119,7 @@ func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) 
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w\n%s", err, out)
 	}
+	// The summary that vegeta can print does not exclude late responses, so the single results are counted here.
 	table, err := vegeta("encode", "-to=csv", results).Output()
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w", err)
@@ -161,6 +163,7 @@ func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 		switch code {
 		case http.StatusCreated:
 			o.created += count / seconds
+		// Both are rejections by a limit, which clients may retry after Retry-After.
 		case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 			o.rejected += count / seconds
 		case noResponse:

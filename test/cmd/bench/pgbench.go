@@ -67,6 +67,7 @@ func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients in
 	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
 		return result{}, err
 	}
+	// -n skips the vacuum of pgbench's own tables, which do not exist here. -l writes the latency of each transaction to the logs.
 	args := []string{
 		"-n", "-M", "prepared", "-f", name, "-c", strconv.Itoa(min(clients, maxClients)), "-j", "2",
 		"-T", strconv.Itoa(int(max(b.length, connecting).Seconds())), "-l", "--log-prefix", filepath.Join(dir, "log"),
@@ -118,6 +119,7 @@ func percentile99(dir string) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
+			// The column with the wait exists only with a limited rate.
 			if len(columns) > 6 {
 				waited, err := strconv.ParseFloat(columns[6], 64)
 				if err != nil {

@@ -28,6 +28,7 @@ LIMIT 51;
 // reads measures lists, dashboard and budgets in a ledger with millions of transactions, and compares some with a ledger that has
 // 50 000. The time of a request should depend on its result, and not on the size of the table or of the user's history.
 func (b *bench) reads(ctx context.Context) error {
+	// Both stacks run at the same time, but only one of them gets requests.
 	large, err := b.stack(ctx, "large", true)
 	if err != nil {
 		return err
@@ -50,6 +51,7 @@ func (b *bench) reads(ctx context.Context) error {
 	if err := b.compareLists(ctx, large, small, rich, few); err != nil {
 		return err
 	}
+	// The default window is the current month.
 	const summary = "/api/v1/dashboard/summary"
 	err = b.compareMedians(ctx, comparison{what: "dashboard of a user with 100 000 transactions, against one with 1000", atMost: 1.3},
 		large, rich.gets(summary), large, usual.gets(summary))
@@ -75,6 +77,7 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 		readers, owners = append(readers, u), append(owners, ledgertest.Owner{ID: u.id, Transactions: n, Years: 3})
 		rows -= n
 	}
+	// The other owners provide the rest of the rows.
 	for range rows / 1000 {
 		owners = append(owners, ledgertest.Owner{ID: uuid.New(), Transactions: 1000, Years: 1})
 	}
@@ -130,6 +133,7 @@ func listRequests(ctx context.Context, u user) ([]request, error) {
 		return nil, err
 	}
 	wallet, category := "walletId="+wallets.Wallets[0].ID, "categoryId="+categories.Categories[0].ID
+	// A month in the past, so that a list in the order of dates must skip newer rows.
 	month := time.Now().AddDate(0, -3, 0).Format("2006-01")
 	var requests []request
 	// The values match few, many or no transactions that ledgertest.Fill creates.

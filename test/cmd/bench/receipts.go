@@ -16,11 +16,13 @@ func (b *bench) receipts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// There is no baseline, so the goal is a time.
 	_, err = b.compare(ctx, comparison{
 		what: "photo of a receipt, 1.5 megapixels, one at a time", unit: "s", atMost: 1.5,
 		ours: func(ctx context.Context) (float64, error) {
 			// The result is the median over all languages and rounds.
 			var took []float64
+			// Photos of different grain are different files.
 			for grain := range uint64(b.rounds) {
 				for _, name := range []string{"de", "en_us", "es", "fr", "it"} {
 					text, err := os.ReadFile(filepath.Join("services", "ocr", "receipt", "testdata", name+".txt"))

@@ -89,6 +89,7 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		return err
 	}
 	defer conn.Close(ctx)
+	// The simple protocol allows several statements, which then run in one transaction.
 	if _, err := conn.Exec(ctx, partitionSQL, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("partitioning: %w", err)
 	}
@@ -129,9 +130,11 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 	if err != nil {
 		return nil, err
 	}
+	// Statements have no schema in their table names, so the search_path selects the tables.
 	q := database.Query()
 	q.Set("search_path", schema)
 	database.RawQuery = q.Encode()
+	// Only the URL differs from the original stack.
 	started := *s.Stack
 	br := &replica{stack: &stack{Stack: &started, dir: s.dir, writers: s.writers}}
 	environment := []string{
@@ -165,6 +168,7 @@ func (br *replica) start(ctx context.Context, program string, environment []stri
 		return "", err
 	}
 	defer log.Close()
+	// The file is also the means to learn the address, because the port is chosen by the system.
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return "", err
@@ -193,6 +197,7 @@ var listening = regexp.MustCompile(`"msg":"starting".*"address":"([^"]+)"`)
 
 // await sends a request until it succeeds.
 func (br *replica) await(ctx context.Context) error {
+	// A list requires the gateway, the ledger and its database.
 	u := br.writers[0]
 	u.base = br.URL
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

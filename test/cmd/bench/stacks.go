@@ -56,6 +56,7 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 		return nil, err
 	}
 	b := &bench{options: o, dir: dir, programs: filepath.Join(dir, "programs"), collector: grpc.NewServer(), stacks: map[string]*stack{}}
+	// The collector uses gRPC, like that of production.
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
 		// PostgreSQL runs as another user if the benchmarks run as root.
@@ -94,6 +95,7 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 			"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01",
 		},
 	}
+	// Without programs, the services run in this process.
 	if processes {
 		config.Programs = b.programs
 	}
@@ -101,6 +103,7 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	if err != nil {
 		return nil, err
 	}
+	// The stack is registered before its users are created, so that close also stops it after an error.
 	s := &stack{Stack: started, dir: filepath.Join(b.dir, name)}
 	b.stacks[name] = s
 	for range writers {

@@ -16,8 +16,10 @@ import (
 
 // user is a registered user with a token.
 type user struct {
-	base, token      string
-	id               uuid.UUID
+	// base is the URL of the gateway.
+	base, token string
+	id          uuid.UUID
+	// wallet and category are empty until createResources.
 	wallet, category string
 }
 
@@ -35,6 +37,7 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 		return user{}, err
 	}
 	u.token = login.AccessToken
+	// The id is needed to fill the database with the user's transactions.
 	if err := u.call(ctx, http.MethodGet, "/api/v1/auth/me", nil, &me); err != nil {
 		return user{}, err
 	}
@@ -97,6 +100,7 @@ func (u user) send(ctx context.Context, method, path, kind string, body []byte, 
 		return err
 	}
 	defer resp.Body.Close()
+	// These requests prepare a benchmark, so each error ends it.
 	if resp.StatusCode >= http.StatusBadRequest {
 		return fmt.Errorf("%s: %s", path, resp.Status)
 	}
@@ -118,6 +122,7 @@ func (u user) creates() request {
 
 // imports returns a request for wrk that creates n transactions in bulk.
 func (u user) imports(n int) request {
+	// Identical transactions are valid, because only keys make requests idempotent.
 	items := strings.Join(slices.Repeat([]string{u.transaction()}, n), ",")
 	return request{method: http.MethodPost, path: "/api/v1/transaction/batch", token: u.token, body: `{"transactions":[` + items + `]}`}
 }

@@ -49,6 +49,7 @@ func (b *bench) wrk(ctx context.Context, s *stack, l load) (result, error) {
 	if err := os.WriteFile(name, []byte(script.String()), 0o600); err != nil {
 		return result{}, err
 	}
+	// Two threads are enough to send the load. More would take processor time from the stack.
 	out, err := exec.CommandContext(ctx, "wrk", "-t", strconv.Itoa(min(2, l.clients)), "-c", strconv.Itoa(l.clients),
 		"-d", b.length.String(), "--timeout", "10s", "--latency", "-s", name, s.URL).CombinedOutput()
 	if err != nil {

@@ -26,6 +26,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	// A minute is enough for the events of a run, also on a busy machine.
 	if err := run(ctx, chaos.Options{Seed: *seed, Length: *length, Users: *users, EventTimeout: time.Minute, Log: os.Stdout}); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(1)
@@ -34,6 +35,7 @@ func main() {
 
 // run builds the programs, runs the faults and prints the report.
 func run(ctx context.Context, o chaos.Options) (err error) {
+	// During faults, the logs of this process contain expected errors only. The services write their logs to files.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // The value does not matter.

@@ -95,6 +95,7 @@ func findIn(file string, source []byte) ([]mutant, error) {
 			f.lock(n)
 		case *ast.BinaryExpr:
 			f.comparison(n)
+		// SQL is in string literals.
 		case *ast.BasicLit:
 			if n.Kind == token.STRING {
 				f.statement(n)
@@ -138,6 +139,7 @@ func (f *finder) check(n *ast.IfStmt) {
 
 // caseCheck disables such a case of a switch without a tag.
 func (f *finder) caseCheck(n *ast.CaseClause) {
+	// Only Boolean cases are checks. A case of several expressions would need several mutants.
 	if len(n.List) != 1 || !isCondition(n.List[0]) || isFailure(n.List[0]) || !leaves(&ast.BlockStmt{List: n.Body}) {
 		return
 	}
@@ -173,6 +175,7 @@ func isFailure(cond ast.Expr) bool {
 	if !ok || b.Op != token.NEQ {
 		return false
 	}
+	// By convention, the names of errors begin with err.
 	left, ok := b.X.(*ast.Ident)
 	right, isIdent := b.Y.(*ast.Ident)
 	return ok && isIdent && strings.HasPrefix(strings.ToLower(left.Name), "err") && right.Name == "nil"
@@ -204,6 +207,7 @@ func (f *finder) lock(n *ast.AssignStmt) {
 	if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
 		return
 	}
+	// Such a function returns only an error, so nil can take its place.
 	call, ok := n.Rhs[0].(*ast.CallExpr)
 	if ok && strings.Contains(strings.ToLower(calledName(call)), "lock") {
 		f.add("lock removed", f.offset(call.Pos()), f.offset(call.End()), "error(nil)")

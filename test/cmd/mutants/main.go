@@ -68,6 +68,7 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	// The packages are tested one after the other, because their tests use all processors.
 	for _, dir := range flags.Args() {
 		mutants, err := find(dir)
 		if err != nil {
@@ -95,6 +96,8 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	return survivors, nil
 }
 
+// all tests the mutants and prints the survivors. The tests must pass without a mutation, because otherwise each mutant would seem to be
+// killed.
 func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err error) {
 	if len(mutants) == 0 {
 		return 0, nil
@@ -108,6 +111,7 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	if verdict != survived {
 		return 0, fmt.Errorf("the tests fail without a mutation: %s", verdict)
 	}
+	// The measured time includes the compilation, so a mutant that hangs is stopped, and a slow machine is not a reason to stop.
 	r.limit = 3*time.Since(start) + time.Minute
 	counts := map[verdictOf]int{}
 	for i, m := range mutants {
@@ -127,7 +131,7 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	return survivors, nil
 }
 
-// verdictOf says how the tests of a mutant ended.
+// verdictOf is the result of the tests of a mutant.
 type verdictOf string
 
 const (
@@ -156,11 +160,13 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 		if m == nil || ctx.Err() != nil {
 			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
 		}
+		// A mutant that does not compile proves nothing about the tests.
 		return invalid, "", nil
 	}
 	limited, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	tests := exec.CommandContext(limited, program, "-test.failfast", "-test.run="+r.tests)
+	// The delay applies to processes that the tests have started and that still hold the output.
 	tests.Dir, tests.WaitDelay = r.dir, 5*time.Second
 	out, err := tests.CombinedOutput()
 	switch {

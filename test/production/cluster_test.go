@@ -119,7 +119,7 @@ func (c *cluster) newAddr() netip.Addr {
 	return netip.AddrFrom4([4]byte{c.network[0], c.network[1], c.network[2], c.host})
 }
 
-// start starts the process, which is killed at the end of the test at the latest.
+// start starts the process. It is killed at the end of the test at the latest.
 func (i *instance) start(t *testing.T, process *exec.Cmd, environment map[string]string) {
 	t.Helper()
 	i.process, i.output, i.ended = process, &bytes.Buffer{}, make(chan error, 1)

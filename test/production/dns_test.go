@@ -16,7 +16,7 @@ import (
 // in deploy/k8s. gRPC's resolution interval is still one second, so the test is stricter than the cluster.
 const dnsCache = 3 * time.Second
 
-// dnsLatency is the time to answer a query, which is that of a busy DNS server.
+// dnsLatency is the time to answer a query, as from a busy DNS server.
 const dnsLatency = 100 * time.Millisecond
 
 // names is a DNS server with a cache. It returns the addresses of all instances of a service, like Kubernetes for headless Services.

@@ -1,4 +1,4 @@
--- The roles of the services, and their rights in the database coffer. A superuser runs this script, which may run repeatedly. Each
+-- The roles of the services, and their rights in the database coffer. A superuser runs this script. It may run repeatedly. Each
 -- role may use the schema of its service, which the migrations create and grant. Other roles cannot connect.
 DO $$
 DECLARE service text;

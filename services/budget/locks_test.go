@@ -2,6 +2,7 @@ package budget
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -60,6 +61,78 @@ func TestSettle(t *testing.T) {
 		}
 		b.check(t)
 		require.Empty(t, b.alerts(t))
+	})
+	t.Run("raises no alert for a budget that changes concurrently", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		books := b.books()
+		owner := b.user(t, "Owner")
+		made := b.budget(t, owner)
+		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
+		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+			// The change has not queued its check yet, which would keep the worker from claiming it.
+			_, err := tx.Exec(t.Context(), `UPDATE budgets SET wallet_id = $2, version = version + 1 WHERE id = $1`, made.GetId(), uuid.New())
+			return err
+		}, func() error {
+			_, err := b.server.notifications.CheckBudgets(t.Context())
+			return err
+		}))
+		require.Empty(t, b.alerts(t))
+	})
+}
+
+func TestCheckBudgets(t *testing.T) {
+	t.Parallel()
+	t.Run("leaves a check to the worker that claims it concurrently", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.budget(t, b.user(t, "Owner"))
+		budgettest.Besides(t, b.db, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE alert_checks SET leased_until = $1`, budgettest.Today.Add(time.Minute))
+			return err
+		}, func() error {
+			n, err := b.server.notifications.CheckBudgets(t.Context())
+			require.Zero(t, n)
+			return err
+		})
+	})
+}
+
+func TestSyncReferencesConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("keeps a concurrent change of the budget", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.user(t, "Owner")
+		merged, target := uuid.NewString(), uuid.NewString()
+		id := b.create(t, owner, "Groceries", merged)
+		b.merge(owner, merged, target)
+		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+			_, err := b.change(owner.Ctx, tx, uuid.MustParse(id), "", changes{name: new("Renamed")})
+			return err
+		}, func() error {
+			due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
+			require.NoError(t, err)
+			return b.sync(t.Context(), due)
+		}))
+		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: id})
+		require.NoError(t, err)
+		require.Equal(t, "Renamed", got.GetBudget().GetName())
+		require.Equal(t, []string{target}, got.GetBudget().GetCategoryIds())
+	})
+	t.Run("leaves a sync to the worker that claims it concurrently", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.create(t, b.user(t, "Owner"), "Groceries", uuid.NewString())
+		budgettest.Besides(t, b.db, func(tx pgx.Tx) error {
+			due, err := claimSyncs(t.Context(), tx, budgettest.Today)
+			require.Len(t, due, 1)
+			return err
+		}, func() error {
+			due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
+			require.Empty(t, due)
+			return err
+		})
 	})
 }
 

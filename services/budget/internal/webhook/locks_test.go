@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -56,5 +57,25 @@ func TestRedeliverWebhookEventConcurrently(t *testing.T) {
 			return insertDeliveries(t.Context(), tx, []delivery{d})
 		}, redeliver))
 		require.Len(t, b.log(t, owner, id.String()), 3, "no redelivery is dropped as a repeat of another one")
+	})
+}
+
+func TestClaimWebhookConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("leaves a webhook to the worker that claims it concurrently", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		owner := b.user(t, "Owner")
+		b.webhook(t, owner, "https://example.com/hook")
+		b.queue(t, happened(owner, 1))
+		now := budgettest.Today
+		budgettest.Besides(t, b.db, func(tx pgx.Tx) error {
+			_, err := claimWebhook(t.Context(), tx, now, now.Add(time.Minute), maxWebhooks)
+			return err
+		}, func() error {
+			_, err := claimWebhook(t.Context(), b.db, now, now.Add(time.Minute), maxWebhooks)
+			require.ErrorIs(t, err, pgx.ErrNoRows)
+			return nil
+		})
 	})
 }

@@ -64,3 +64,16 @@ func FuzzParseTime(f *testing.F) {
 		}
 	})
 }
+
+func FuzzParseDate(f *testing.F) {
+	for _, s := range []string{"2026-01-31", "2026-02-30", "1899-12-31", "2201-01-01", "2026-1-1", "2026-01-01T00:00:00Z", "", "٢٠٢٦-٠١-٠١"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, ok := ParseDate(s); ok {
+			require.Equal(t, s, d.Format(DateLayout))
+			require.GreaterOrEqual(t, d.Year(), MinYear)
+			require.LessOrEqual(t, d.Year(), MaxYear)
+		}
+	})
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/outbox/natstest"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -42,11 +43,11 @@ func (l *booked) spend(wallet, day string, cents int64) {
 func (l *booked) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from, _ := time.Parse(spending.ISODate, w.GetFrom())
-	to, _ := time.Parse(spending.ISODate, w.GetTo())
+	from, _ := time.Parse(calendar.DateLayout, w.GetFrom())
+	to, _ := time.Parse(calendar.DateLayout, w.GetTo())
 	var sum int64
 	for d := from; !d.After(to); d = d.AddDate(0, 0, 1) {
-		sum += l.spent[w.GetWalletId()+d.Format(spending.ISODate)]
+		sum += l.spent[w.GetWalletId()+d.Format(calendar.DateLayout)]
 	}
 	return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}}}
 }
@@ -145,7 +146,7 @@ func TestAlertWindows(t *testing.T) {
 	// The week of budgettest.Today, 2026-03-15, is 2026-03-09 to 2026-03-15. A batch is in the ledger before its first event arrives.
 	var batch []outbox.Received
 	for week := -150; week <= 10; week++ {
-		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(spending.ISODate)
+		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(calendar.DateLayout)
 		books.spend(made.GetWalletId(), day, 500_00)
 		batch = append(batch, createdIn(owner.ID, made, day))
 	}
@@ -282,7 +283,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 			for range each {
 				// Spread over the lives of all replicas.
 				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
-				day := budgettest.Today.AddDate(0, 0, -random.IntN(75)).Format(spending.ISODate)
+				day := budgettest.Today.AddDate(0, 0, -random.IntN(75)).Format(calendar.DateLayout)
 				books.spend(budgets[i].GetWalletId(), day, 5_00+random.Int64N(40_00))
 				e := createdIn(users[i].ID, budgets[i], day)
 				assert.NoError(t, outbox.Add(t.Context(), ledgerDB, outbox.Event{ID: e.ID, UserID: e.UserID, Data: e.Data}))
@@ -309,7 +310,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 	for i, made := range budgets {
 		for day := date(t, "2025-12-31"); day.Before(budgettest.Today); day = day.AddDate(0, 0, 20) {
 			w := spending.Timeframe{Period: "monthly", Start: date(t, "2026-01-31")}.At(day)
-			asked := &ledgerv1.SpendingWindow{WalletId: made.GetWalletId(), From: w.From.Format(spending.ISODate), To: w.To.Format(spending.ISODate)}
+			asked := &ledgerv1.SpendingWindow{WalletId: made.GetWalletId(), From: w.From.Format(calendar.DateLayout), To: w.To.Format(calendar.DateLayout)}
 			spent := spending.AmountIn(books.sum(asked).GetAmounts(), "USD")
 			var hit []int32
 			for _, threshold := range defaultThresholds {
@@ -318,7 +319,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 				}
 			}
 			for n, threshold := range hit {
-				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold, w.From.Format(spending.ISODate))
+				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold, w.From.Format(calendar.DateLayout))
 				// Of a window that has ended, a threshold below the highest is raised only if it was reached in a check of its own.
 				if w.To.Before(budgettest.Today) && n < len(hit)-1 {
 					recent[alert] = true

@@ -7,13 +7,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
-
-const timestamp = "2006-01-02T15:04:05.000Z"
 
 // selectMembersFor returns the newest members that the reader of the budget may see.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
@@ -22,7 +21,7 @@ func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member
 
 // budgetDetail adds progress and member names, fetched concurrently. A part whose service is unavailable is omitted.
 func (s *server) budgetDetail(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
-	answer := b.proto(spending.DayOf(s.now()))
+	answer := b.proto(calendar.DayOf(s.now()))
 	var ledgerCall sync.WaitGroup
 	ledgerCall.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
 	answer.Members = s.named(ctx, members)
@@ -36,7 +35,7 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	answers, byID := make([]*budgetv1.ListedBudget, len(budgets)), map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
 	var readable []seenBudget
-	now := spending.DayOf(s.now())
+	now := calendar.DayOf(s.now())
 	for i, b := range budgets {
 		if !b.role().may(readBudget) {
 			answers[i] = b.invitationProto()
@@ -84,16 +83,16 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 		Currency:        b.Currency,
 		Limit:           b.currency().Format(b.LimitMinor),
 		Period:          b.Period,
-		StartDate:       b.StartDate.Format(spending.ISODate),
+		StartDate:       b.StartDate.Format(calendar.DateLayout),
 		WalletId:        b.WalletID.String(),
 		CategoryIds:     idStrings(b.CategoryIDs),
 		OwnerId:         b.OwnerID.String(),
 		AlertThresholds: b.AlertThresholds,
-		CreatedAt:       b.CreatedAt.UTC().Format(timestamp),
-		UpdatedAt:       b.UpdatedAt.UTC().Format(timestamp),
+		CreatedAt:       calendar.FormatTime(b.CreatedAt),
+		UpdatedAt:       calendar.FormatTime(b.UpdatedAt),
 	}
 	if b.EndDate != nil {
-		m.EndDate = new(b.EndDate.Format(spending.ISODate))
+		m.EndDate = new(b.EndDate.Format(calendar.DateLayout))
 	}
 	return m
 }

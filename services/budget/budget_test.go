@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -27,7 +28,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
-	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
 
@@ -192,7 +192,7 @@ func eventJSON(t *testing.T, e outbox.Received) []byte {
 
 func date(t *testing.T, s string) time.Time {
 	t.Helper()
-	d, ok := spending.ParseDate(s)
+	d, ok := calendar.ParseDate(s)
 	require.True(t, ok, s)
 	return d
 }

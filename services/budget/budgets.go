@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -17,7 +18,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
-	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 // maxBudgets is the number of budgets that a user may own. It limits the checks for alerts that one transaction causes.
@@ -47,7 +47,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	}
 	defer s.release(ctx, reserved)
 	// The progress is read before the transaction, because the transaction records the response under the idempotency key.
-	progress := s.progress(ctx, spending.DayOf(s.now()), []budget{b})[0]
+	progress := s.progress(ctx, calendar.DayOf(s.now()), []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		n, err := countBudgets(ctx, tx, user)
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		if err := s.queueCheck(ctx, tx, b); err != nil {
 			return err
 		}
-		resp.Budget, resp.Etag = b.seenByOwner().proto(spending.DayOf(b.CreatedAt)), etag.Format(b.Version)
+		resp.Budget, resp.Etag = b.seenByOwner().proto(calendar.DayOf(b.CreatedAt)), etag.Format(b.Version)
 		resp.Budget.Progress = progress
 		return s.notifications.Publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
 	})
@@ -183,7 +183,7 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if c.categories != nil {
 		s.syncNow(ctx, id)
 	}
-	return &budgetv1.UpdateBudgetResponse{Budget: s.budgetDetail(ctx, spending.DayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
+	return &budgetv1.UpdateBudgetResponse{Budget: s.budgetDetail(ctx, calendar.DayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
 }
 
 // change applies the changes of a request to the locked budget.

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
-	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 func TestCreateBudget(t *testing.T) {
@@ -439,7 +439,7 @@ func TestBudgetTimesInUTC(t *testing.T) {
 	b := setup(t)
 	b.now = func() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 2*60*60)) }
 	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.user(t, "Owner")).GetCreatedAt())
-	require.Equal(t, date(t, "2025-12-31"), spending.DayOf(b.now()))
+	require.Equal(t, date(t, "2025-12-31"), calendar.DayOf(b.now()))
 }
 
 func TestBudgetStatus(t *testing.T) {

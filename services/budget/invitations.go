@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -289,7 +290,7 @@ func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 		OwnerId:      i.OwnerID.String(),
 		Role:         i.Role,
 		SharePercent: i.sharePercent(),
-		InvitedAt:    i.InvitedAt.UTC().Format(timestamp),
+		InvitedAt:    calendar.FormatTime(i.InvitedAt),
 	}
 	if owner != nil {
 		p.OwnerName, p.OwnerEmail = new(owner.GetName()), new(owner.GetEmail())

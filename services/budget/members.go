@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -185,10 +186,10 @@ func (m member) proto(user *authv1.User) *budgetv1.Member {
 		Role:         m.Role,
 		SharePercent: m.sharePercent(),
 		Status:       string(m.Status),
-		InvitedAt:    m.InvitedAt.UTC().Format(timestamp),
+		InvitedAt:    calendar.FormatTime(m.InvitedAt),
 	}
 	if m.RespondedAt != nil {
-		p.RespondedAt = new(m.RespondedAt.UTC().Format(timestamp))
+		p.RespondedAt = new(calendar.FormatTime(*m.RespondedAt))
 	}
 	return p
 }

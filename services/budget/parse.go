@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -36,9 +37,9 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 // parseAt returns the day whose progress is requested: today by default.
 func (s *server) parseAt(at *string) (time.Time, error) {
 	if at == nil {
-		return spending.DayOf(s.now()), nil
+		return calendar.DayOf(s.now()), nil
 	}
-	d, ok := spending.ParseDate(*at)
+	d, ok := calendar.ParseDate(*at)
 	if !ok {
 		return time.Time{}, errInvalidTimeframe.With("at", "must be a date, YYYY-MM-DD, of the years 1900 to 2200")
 	}
@@ -155,7 +156,7 @@ func (c *changes) setPeriod(p *apierr.Problems, s string) {
 }
 
 func (c *changes) setStart(p *apierr.Problems, s string) {
-	d, ok := spending.ParseDate(s)
+	d, ok := calendar.ParseDate(s)
 	if !ok {
 		p.Add(errInvalidTimeframe.With("startDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
@@ -169,7 +170,7 @@ func (c *changes) setEnd(p *apierr.Problems, s string) {
 		c.noEnd = true
 		return
 	}
-	d, ok := spending.ParseDate(s)
+	d, ok := calendar.ParseDate(s)
 	if !ok {
 		p.Add(errInvalidTimeframe.With("endDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -49,7 +50,7 @@ func (b budget) query(w spending.Window) spending.Query {
 // progress returns the budget's progress for the spending in a window.
 func (b budget) progress(w spending.Window, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
-	p := &budgetv1.Progress{WindowStart: w.From.Format(spending.ISODate), WindowEnd: w.To.Format(spending.ISODate)}
+	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.To.Format(calendar.DateLayout)}
 	spent := spending.AmountIn(amounts, b.Currency)
 	for _, a := range amounts {
 		if a.GetCurrency() == b.Currency {

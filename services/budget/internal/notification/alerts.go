@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -54,7 +55,7 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 	var changes []change
 	for _, t := range transactions {
 		if at, err := time.Parse(time.RFC3339, t.GetDate()); err == nil {
-			changes = append(changes, change{t.GetWalletId(), t.GetCategoryId(), spending.DayOf(at)})
+			changes = append(changes, change{t.GetWalletId(), t.GetCategoryId(), calendar.DayOf(at)})
 		}
 	}
 	return changes
@@ -111,7 +112,7 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err != nil {
 		return err
 	}
-	today, due := spending.DayOf(s.now()), map[check]bool{}
+	today, due := calendar.DayOf(s.now()), map[check]bool{}
 	for i, e := range events {
 		for _, c := range changes[i] {
 			for _, b := range budgets {
@@ -131,7 +132,7 @@ func compareChecks(a, b check) int {
 // QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today may raise alerts. tx must hold
 // the budget's lock.
 func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, t spending.Timeframe) error {
-	today := spending.DayOf(s.now())
+	today := calendar.DayOf(s.now())
 	w := t.At(today)
 	if !raisesAlerts(w, today) {
 		return nil
@@ -202,7 +203,7 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spendi
 		// The ledger was asked about an older version of the budget. The change has queued the check again.
 		return nil
 	}
-	phase := w.Phase(spending.DayOf(s.now()))
+	phase := w.Phase(calendar.DayOf(s.now()))
 	if phase != spending.Current && phase != spending.Recent {
 		return deleteCheck(ctx, tx, c)
 	}
@@ -231,7 +232,7 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spendi
 func (b budget) thresholdReached(threshold int32, w spending.Window, spent int64) *budgetv1.BudgetThresholdReached {
 	return &budgetv1.BudgetThresholdReached{
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), Threshold: threshold,
-		WindowStart: w.From.Format(spending.ISODate), WindowEnd: w.To.Format(spending.ISODate), Currency: b.Currency,
+		WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.To.Format(calendar.DateLayout), Currency: b.Currency,
 		Limit: b.currency().Format(b.LimitMinor), Spent: b.currency().Format(spent),
 	}
 }

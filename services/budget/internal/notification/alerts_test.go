@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 func TestReached(t *testing.T) {
@@ -35,7 +35,7 @@ func TestReached(t *testing.T) {
 func TestWindowOf(t *testing.T) {
 	t.Parallel()
 	day := func(s string) time.Time {
-		d, ok := spending.ParseDate(s)
+		d, ok := calendar.ParseDate(s)
 		require.True(t, ok)
 		return d
 	}
@@ -68,7 +68,7 @@ func TestWindowOf(t *testing.T) {
 		var got []string
 		for _, changed := range changesOf(c.event) {
 			if w, raises := b.windowOf(changed, day("2026-03-15")); raises {
-				got = append(got, w.From.Format(spending.ISODate))
+				got = append(got, w.From.Format(calendar.DateLayout))
 			}
 		}
 		require.Equal(t, c.want, got, name)

@@ -30,8 +30,6 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-const timestamp = "2006-01-02T15:04:05.000Z"
-
 // retention is the time for which a notification is kept, read or not.
 const retention = 365 * 24 * time.Hour
 

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
@@ -139,13 +140,13 @@ func (n notification) proto() (*budgetv1.Notification, error) {
 		Type:      n.Type,
 		Data:      &anypb.Any{},
 		Read:      n.ReadAt != nil,
-		CreatedAt: n.CreatedAt.UTC().Format(timestamp),
+		CreatedAt: calendar.FormatTime(n.CreatedAt),
 	}
 	if err := proto.Unmarshal(n.Data, m.GetData()); err != nil {
 		return nil, fmt.Errorf("decoding notification %s: %w", n.ID, err)
 	}
 	if n.ReadAt != nil {
-		m.ReadAt = new(n.ReadAt.UTC().Format(timestamp))
+		m.ReadAt = new(calendar.FormatTime(*n.ReadAt))
 	}
 	return m, nil
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -129,7 +130,7 @@ func CloudEvent(e outbox.Received) (*budgetv1.Event, error) {
 		Source:          e.Source,
 		Type:            e.Subject,
 		Subject:         e.UserID.String(),
-		Time:            e.Time.UTC().Format(timestamp),
+		Time:            calendar.FormatTime(e.Time),
 		Datacontenttype: "application/json",
 		Data:            data,
 	}, nil

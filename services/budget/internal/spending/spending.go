@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -43,7 +44,7 @@ func Sum(ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Que
 
 // proto limits the window to the last day that the ledger accepts. No transaction is later.
 func (q Query) proto() *ledgerv1.SpendingWindow {
-	last := time.Date(maxYear, time.December, 31, 0, 0, 0, 0, time.UTC)
+	last := time.Date(calendar.MaxYear, time.December, 31, 0, 0, 0, 0, time.UTC)
 	if q.Window.To.After(last) {
 		q.Window.To = last
 	}
@@ -51,8 +52,8 @@ func (q Query) proto() *ledgerv1.SpendingWindow {
 		OwnerId:     q.Owner.String(),
 		WalletId:    q.Wallet.String(),
 		CategoryIds: idStrings(q.Categories),
-		From:        q.Window.From.Format(ISODate),
-		To:          q.Window.To.Format(ISODate),
+		From:        q.Window.From.Format(calendar.DateLayout),
+		To:          q.Window.To.Format(calendar.DateLayout),
 	}
 }
 

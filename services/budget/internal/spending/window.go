@@ -3,10 +3,7 @@ package spending
 import "time"
 
 const (
-	// ISODate is the format of days in requests and responses.
-	ISODate  = "2006-01-02"
-	minYear  = 1900
-	maxYear  = 2200
+	// maxYears is the maximum length of a timeframe with an end.
 	maxYears = 10
 	day      = 24 * time.Hour
 )
@@ -149,12 +146,3 @@ func (t Timeframe) Problem() (field, problem string) {
 	}
 	return "", ""
 }
-
-// ParseDate parses YYYY-MM-DD, and reports whether it is a date of the years 1900 to 2200.
-func ParseDate(s string) (time.Time, bool) {
-	d, err := time.Parse(ISODate, s)
-	return d, err == nil && d.Year() >= minYear && d.Year() <= maxYear
-}
-
-// DayOf returns the civil date of a time in UTC.
-func DayOf(t time.Time) time.Time { return t.UTC().Truncate(day) }

@@ -215,7 +215,7 @@ func TestDeliverRetry(t *testing.T) {
 	require.Equal(t, "pending", log.GetStatus())
 	require.Equal(t, "status", log.GetError())
 	require.EqualValues(t, 500, log.GetResponseStatus())
-	next, err := time.Parse(timestamp, log.GetNextAttemptAt())
+	next, err := time.Parse(time.RFC3339, log.GetNextAttemptAt())
 	require.NoError(t, err)
 	b.deliverAll(t)
 	require.Len(t, r.deliveries(), 1, "it is not retried before the backoff has passed")

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
@@ -192,13 +193,13 @@ func (d delivery) proto() *budgetv1.WebhookDelivery {
 		ResponseStatus: d.ResponseStatus,
 		Error:          d.Error,
 		DurationMs:     d.DurationMS,
-		CreatedAt:      d.CreatedAt.UTC().Format(timestamp),
+		CreatedAt:      calendar.FormatTime(d.CreatedAt),
 	}
 	if d.Status == pending {
-		m.NextAttemptAt = new(d.NextAttemptAt.UTC().Format(timestamp))
+		m.NextAttemptAt = new(calendar.FormatTime(d.NextAttemptAt))
 	}
 	if d.LastAttemptAt != nil {
-		m.LastAttemptAt = new(d.LastAttemptAt.UTC().Format(timestamp))
+		m.LastAttemptAt = new(calendar.FormatTime(*d.LastAttemptAt))
 	}
 	return m
 }

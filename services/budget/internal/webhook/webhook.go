@@ -30,8 +30,6 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-const timestamp = "2006-01-02T15:04:05.000Z"
-
 // Dependencies are the parts of the process that the package uses.
 type Dependencies struct {
 	DB      *pgxpool.Pool

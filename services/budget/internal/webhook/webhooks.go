@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -181,7 +182,7 @@ func (s *Server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWe
 		if resp.Secret, err = s.newSecret(&w); err != nil {
 			return err
 		}
-		resp.PreviousSecretUntil = w.PreviousUntil.Format(timestamp)
+		resp.PreviousSecretUntil = calendar.FormatTime(*w.PreviousUntil)
 		w.UpdatedAt = s.now().UTC()
 		return updateWebhook(ctx, tx, w)
 	})
@@ -282,8 +283,8 @@ func (w webhook) proto() *budgetv1.Webhook {
 		Description: w.Description,
 		Events:      w.Events,
 		Enabled:     w.Enabled,
-		CreatedAt:   w.CreatedAt.UTC().Format(timestamp),
-		UpdatedAt:   w.UpdatedAt.UTC().Format(timestamp),
+		CreatedAt:   calendar.FormatTime(w.CreatedAt),
+		UpdatedAt:   calendar.FormatTime(w.UpdatedAt),
 	}
 	if w.DisabledReason != nil {
 		m.DisabledReason = new(string(*w.DisabledReason))

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -215,7 +216,7 @@ func TestCreateWebhookIdempotency(t *testing.T) {
 	rotated, err := b.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetSecret(), rotated.GetSecret())
-	require.Equal(t, budgettest.Today.Add(24*time.Hour).Format(timestamp), rotated.GetPreviousSecretUntil())
+	require.Equal(t, calendar.FormatTime(budgettest.Today.Add(24*time.Hour)), rotated.GetPreviousSecretUntil())
 	replayed, err := b.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.Equal(t, rotated.GetSecret(), replayed.GetSecret())

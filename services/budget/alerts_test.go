@@ -28,19 +28,19 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// booked is a ledger in memory: what was spent by wallet and day, in US cents.
-type booked struct {
+// fakeSpending is the ledger's spending by wallet and day, in US cents.
+type fakeSpending struct {
 	mu    sync.Mutex
 	spent map[string]int64
 }
 
-func (l *booked) spend(wallet, day string, cents int64) {
+func (l *fakeSpending) spend(wallet, day string, cents int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.spent[wallet+day] += cents
 }
 
-func (l *booked) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+func (l *fakeSpending) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from, _ := time.Parse(calendar.DateLayout, w.GetFrom())
@@ -52,8 +52,8 @@ func (l *booked) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 	return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}}}
 }
 
-func (b *bundle) books() *booked {
-	l := &booked{spent: map[string]int64{}}
+func (b *bundle) books() *fakeSpending {
+	l := &fakeSpending{spent: map[string]int64{}}
 	b.ledger.spend = l.sum
 	return l
 }
@@ -64,8 +64,8 @@ func createdIn(owner uuid.UUID, of *budgetv1.Budget, day string) outbox.Received
 	}}}
 }
 
-// note hands events to the consumer, and does what is due then.
-func (b *bundle) note(t *testing.T, events ...outbox.Received) {
+// apply applies events like the consumer, and does the due checks.
+func (b *bundle) apply(t *testing.T, events ...outbox.Received) {
 	t.Helper()
 	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.applyEvents(t.Context(), tx, events) }))
 	b.check(t)
@@ -82,7 +82,7 @@ func (b *bundle) check(t *testing.T) {
 	}
 }
 
-// alerts empties the outbox, and returns what was told of thresholds: "user threshold window".
+// alerts empties the outbox and returns the published alerts, as "user threshold window".
 func (b *bundle) alerts(t *testing.T) []string {
 	t.Helper()
 	var alerts []string
@@ -106,28 +106,28 @@ func TestAlertOncePerWindow(t *testing.T) {
 	b.events(t)
 
 	books.spend(made.GetWalletId(), "2026-03-10", 319_99)
-	b.note(t, createdIn(owner.ID, made, "2026-03-10"))
+	b.apply(t, createdIn(owner.ID, made, "2026-03-10"))
 	require.Empty(t, b.alerts(t))
 
 	books.spend(made.GetWalletId(), "2026-03-11", 1)
-	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
+	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	want := &budgetv1.BudgetThresholdReached{
 		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.ID.String(), Threshold: 80, WindowStart: "2026-02-28",
 		WindowEnd: "2026-03-30", Currency: "USD", Limit: "400.00", Spent: "320.00",
 	}
-	requireTold(t, b.events(t), want, owner, member)
+	requirePublished(t, b.events(t), want, owner, member)
 
-	// The same again, less, and more, but not to the next one.
-	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
+	// A repeated event, less spending, and more spending below the next threshold raise nothing.
+	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	books.spend(made.GetWalletId(), "2026-03-11", -100_00)
-	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
+	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	books.spend(made.GetWalletId(), "2026-03-11", 150_00)
-	b.note(t, createdIn(owner.ID, made, "2026-03-11"))
+	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	require.Empty(t, b.alerts(t))
 
 	books.spend(made.GetWalletId(), "2026-03-12", 50_00)
 	books.spend(made.GetWalletId(), "2026-04-01", 4000_00)
-	b.note(t, createdIn(owner.ID, made, "2026-03-12"), createdIn(owner.ID, made, "2026-04-01"))
+	b.apply(t, createdIn(owner.ID, made, "2026-03-12"), createdIn(owner.ID, made, "2026-04-01"))
 	require.ElementsMatch(t, []string{owner.ID.String() + " 100 2026-02-28", member.ID.String() + " 100 2026-02-28"}, b.alerts(t))
 }
 
@@ -143,7 +143,7 @@ func TestAlertWindows(t *testing.T) {
 	made := created.GetBudget()
 	b.check(t)
 	b.events(t)
-	// The week of budgettest.Today, 2026-03-15, is 2026-03-09 to 2026-03-15. A batch is in the ledger before its first event arrives.
+	// Today, 2026-03-15, is in the week from 2026-03-09 to 2026-03-15. The ledger has the whole batch before its first event arrives.
 	var batch []outbox.Received
 	for week := -150; week <= 10; week++ {
 		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(calendar.DateLayout)
@@ -151,7 +151,7 @@ func TestAlertWindows(t *testing.T) {
 		batch = append(batch, createdIn(owner.ID, made, day))
 	}
 	for events := range slices.Chunk(batch, 20) {
-		b.note(t, events...)
+		b.apply(t, events...)
 	}
 	require.ElementsMatch(t, []string{
 		owner.ID.String() + " 80 2026-03-09", owner.ID.String() + " 100 2026-03-09", owner.ID.String() + " 100 2026-03-02",
@@ -202,7 +202,7 @@ func TestAlertAfterChange(t *testing.T) {
 	updated, err := b.UpdateBudget(owner.Ctx, update)
 	require.NoError(t, err)
 	require.Empty(t, updated.GetBudget().GetAlertThresholds())
-	b.note(t, createdIn(owner.ID, created.GetBudget(), "2026-03-10"))
+	b.apply(t, createdIn(owner.ID, created.GetBudget(), "2026-03-10"))
 	require.Empty(t, b.alerts(t))
 }
 
@@ -230,7 +230,7 @@ func TestCheckBudgetsConcurrentEvent(t *testing.T) {
 	b.events(t)
 	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		asked := books.sum(w)
-		// Between the answer and what is made of it.
+		// More is spent after the ledger has answered and before the check is settled.
 		b.ledger.spend = books.sum
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
 		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
@@ -238,7 +238,7 @@ func TestCheckBudgetsConcurrentEvent(t *testing.T) {
 		}))
 		return asked
 	}
-	b.note(t, createdIn(owner.ID, made, "2026-03-10"))
+	b.apply(t, createdIn(owner.ID, made, "2026-03-10"))
 	require.ElementsMatch(t, []string{owner.ID.String() + " 80 2026-02-28", owner.ID.String() + " 100 2026-02-28"}, b.alerts(t))
 }
 
@@ -249,19 +249,19 @@ func TestCheckBudgetsRetry(t *testing.T) {
 	owner := b.user(t, "Owner")
 	made := b.budget(t, owner)
 	books.spend(made.GetWalletId(), "2026-03-10", 320_00)
-	b.ledger.away = context.DeadlineExceeded
+	b.ledger.unavailable = context.DeadlineExceeded
 	_, err := b.server.notifications.CheckBudgets(t.Context())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	b.ledger.away = nil
+	b.ledger.unavailable = nil
 	b.check(t)
-	require.Empty(t, b.alerts(t), "somebody else may be at it")
+	require.Empty(t, b.alerts(t), "the lease has not expired")
 	b.now = func() time.Time { return budgettest.Today.Add(time.Minute) }
 	b.check(t)
 	require.Equal(t, []string{owner.ID.String() + " 80 2026-02-28"}, b.alerts(t))
 }
 
-// Relays, consumers and workers of two replicas die at random points while transactions of many users are told. In the end
-// each budget, window and threshold that spending came to was told exactly once.
+// TestAlertExactlyOnce stops relays, consumers and workers of two replicas at random times while events of many users arrive. In the
+// end each reached threshold of each budget and window was published exactly once.
 func TestAlertExactlyOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -281,7 +281,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 		writers.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(i)))
 			for range each {
-				// Spread over the lives of all replicas.
+				// The writes continue while replicas are stopped and started.
 				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
 				day := budgettest.Today.AddDate(0, 0, -random.IntN(75)).Format(calendar.DateLayout)
 				books.spend(budgets[i].GetWalletId(), day, 5_00+random.Int64N(40_00))
@@ -299,11 +299,11 @@ func TestAlertExactlyOnce(t *testing.T) {
 	require.NoError(t, err)
 	defer watcher.Close()
 	b.replicas(t, url, ledgerDB, time.Minute, func() bool {
-		var told, left int
-		require.NoError(t, ledgerDB.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&told))
+		var unpublished, left int
+		require.NoError(t, ledgerDB.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&unpublished))
 		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
 		lag, err := watcher.Lag(t.Context(), "budget-events")
-		return err == nil && lag == 0 && told == 0 && left == 0
+		return err == nil && lag == 0 && unpublished == 0 && left == 0
 	})
 	var want []string
 	recent := map[string]bool{}
@@ -320,7 +320,7 @@ func TestAlertExactlyOnce(t *testing.T) {
 			}
 			for n, threshold := range hit {
 				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold, w.From.Format(calendar.DateLayout))
-				// Of a window that has ended, a threshold below the highest is raised only if it was reached in a check of its own.
+				// In a window that has ended, a lower threshold is only published if a separate check found it reached.
 				if w.To.Before(budgettest.Today) && n < len(hit)-1 {
 					recent[alert] = true
 					continue
@@ -333,11 +333,11 @@ func TestAlertExactlyOnce(t *testing.T) {
 	require.Greater(t, len(want), owners)
 	got := b.alerts(t)
 	slices.Sort(got)
-	require.Len(t, slices.Compact(slices.Clone(got)), len(got), "twice")
+	require.Len(t, slices.Compact(slices.Clone(got)), len(got), "an alert was published twice")
 	require.Equal(t, slices.Compact(want), slices.DeleteFunc(got, func(alert string) bool { return recent[alert] }))
 }
 
-// replicas runs two of the budget service, and the ledger's relay, for a time or until it is enough.
+// replicas runs two replicas of the budget service, and the ledger's relay, until enough returns true or the time has passed.
 func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life time.Duration, enough func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), life)
@@ -362,7 +362,7 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 	for ctx.Err() == nil && !enough() {
 		time.Sleep(20 * time.Millisecond)
 	}
-	// What was applied in this moment is not acknowledged, and what was pulled comes again only after its time.
+	// Events that were applied now are not acknowledged. Events that were delivered are delivered again after the ack timeout.
 	for _, bus := range buses {
 		bus.Close()
 	}

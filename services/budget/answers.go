@@ -44,6 +44,7 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 		answers[i] = b.listedProto(now)
 		open, readable, byID[b.ID] = append(open, b.budget), append(readable, b), answers[i]
 	}
+	// One statement reads the newest members of all readable budgets, and one RPC each the names and the spending.
 	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
 	if err != nil {
 		return nil, err
@@ -62,6 +63,7 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	return answers, nil
 }
 
+// timeframe returns the period and the dates of the budget, which determine its windows.
 func (b budget) timeframe() spending.Timeframe {
 	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
 }
@@ -117,6 +119,7 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 		AlertThresholds: s.GetAlertThresholds(),
 		Status:          b.timeframe().Status(today),
 	}
+	// The owner has no membership, and therefore no status of one.
 	if b.Role != nil {
 		m.Role = *b.Role
 		m.MembershipStatus = new(string(*b.Status))
@@ -158,6 +161,7 @@ func (b seenBudget) invitationProto() *budgetv1.ListedBudget {
 	}
 }
 
+// idStrings returns ids in the form that messages use.
 func idStrings(ids []uuid.UUID) []string {
 	s := make([]string, len(ids))
 	for i, id := range ids {

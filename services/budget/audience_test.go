@@ -21,8 +21,8 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// The fields of each kind of event data, as paths in its JSON. A path with "=" also fixes the value: invitations were sent
-// while the budget was named "Groceries", and it was renamed to "Secret" and changed in other ways afterwards.
+// The fields of each type of event, as paths in its JSON. A path with "=" also has the value. Invitations were sent while the budget
+// was named "Groceries". Afterwards it was renamed to "Secret", and changed in other ways.
 const (
 	snapshotFields    = "alertThresholds categoryIds createdAt currency id limit name=Secret ownerId period startDate updatedAt walletId"
 	invitationFields  = "budgetId budgetName=%s memberId ownerId role"
@@ -32,7 +32,7 @@ const (
 	thresholdFields   = "budgetId budgetName=Secret currency limit ownerId spent threshold windowEnd windowStart"
 	nameInInvitation  = "Groceries"
 	nameAfterwards    = "Secret"
-	notifiedOfIt      = " +notification"
+	withNotification  = " +notification"
 	budgetCreatedType = "budget.v1.budget.created"
 	budgetUpdatedType = "budget.v1.budget.updated"
 	budgetDeletedType = "budget.v1.budget.deleted"
@@ -45,7 +45,7 @@ const (
 	removedType       = "budget.v1.member.removed"
 )
 
-// prefixed puts every path of a field list below a field.
+// prefixed returns a list of paths below a field.
 func prefixed(field, paths string) string {
 	return field + "." + strings.Join(strings.Fields(paths), " "+field+".")
 }
@@ -130,9 +130,9 @@ func (c *cast) setsShare(t *testing.T, who string) {
 	require.NoError(t, err)
 }
 
-// told empties the outbox and returns what each user received, as "type: fields" by name. It requires that live events,
-// notifications and webhooks carry the same data.
-func (c *cast) told(t *testing.T) map[string][]string {
+// received empties the outbox and returns the events of each user, as "type: fields" by name. It requires that live events,
+// notifications and webhooks have the same data.
+func (c *cast) received(t *testing.T) map[string][]string {
 	t.Helper()
 	type row struct {
 		ID     uuid.UUID
@@ -155,7 +155,7 @@ func (c *cast) told(t *testing.T) map[string][]string {
 		all[name] = append(all[name], e.Subject+": "+fieldsIn(t, body)+c.notification(t, name, live.ID, body))
 	}
 	for name, who := range c.users {
-		require.Len(t, c.notifications(t, who), len(slices.DeleteFunc(slices.Clone(all[name]), func(s string) bool { return !strings.HasSuffix(s, notifiedOfIt) })), name)
+		require.Len(t, c.notifications(t, who), len(slices.DeleteFunc(slices.Clone(all[name]), func(s string) bool { return !strings.HasSuffix(s, withNotification) })), name)
 	}
 	return all
 }
@@ -167,11 +167,11 @@ func (c *cast) nameOf(t *testing.T, id uuid.UUID) string {
 			return name
 		}
 	}
-	t.Fatalf("nobody has the id %s", id)
+	t.Fatalf("no user has the id %s", id)
 	return ""
 }
 
-// notification returns notifiedOfIt when the user has a notification of the event, with the event's data.
+// notification returns withNotification if the user has a notification of the event, which must have the event's data.
 func (c *cast) notification(t *testing.T, name string, id uuid.UUID, event []byte) string {
 	t.Helper()
 	for _, n := range c.notifications(t, c.users[name]) {
@@ -181,7 +181,7 @@ func (c *cast) notification(t *testing.T, name string, id uuid.UUID, event []byt
 		body, err := restjson.Append(nil, n)
 		require.NoError(t, err)
 		require.Equal(t, dataIn(t, event), dataIn(t, body))
-		return notifiedOfIt
+		return withNotification
 	}
 	return ""
 }
@@ -193,7 +193,7 @@ func dataIn(t *testing.T, body []byte) any {
 	return e.Data
 }
 
-// fieldsIn lists the paths in an event's data, sorted, and the values of names.
+// fieldsIn returns the sorted paths in the data of an event, with the values of names.
 func fieldsIn(t *testing.T, event []byte) string {
 	t.Helper()
 	var paths []string
@@ -216,7 +216,7 @@ func fieldsIn(t *testing.T, event []byte) string {
 	return strings.Join(paths, " ")
 }
 
-// TestEventAudience states for every event, role and state which fields arrive, in all three channels.
+// TestEventAudience states the fields that arrive for every event, role and state, in all three channels.
 func TestEventAudience(t *testing.T) {
 	t.Parallel()
 	everybody := func(line string, names ...string) map[string][]string {
@@ -239,7 +239,7 @@ func TestEventAudience(t *testing.T) {
 	invitation := func(name string) string { return invitedType + ": " + fmt.Sprintf(invitationFields, name) }
 
 	scenes := map[string]struct {
-		// event is the message that the scene is about.
+		// event is the type of event that the scene publishes.
 		event protoreflect.Name
 		play  func(t *testing.T, c *cast)
 		want  map[string][]string
@@ -265,8 +265,8 @@ func TestEventAudience(t *testing.T) {
 			},
 			with(
 				everybody(budgetDeletedType+": "+prefixed("budget", snapshotFields), "owner"),
-				everybody(budgetDeletedType+": "+prefixed("budget", snapshotFields)+notifiedOfIt, "accepted editor", "accepted viewer"),
-				everybody(removal(nameInInvitation)+notifiedOfIt, "pending editor", "pending viewer"),
+				everybody(budgetDeletedType+": "+prefixed("budget", snapshotFields)+withNotification, "accepted editor", "accepted viewer"),
+				everybody(removal(nameInInvitation)+withNotification, "pending editor", "pending viewer"),
 			),
 		},
 
@@ -274,70 +274,70 @@ func TestEventAudience(t *testing.T) {
 			t.Helper()
 			books := c.books()
 			books.spend(c.budget.GetWalletId(), "2026-03-10", 630_00)
-			c.note(t, createdIn(c.users["owner"].ID, c.budget, "2026-03-10"))
-		}, everybody(thresholdType+": "+thresholdFields+notifiedOfIt, insiders...)},
+			c.apply(t, createdIn(c.users["owner"].ID, c.budget, "2026-03-10"))
+		}, everybody(thresholdType+": "+thresholdFields+withNotification, insiders...)},
 
 		"categories lost": {"BudgetCategoriesLost", func(t *testing.T, c *cast) {
 			t.Helper()
 			c.syncAll(t)
 			c.ledger.current[c.budget.GetCategoryIds()[0]] = ""
-			c.note(t, outbox.Received{ID: uuid.New(), UserID: c.users["owner"].ID, Data: &ledgerv1.CategoryDeleted{CategoryId: c.budget.GetCategoryIds()[0]}})
+			c.apply(t, outbox.Received{ID: uuid.New(), UserID: c.users["owner"].ID, Data: &ledgerv1.CategoryDeleted{CategoryId: c.budget.GetCategoryIds()[0]}})
 			c.syncAll(t)
-		}, everybody(lostType+": "+lostFields+notifiedOfIt, "owner")},
+		}, everybody(lostType+": "+lostFields+withNotification, "owner")},
 
 		"stranger invited": {"InvitationSent", func(t *testing.T, c *cast) {
 			t.Helper()
 			c.share(t, c.users["owner"], c.budget.GetId(), c.users["stranger"], "viewer")
-		}, with(everybody(invitation(nameAfterwards), "owner"), everybody(invitation(nameAfterwards)+notifiedOfIt, "stranger"))},
+		}, with(everybody(invitation(nameAfterwards), "owner"), everybody(invitation(nameAfterwards)+withNotification, "stranger"))},
 
 		"rejected user invited again": {"InvitationSent", func(t *testing.T, c *cast) {
 			t.Helper()
 			c.share(t, c.users["owner"], c.budget.GetId(), c.users["rejected viewer"], "viewer")
-		}, with(everybody(invitation(nameAfterwards), "owner"), everybody(invitation(nameAfterwards)+notifiedOfIt, "rejected viewer"))},
+		}, with(everybody(invitation(nameAfterwards), "owner"), everybody(invitation(nameAfterwards)+withNotification, "rejected viewer"))},
 
 		"invitation accepted": {
 			"InvitationAnswered", func(t *testing.T, c *cast) { t.Helper(); c.answers(t, "pending viewer", "accepted") },
-			with(everybody(answer(nameAfterwards)+notifiedOfIt, "owner"), everybody(answer(nameAfterwards), "pending viewer")),
+			with(everybody(answer(nameAfterwards)+withNotification, "owner"), everybody(answer(nameAfterwards), "pending viewer")),
 		},
 
 		"invitation rejected": {
 			"InvitationAnswered", func(t *testing.T, c *cast) { t.Helper(); c.answers(t, "pending editor", "rejected") },
-			with(everybody(answer(nameAfterwards)+notifiedOfIt, "owner"), everybody(answer(nameInInvitation), "pending editor")),
+			with(everybody(answer(nameAfterwards)+withNotification, "owner"), everybody(answer(nameInInvitation), "pending editor")),
 		},
 
 		"member leaves": {
 			"InvitationAnswered", func(t *testing.T, c *cast) { t.Helper(); c.answers(t, "accepted editor", "rejected") },
-			with(everybody(answer(nameAfterwards)+notifiedOfIt, "owner"), everybody(answer(nameAfterwards), "accepted editor")),
+			with(everybody(answer(nameAfterwards)+withNotification, "owner"), everybody(answer(nameAfterwards), "accepted editor")),
 		},
 
 		"invitation withdrawn": {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "owner", "pending viewer") },
-			with(everybody(removal(nameAfterwards), "owner"), everybody(removal(nameInInvitation)+notifiedOfIt, "pending viewer")),
+			with(everybody(removal(nameAfterwards), "owner"), everybody(removal(nameInInvitation)+withNotification, "pending viewer")),
 		},
 
 		"member removed": {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "owner", "accepted editor") },
-			with(everybody(removal(nameAfterwards), "owner"), everybody(removal(nameAfterwards)+notifiedOfIt, "accepted editor")),
+			with(everybody(removal(nameAfterwards), "owner"), everybody(removal(nameAfterwards)+withNotification, "accepted editor")),
 		},
 
 		"member removes their own membership": {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "accepted viewer", "accepted viewer") },
-			with(everybody(removal(nameAfterwards)+notifiedOfIt, "owner"), everybody(removal(nameAfterwards), "accepted viewer")),
+			with(everybody(removal(nameAfterwards)+withNotification, "owner"), everybody(removal(nameAfterwards), "accepted viewer")),
 		},
 
 		"invited user removes the invitation": {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "pending viewer", "pending viewer") },
-			with(everybody(removal(nameAfterwards)+notifiedOfIt, "owner"), everybody(removal(nameInInvitation), "pending viewer")),
+			with(everybody(removal(nameAfterwards)+withNotification, "owner"), everybody(removal(nameInInvitation), "pending viewer")),
 		},
 
 		"member updated": {
 			"MemberUpdated", func(t *testing.T, c *cast) { t.Helper(); c.setsShare(t, "accepted viewer") },
-			with(everybody(terms(nameAfterwards), "owner"), everybody(terms(nameAfterwards)+notifiedOfIt, "accepted viewer")),
+			with(everybody(terms(nameAfterwards), "owner"), everybody(terms(nameAfterwards)+withNotification, "accepted viewer")),
 		},
 
 		"invitation updated": {
 			"MemberUpdated", func(t *testing.T, c *cast) { t.Helper(); c.setsShare(t, "pending editor") },
-			with(everybody(terms(nameAfterwards), "owner"), everybody(terms(nameInInvitation)+notifiedOfIt, "pending editor")),
+			with(everybody(terms(nameAfterwards), "owner"), everybody(terms(nameInInvitation)+withNotification, "pending editor")),
 		},
 
 		"webhook tested": {"WebhookTested", func(t *testing.T, c *cast) {
@@ -360,7 +360,7 @@ func TestEventAudience(t *testing.T) {
 
 		"rejected user removes the membership": {
 			"MemberRemoved", func(t *testing.T, c *cast) { t.Helper(); c.removes(t, "rejected editor", "rejected editor") },
-			with(everybody(removal(nameAfterwards)+notifiedOfIt, "owner"), everybody(removal(nameInInvitation), "rejected editor")),
+			with(everybody(removal(nameAfterwards)+withNotification, "owner"), everybody(removal(nameInInvitation), "rejected editor")),
 		},
 	}
 	events := map[protoreflect.Name]bool{}
@@ -370,7 +370,7 @@ func TestEventAudience(t *testing.T) {
 			t.Parallel()
 			c := newCast(t)
 			scene.play(t, c)
-			require.Equal(t, scene.want, c.told(t))
+			require.Equal(t, scene.want, c.received(t))
 		})
 	}
 	for i := range budgetv1.File_coffer_budget_v1_events_proto.Messages().Len() {

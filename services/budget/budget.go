@@ -14,7 +14,7 @@
 //   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs them (ADR 43)
 //   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
 //
-// Its parts with a separate vocabulary are packages of their own, which do not know this one:
+// Its other parts are separate packages, which do not import this one:
 //
 //   - internal/notification implements NotificationService: published events, stored notifications, alerts, live streams
 //   - internal/webhook implements WebhookService: webhooks and deliveries
@@ -139,6 +139,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer func() { _ = stopMeasuring() }()
+	// All background work ends with ctx. Run returns when the requests have ended, and closes what the work uses.
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())

@@ -31,15 +31,15 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
 
-// fakeLedger knows every wallet and category unless told otherwise.
+// fakeLedger owns every wallet and category, unless a field says otherwise.
 type fakeLedger struct {
 	ledgerv1.LedgerServiceClient
 	mu      sync.Mutex
 	checked []*ledgerv1.CheckReferencesRequest
 	summed  []*ledgerv1.SumSpendingRequest
-	refuse  error
-	away    error
-	spend   func(*ledgerv1.SpendingWindow) *ledgerv1.Spending
+	// CheckReferences returns rejection, and the other calls return unavailable.
+	rejection, unavailable error
+	spend                  func(*ledgerv1.SpendingWindow) *ledgerv1.Spending
 	// current maps merged categories to their targets, and deleted ones to the empty string.
 	current map[string]string
 	synced  []*ledgerv1.BudgetReferences
@@ -53,8 +53,8 @@ func (f *fakeLedger) SyncReferences(_ context.Context, req *ledgerv1.SyncReferen
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.away != nil {
-		return nil, f.away
+	if f.unavailable != nil {
+		return nil, f.unavailable
 	}
 	resp := &ledgerv1.SyncReferencesResponse{}
 	for _, b := range req.GetBudgets() {
@@ -77,15 +77,15 @@ func (f *fakeLedger) CheckReferences(_ context.Context, req *ledgerv1.CheckRefer
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.checked = append(f.checked, req)
-	return &ledgerv1.CheckReferencesResponse{}, f.refuse
+	return &ledgerv1.CheckReferencesResponse{}, f.rejection
 }
 
 func (f *fakeLedger) SumSpending(_ context.Context, req *ledgerv1.SumSpendingRequest, _ ...grpc.CallOption) (*ledgerv1.SumSpendingResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.summed = append(f.summed, req)
-	if f.away != nil {
-		return nil, f.away
+	if f.unavailable != nil {
+		return nil, f.unavailable
 	}
 	resp := &ledgerv1.SumSpendingResponse{}
 	for _, w := range req.GetWindows() {
@@ -96,10 +96,10 @@ func (f *fakeLedger) SumSpending(_ context.Context, req *ledgerv1.SumSpendingReq
 
 type fakeAuth struct {
 	authv1.AuthServiceClient
-	mu    sync.Mutex
-	users []*authv1.User
-	away  error
-	calls int
+	mu          sync.Mutex
+	users       []*authv1.User
+	unavailable error
+	calls       int
 }
 
 func (f *fakeAuth) FindUserByEmail(_ context.Context, req *authv1.FindUserByEmailRequest, _ ...grpc.CallOption) (*authv1.FindUserByEmailResponse, error) {
@@ -107,12 +107,12 @@ func (f *fakeAuth) FindUserByEmail(_ context.Context, req *authv1.FindUserByEmai
 	defer f.mu.Unlock()
 	f.calls++
 	for _, u := range f.users {
-		if strings.EqualFold(u.GetEmail(), req.GetEmail()) && f.away == nil {
+		if strings.EqualFold(u.GetEmail(), req.GetEmail()) && f.unavailable == nil {
 			return &authv1.FindUserByEmailResponse{User: u}, nil
 		}
 	}
-	if f.away != nil {
-		return nil, f.away
+	if f.unavailable != nil {
+		return nil, f.unavailable
 	}
 	return nil, apierr.New(restv1.Reason_USER_NOT_FOUND).GRPCStatus().Err()
 }
@@ -130,10 +130,10 @@ func (f *fakeAuth) GetUsers(_ context.Context, req *authv1.GetUsersRequest, _ ..
 			}
 		}
 	}
-	return resp, f.away
+	return resp, f.unavailable
 }
 
-// bundle has the three services on a schema of their own, with fakes of the other services.
+// bundle has the three proto services on a separate schema, with fakes of auth and the ledger.
 type bundle struct {
 	*server
 	budgetv1.NotificationServiceServer
@@ -237,23 +237,23 @@ func (b *bundle) join(t *testing.T, owner budgettest.User, budgetID string, who 
 	require.NoError(t, err)
 }
 
-type told struct {
+type published struct {
 	UserID  uuid.UUID `db:"user_id"`
 	Subject string
 	Data    []byte
 }
 
-// events empties the outbox.
-func (b *bundle) events(t *testing.T) []told {
+// events empties the outbox and returns its rows.
+func (b *bundle) events(t *testing.T) []published {
 	t.Helper()
-	events, err := pg.All[told](t.Context(), b.db, `
-		WITH gone AS (DELETE FROM outbox RETURNING seq, user_id, subject, data)
-		SELECT user_id, subject, data FROM gone ORDER BY seq`)
+	events, err := pg.All[published](t.Context(), b.db, `
+		WITH deleted AS (DELETE FROM outbox RETURNING seq, user_id, subject, data)
+		SELECT user_id, subject, data FROM deleted ORDER BY seq`)
 	require.NoError(t, err)
 	return events
 }
 
-func (e told) message(t *testing.T) proto.Message {
+func (e published) message(t *testing.T) proto.Message {
 	t.Helper()
 	var data anypb.Any
 	require.NoError(t, proto.Unmarshal(e.Data, &data))
@@ -262,7 +262,7 @@ func (e told) message(t *testing.T) proto.Message {
 	return m
 }
 
-func requireTold(t *testing.T, events []told, want proto.Message, users ...budgettest.User) {
+func requirePublished(t *testing.T, events []published, want proto.Message, users ...budgettest.User) {
 	t.Helper()
 	require.Len(t, events, len(users))
 	var got []uuid.UUID
@@ -280,8 +280,8 @@ func requireTold(t *testing.T, events []told, want proto.Message, users ...budge
 	require.ElementsMatch(t, ids, got)
 }
 
-// snapshotOf returns the part of an answer that events carry. Both messages number their fields alike, so that an event of
-// an earlier release reads the same.
+// snapshotOf returns the fields of a budget that events contain. Both messages have the same field numbers, so that events of an
+// earlier release can be read.
 func snapshotOf(t *testing.T, b *budgetv1.Budget) *budgetv1.BudgetSnapshot {
 	t.Helper()
 	encoded, err := proto.Marshal(b)

@@ -23,11 +23,13 @@ import (
 // maxBudgets is the number of budgets that a user may own. It limits the checks for alerts that one transaction causes.
 const maxBudgets = 200
 
-// CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and reserves the categories, before the
-// transaction starts.
+// CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and reserves the categories, before
+// the transaction starts. A repeated Idempotency-Key returns the first response. The new budget is checked for alerts, because
+// its window may contain spending already.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
 	var p apierr.Problems
+	// All problems of a request are reported together, including wallets and categories that the ledger rejects.
 	c := parseCreate(&p, req)
 	b := c.apply(&p, budget{AlertThresholds: defaultThresholds})
 	if p.Err() != nil {
@@ -37,6 +39,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	b.UpdatedAt = b.CreatedAt
 	call := idem.Call{Scope: user.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &budgetv1.CreateBudgetResponse{}
+	// A repeated request must not reserve categories again. So it is recognized before the transaction, which checks the key
+	// again.
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 		resp.Replayed = replayed
 		return resp, err
@@ -49,6 +53,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	// The progress is read before the transaction, because the transaction records the response under the idempotency key.
 	progress := s.progress(ctx, calendar.DayOf(s.now()), []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		// The limit is counted under a lock of the user. The duplicate rule needs none, because an index decides.
 		n, err := countBudgets(ctx, tx, user)
 		if err != nil {
 			return err
@@ -74,7 +79,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 }
 
 // ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with progress and members. With
-// include=invited it also returns the contents of pending invitations.
+// include=invited it also returns the contents of pending invitations. Former members get neither. If the ledger or auth is
+// unavailable, progress or names are omitted.
 func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsRequest) (*budgetv1.ListBudgetsResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
@@ -94,6 +100,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	if err != nil {
 		return nil, err
 	}
+	// The cursor is sealed for this list. It is rejected in the list of another user, and in one with another include.
 	scope := "budgets " + list.user.String() + " " + req.GetInclude()
 	if req.GetCursor() != "" {
 		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
@@ -115,7 +122,8 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	return &budgetv1.ListBudgetsResponse{Budgets: answers, Pagination: pagination}, nil
 }
 
-// GetBudget returns a budget with progress and members.
+// GetBudget returns a budget with progress and members. Owner and accepted members may read it. Progress is of the window that
+// contains the requested day.
 func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) (*budgetv1.GetBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -136,8 +144,9 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	return &budgetv1.GetBudgetResponse{Budget: s.budgetDetail(ctx, today, b, members), Etag: etag.Format(b.Version)}, nil
 }
 
-// UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to validate them before the ledger is
-// called, and to the locked budget, which another request may have changed in the meantime.
+// UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to validate them before the ledger
+// is called, and to the locked budget, which another request may have changed in the meantime. Owner and editors may change it.
+// The check for alerts runs again, because a new limit may already be reached.
 func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetRequest) (*budgetv1.UpdateBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -180,6 +189,7 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 		return nil, err
 	}
 	s.notifications.WakeAlerts()
+	// The ledger records nothing else of a budget.
 	if c.categories != nil {
 		s.syncNow(ctx, id)
 	}
@@ -195,6 +205,7 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	if !etag.Matches(ifMatch, b.Version) {
 		return seenBudget{}, apierr.VersionMismatch
 	}
+	// The changes are applied to the locked budget, so that a concurrent change of other fields is kept.
 	before := b.budget
 	var p apierr.Problems
 	b.budget = c.apply(&p, before)
@@ -205,8 +216,10 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	return b, err
 }
 
-// replace stores the next version of a locked budget, and publishes the change to the owner and the accepted members.
+// replace stores the next version of a locked budget, and publishes the change to the owner and the accepted members. It returns
+// BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate.
 func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID) (budget, error) {
+	// The version is the ETag. Every stored change of a budget increases it, also the replacement of a merged category.
 	after.Version++
 	after.UpdatedAt = s.now().UTC()
 	if err := updateBudget(ctx, tx, after); err != nil {
@@ -219,6 +232,7 @@ func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, b
 	if err != nil {
 		return budget{}, err
 	}
+	// Only accepted members receive the event, because it contains the whole budget.
 	event := &budgetv1.BudgetUpdated{UpdatedBy: by.String(), Before: before.snapshot(), After: after.snapshot()}
 	return after, s.notifications.Publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
@@ -231,7 +245,8 @@ func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 	return s.notifications.QueueCheck(ctx, tx, b.ID, b.timeframe())
 }
 
-// DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger.
+// DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger. Only the owner may delete it. If
+// the report fails, the worker repeats it.
 func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetRequest) (*budgetv1.DeleteBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -265,6 +280,7 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	if err != nil {
 		return err
 	}
+	// The members were read above, because the deletion removes them.
 	if err := deleteBudgetRow(ctx, tx, b.ID); err != nil {
 		return err
 	}
@@ -279,7 +295,7 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	return s.notifications.PublishEach(ctx, tx, events...)
 }
 
-// budgetFor returns a budget if the acting user's role permits the action.
+// budgetFor returns a budget if the acting user's role permits the action. It returns BUDGET_NOT_FOUND for an unknown id.
 func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do action) (seenBudget, error) {
 	b, err := selectBudget(ctx, q, id, caller.ID(ctx))
 	switch {
@@ -287,6 +303,7 @@ func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do a
 		return seenBudget{}, errBudgetNotFound
 	case err != nil:
 		return seenBudget{}, err
+	// The contract requires 403 here, although it reveals that the budget exists.
 	case !b.role().may(do):
 		return seenBudget{}, errInsufficientPermissions
 	}

@@ -49,7 +49,7 @@ func TestCreateBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, proto.Equal(want, got.GetBudget()), "%v", got)
 
-	requireTold(t, b.events(t), &budgetv1.BudgetCreated{Budget: snapshotOf(t, want)}, owner)
+	requirePublished(t, b.events(t), &budgetv1.BudgetCreated{Budget: snapshotOf(t, want)}, owner)
 }
 
 func TestCreateBudgetErrors(t *testing.T) {
@@ -130,9 +130,9 @@ func TestCreateBudgetUnknownReferences(t *testing.T) {
 		fields []string
 	}{
 		"unknown references": {unknown.GRPCStatus().Err(), []string{"limit", "period", "walletId", "categoryIds"}},
-		"no ledger":          {grpcstatus.Error(codes.Unavailable, "connection refused"), []string{"limit", "period"}},
+		"unavailable ledger": {grpcstatus.Error(codes.Unavailable, "connection refused"), []string{"limit", "period"}},
 	} {
-		b.ledger.refuse = c.refuse
+		b.ledger.rejection = c.refuse
 		for operation, do := range map[string]func() error{"create": create, "update": update} {
 			b.ledger.checked = nil
 			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", do)
@@ -167,11 +167,11 @@ func TestCreateBudgetLedgerErrors(t *testing.T) {
 		return err
 	}
 	for _, reason := range []restv1.Reason{restv1.Reason_WALLET_NOT_FOUND, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS} {
-		b.ledger.refuse = apierr.New(reason).GRPCStatus().Err()
+		b.ledger.rejection = apierr.New(reason).GRPCStatus().Err()
 		budgettest.Refuses(t, b.db, codes.NotFound, reason.String(), create)
 		budgettest.Refuses(t, b.db, codes.NotFound, reason.String(), update)
 	}
-	b.ledger.refuse = grpcstatus.Error(codes.Unavailable, "connection refused")
+	b.ledger.rejection = grpcstatus.Error(codes.Unavailable, "connection refused")
 	before := budgettest.State(t, b.db)
 	require.Equal(t, codes.Unavailable, grpcstatus.Code(create()))
 	require.Equal(t, before, budgettest.State(t, b.db))
@@ -220,7 +220,7 @@ func TestCreateBudgetIdempotency(t *testing.T) {
 	first, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.False(t, first.GetReplayed())
-	b.ledger.refuse = apierr.New(restv1.Reason_WALLET_NOT_FOUND).WithMessage("the wallet was deleted since").GRPCStatus().Err()
+	b.ledger.rejection = apierr.New(restv1.Reason_WALLET_NOT_FOUND).WithMessage("the wallet was deleted since").GRPCStatus().Err()
 	again, err := b.CreateBudget(owner.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
@@ -264,7 +264,7 @@ func TestUpdateBudget(t *testing.T) {
 	require.Empty(t, b.ledger.checked[0].GetWalletId(), "an unchanged wallet may be deleted")
 	require.Equal(t, want.GetCategoryIds(), b.ledger.checked[0].GetCategoryIds())
 
-	requireTold(t, b.events(t), &budgetv1.BudgetUpdated{
+	requirePublished(t, b.events(t), &budgetv1.BudgetUpdated{
 		UpdatedBy: editor.ID.String(), Before: snapshotOf(t, before), After: snapshotOf(t, want),
 	}, owner, editor)
 
@@ -359,8 +359,8 @@ func TestDeleteBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, budget.GetId(), got.GetId())
 	events := b.events(t)
-	requireTold(t, events[:2], &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)}, owner, viewer)
-	requireTold(t, events[2:], &budgetv1.MemberRemoved{
+	requirePublished(t, events[:2], &budgetv1.BudgetDeleted{Budget: snapshotOf(t, budget)}, owner, viewer)
+	requirePublished(t, events[2:], &budgetv1.MemberRemoved{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(), RemovedBy: owner.ID.String(),
 	}, guest)
 	_, err = b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: budget.GetId()})

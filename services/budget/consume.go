@@ -18,7 +18,8 @@ func (s *server) consumer() outbox.Consumer {
 	return outbox.Consumer{Name: "budget-events", Subject: "*.v1.*.*", Apply: s.applyEvents, Applied: s.wake}
 }
 
-// applyEvents must be idempotent, because an event may be delivered more than once.
+// applyEvents must be idempotent, because an event may be delivered more than once. It runs in one transaction per batch. The
+// events are acknowledged after the commit.
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	if err := s.followCategories(ctx, tx, events); err != nil {
 		return err
@@ -48,6 +49,7 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 		if err != nil {
 			return fmt.Errorf("reading the id of a deleted category: %w", err)
 		}
+		// Without a target the category was deleted. Its budgets ask the ledger which of their categories still exist.
 		if deleted.ReassignedTo == nil {
 			err = queueSyncsOfCategory(ctx, tx, e.UserID, category)
 		} else {
@@ -60,7 +62,8 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 	return nil
 }
 
-// replaceCategory replaces a category by the target of its merge in all budgets of an owner.
+// replaceCategory replaces a category by the target of its merge in all budgets of an owner. Each changed budget has a new
+// version and publishes the change.
 func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string) error {
 	target, err := uuid.Parse(into)
 	if err != nil {
@@ -72,6 +75,7 @@ func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category
 	}
 	for _, b := range budgets {
 		after := b
+		// The owner counts as the user who changed the budget, because the owner merged the categories.
 		after.CategoryIDs = replaced(b.CategoryIDs, category, target)
 		if _, err := s.replace(ctx, tx, b, after, b.OwnerID); err != nil {
 			return err

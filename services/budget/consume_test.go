@@ -35,7 +35,7 @@ func TestFollowCategoriesMerge(t *testing.T) {
 		OwnerId: owner.ID.String(), CategoryId: gone, ReassignedTo: new(heir),
 	}}
 	for range 2 {
-		b.note(t, merged)
+		b.apply(t, merged)
 		for of, want := range map[*budgetv1.Budget][]string{one: {kept, heir}, both: {heir}, none: {kept}} {
 			got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
 			require.NoError(t, err)
@@ -46,20 +46,20 @@ func TestFollowCategoriesMerge(t *testing.T) {
 		require.Equal(t, []string{gone}, got.GetBudget().GetCategoryIds())
 	}
 
-	told := map[string]int{}
+	received := map[string]int{}
 	for _, e := range b.events(t) {
 		switch m := e.message(t).(type) {
 		case *budgetv1.BudgetUpdated:
 			require.Equal(t, owner.ID.String(), m.GetUpdatedBy())
 			require.Contains(t, m.GetBefore().GetCategoryIds(), gone)
 			require.NotContains(t, m.GetAfter().GetCategoryIds(), gone)
-			told[m.GetAfter().GetName()+" to "+e.UserID.String()]++
+			received[m.GetAfter().GetName()+" to "+e.UserID.String()]++
 		case *budgetv1.BudgetThresholdReached:
-			told["80 of "+m.GetBudgetName()+" to "+e.UserID.String()]++
+			received["80 of "+m.GetBudgetName()+" to "+e.UserID.String()]++
 		}
 	}
 	require.Equal(t, map[string]int{
 		"one to " + owner.ID.String(): 1, "one to " + member.ID.String(): 1, "both to " + owner.ID.String(): 1,
 		"80 of one to " + owner.ID.String(): 1, "80 of one to " + member.ID.String(): 1,
-	}, told)
+	}, received)
 }

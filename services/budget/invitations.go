@@ -41,8 +41,10 @@ type invitee struct {
 	share *int32
 }
 
-// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction starts.
+// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction starts. Only the owner may
+// invite. An e-mail without an account is an error, so the number of such errors per day is limited.
 func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetRequest) (*budgetv1.ShareBudgetResponse, error) {
+	// The order of the checks matters: each one reveals more about other users than the one before.
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
 		return nil, err
@@ -61,6 +63,7 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 	if _, err := s.budgetFor(ctx, s.db, id, shareBudget); err != nil {
 		return nil, err
 	}
+	// Also unknown e-mails count, so that an owner cannot search for accounts without limit.
 	sent, err := countInvitationsBy(ctx, s.db, caller.ID(ctx), s.now().Add(-invitationWindow))
 	if err != nil {
 		return nil, err
@@ -102,9 +105,11 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 	if err != nil {
 		return member{}, err
 	}
+	// The user of an e-mail is only known after auth was asked.
 	if user == b.OwnerID {
 		return member{}, errCannotInviteSelf
 	}
+	// A user has at most one membership per budget, which a repeated invitation reuses after a rejection.
 	old, err := selectMember(ctx, tx, id, user)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return member{}, err
@@ -116,6 +121,7 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 		return member{}, err
 	}
 	now := s.now().UTC()
+	// The limits of the invited user protect against many owners. They are checked last, because they concern another user.
 	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
 	if err != nil {
 		return member{}, err
@@ -133,6 +139,7 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 	if err := insertInvitationTry(ctx, tx, b.OwnerID, &user, now); err != nil {
 		return member{}, err
 	}
+	// KnownName keeps the name of this moment. The member learns a later one by accepting.
 	m := member{BudgetID: id, UserID: user, Role: terms.role, ShareBP: terms.share, Status: pending, InvitedAt: now, KnownName: &b.Name}
 	if err := upsertMember(ctx, tx, m); err != nil {
 		return member{}, err
@@ -166,7 +173,8 @@ func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondT
 	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0]}, nil
 }
 
-// changeMember applies a change that the acting user may make.
+// changeMember applies a change that the acting user may make. It returns INSUFFICIENT_PERMISSIONS for terms that are not from
+// the owner, and for an answer that is not the member's own.
 func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, c memberChange) (member, error) {
 	b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
 	if err != nil {
@@ -181,7 +189,7 @@ func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return s.answer(ctx, tx, b, m, c.answer)
 }
 
-// answer stores a member's answer and notifies the owner.
+// answer stores a member's answer and notifies the owner. A member who accepted may still leave by rejecting.
 func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status) (member, error) {
 	changes, permitted := m.Status.to(answer, byMember)
 	// A rejected invitation cannot be accepted any more. The owner may send another one.
@@ -215,6 +223,7 @@ func (s *server) changeTerms(ctx context.Context, tx pgx.Tx, b seenBudget, m mem
 	if m.Status == rejected {
 		return member{}, errInsufficientPermissions
 	}
+	// A change that sets the stored values publishes nothing.
 	after := c.apply(m)
 	if after.Role == m.Role && equalShares(after.ShareBP, m.ShareBP) {
 		return m, nil
@@ -252,7 +261,8 @@ func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 	return nil
 }
 
-// ListInvitations returns the acting user's pending invitations, newest first. The owners' names are omitted if auth is unavailable.
+// ListInvitations returns the acting user's pending invitations, newest first. The owners' names are omitted if auth is
+// unavailable. They have the name that the budget had when the user was invited.
 func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
 	user := caller.ID(ctx)
 	before := newest
@@ -269,6 +279,7 @@ func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitati
 	if err != nil {
 		return nil, err
 	}
+	// A page has at most 200 invitations, so one call to auth returns all owners.
 	owners := make([]uuid.UUID, len(invitations))
 	for i, v := range invitations {
 		owners[i] = v.OwnerID

@@ -42,7 +42,7 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			require.Equal(t, "editor", m.GetRole())
 			require.Equal(t, "12.50", m.GetSharePercent())
 			require.Equal(t, "Guest", m.GetName())
-			requireTold(t, b.events(t), &budgetv1.MemberUpdated{
+			requirePublished(t, b.events(t), &budgetv1.MemberUpdated{
 				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
 				Role: "editor", SharePercent: new("12.50"), PreviousRole: "viewer",
 			}, owner, guest)
@@ -66,11 +66,11 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 	t.Run("rejects bad terms", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner, guest, other, gone := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Other"), b.user(t, "Gone")
+		owner, guest, other, former := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Other"), b.user(t, "Gone")
 		id := b.budget(t, owner).GetId()
 		b.join(t, owner, id, guest, "viewer")
-		b.join(t, owner, id, gone, "viewer")
-		_, err := b.respond(gone, id, "rejected")
+		b.join(t, owner, id, former, "viewer")
+		_, err := b.respond(former, id, "rejected")
 		require.NoError(t, err)
 		_, err = b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.Email, SharePercent: new("60")})
 		require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			"with an answer":    {guest, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
 			"owner answers too": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
 			"with a bad answer": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument, "INVALID_INVITE_RESPONSE"},
-			"rejected member":   {owner, &budgetv1.RespondToInvitationRequest{MemberId: gone.ID.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"rejected member":   {owner, &budgetv1.RespondToInvitationRequest{MemberId: former.ID.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
 			"no member":         {owner, &budgetv1.RespondToInvitationRequest{MemberId: owner.ID.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
 			"malformed id":      {owner, &budgetv1.RespondToInvitationRequest{MemberId: "1", Role: new("editor")}, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID"},
 		} {

@@ -28,7 +28,8 @@ const (
 	maxNames = 1000
 )
 
-// ListMembers returns the members of a budget, newest first. Only the owner, who may invite them again, sees rejected ones.
+// ListMembers returns the members of a budget, newest first. Only the owner, who may invite them again, sees rejected ones. Users
+// with a pending invitation may not read the list.
 func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersRequest) (*budgetv1.ListMembersResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
@@ -43,6 +44,7 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	if err != nil {
 		return nil, err
 	}
+	// One row more than requested shows whether there is another page.
 	list := memberList{budget: id, statuses: b.role().visible(), before: before, limit: limit + 1}
 	members, err := selectMembers(ctx, s.db, list)
 	if err != nil {
@@ -55,7 +57,8 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	return &budgetv1.ListMembersResponse{Members: s.named(ctx, members), Pagination: pagination}, nil
 }
 
-// RemoveMember deletes a membership, in any status. The owner and the member may do it.
+// RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are notified, unless they did it
+// themselves, or the member had left before.
 func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberRequest) (*budgetv1.RemoveMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -72,6 +75,7 @@ func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberReq
 		forOwner := b.removed(m)
 		forOwner.BudgetName = b.Name
 		events := []notification.Addressed{{User: b.OwnerID, Data: forOwner}}
+		// A user who rejected or left is not notified again when the owner removes the row.
 		if m.Status != rejected || b.UserID == memberID {
 			events = append(events, notification.Addressed{User: memberID, Data: b.removed(m)})
 		}
@@ -92,7 +96,7 @@ func (b seenBudget) removed(m member) *budgetv1.MemberRemoved {
 }
 
 // nameOf returns the budget's name as the member may know it: the current one for accepted members, otherwise the one of the
-// invitation or of the time when they left.
+// invitation or of the time when they left. Events for the member use it, so that they contain nothing newer (ADR 45).
 func (m member) nameOf(b budget) string {
 	if m.Status == accepted || m.KnownName == nil {
 		return b.Name
@@ -114,6 +118,7 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 		return seenBudget{}, member{}, err
 	}
 	isOwner := b.role().may(removeMembers)
+	// The existence of a membership is only revealed to the owner.
 	if b.UserID != memberID && !isOwner {
 		return seenBudget{}, member{}, errInsufficientPermissions
 	}
@@ -127,7 +132,8 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return b, m, err
 }
 
-// named converts members, with the names and e-mails that auth returns in one call. They are empty if auth is unavailable.
+// named converts members, with the names and e-mails that auth returns in one call. They are empty if auth is unavailable. A page
+// with more users than maxNames has some members without a name.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
 	var ids []uuid.UUID
 	seen := map[uuid.UUID]bool{}
@@ -147,6 +153,7 @@ func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member
 // users returns the users that auth knows, by id. It returns none if auth is unavailable.
 func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.User {
 	users := map[string]*authv1.User{}
+	// An empty call would still cost a round trip.
 	if len(ids) == 0 {
 		return users
 	}
@@ -163,6 +170,7 @@ func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.
 	return users
 }
 
+// parseMemberPath parses the ids of a membership's path.
 func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err error) {
 	budget, err = parseBudgetID(budgetID)
 	if err != nil {

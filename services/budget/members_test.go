@@ -33,7 +33,7 @@ func TestShareBudget(t *testing.T) {
 		Role: "editor", SharePercent: new("33.30"), Status: "pending", InvitedAt: "2026-03-15T12:00:00.000Z",
 	}
 	require.True(t, proto.Equal(want, shared.GetMember()), "%v", shared)
-	requireTold(t, b.events(t), &budgetv1.InvitationSent{
+	requirePublished(t, b.events(t), &budgetv1.InvitationSent{
 		BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
 		Role: "editor", SharePercent: new("33.30"),
 	}, owner, guest)
@@ -53,7 +53,7 @@ func TestShareBudget(t *testing.T) {
 		require.NoError(t, err)
 		want.Status, want.RespondedAt = answer, new("2026-03-15T12:00:00.000Z")
 		require.True(t, proto.Equal(want, got.GetMember()), "%v", got)
-		requireTold(t, b.events(t), &budgetv1.InvitationAnswered{
+		requirePublished(t, b.events(t), &budgetv1.InvitationAnswered{
 			BudgetId: budget.GetId(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
 			Status: answer, PreviousStatus: was,
 		}, owner, guest)
@@ -74,7 +74,7 @@ func TestShareBudget(t *testing.T) {
 	})
 
 	again, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: budget.GetId(), Email: guest.Email})
-	require.NoError(t, err, "the owner may invite anew")
+	require.NoError(t, err, "the owner may invite the user again")
 	want.Role, want.SharePercent, want.Status, want.RespondedAt = "viewer", nil, "pending", nil
 	require.True(t, proto.Equal(want, again.GetMember()), "%v", again)
 }
@@ -93,21 +93,21 @@ func TestShareBudgetErrors(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"no e-mail":           {&budgetv1.ShareBudgetRequest{}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no address":          {&budgetv1.ShareBudgetRequest{Email: "friend"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a name with it":      {&budgetv1.ShareBudgetRequest{Email: "Friend <friend@example.com>"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"two addresses":       {&budgetv1.ShareBudgetRequest{Email: "a@example.com, b@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"a NUL":               {&budgetv1.ShareBudgetRequest{Email: "friend\x00@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"unknown role":        {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"no share":            {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"negative share":      {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("-1")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"too fine a share":    {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("1.001")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"more than all":       {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("100.01")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-		"more than is left":   {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
-		"unknown user":        {&budgetv1.ShareBudgetRequest{Email: "nobody@example.com"}, codes.NotFound, "USER_NOT_FOUND"},
-		"oneself":             {&budgetv1.ShareBudgetRequest{Email: "Owner@example.com"}, codes.InvalidArgument, "CANNOT_INVITE_SELF"},
-		"somebody invited":    {&budgetv1.ShareBudgetRequest{Email: guest.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
-		"somebody who joined": {&budgetv1.ShareBudgetRequest{Email: member.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+		"no e-mail":         {&budgetv1.ShareBudgetRequest{}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no address":        {&budgetv1.ShareBudgetRequest{Email: "friend"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a name with it":    {&budgetv1.ShareBudgetRequest{Email: "Friend <friend@example.com>"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"two addresses":     {&budgetv1.ShareBudgetRequest{Email: "a@example.com, b@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a NUL":             {&budgetv1.ShareBudgetRequest{Email: "friend\x00@example.com"}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"unknown role":      {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no share":          {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"negative share":    {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("-1")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"too fine a share":  {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("1.001")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"more than all":     {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("100.01")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"more than is left": {&budgetv1.ShareBudgetRequest{Email: "friend@example.com", SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
+		"unknown user":      {&budgetv1.ShareBudgetRequest{Email: "nobody@example.com"}, codes.NotFound, "USER_NOT_FOUND"},
+		"oneself":           {&budgetv1.ShareBudgetRequest{Email: "Owner@example.com"}, codes.InvalidArgument, "CANNOT_INVITE_SELF"},
+		"invited user":      {&budgetv1.ShareBudgetRequest{Email: guest.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
+		"accepted member":   {&budgetv1.ShareBudgetRequest{Email: member.Email}, codes.AlreadyExists, "BUDGET_MEMBER_ALREADY_EXISTS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.req.BudgetId = id
@@ -203,7 +203,7 @@ func TestRemoveMember(t *testing.T) {
 		got, err := b.RemoveMember(c.by.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: id, MemberId: c.who.ID.String()})
 		require.NoError(t, err)
 		require.Equal(t, c.who.ID.String(), got.GetId())
-		requireTold(t, b.events(t), &budgetv1.MemberRemoved{
+		requirePublished(t, b.events(t), &budgetv1.MemberRemoved{
 			BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: c.who.ID.String(), RemovedBy: c.by.ID.String(),
 		}, owner, c.who)
 		_, err = b.GetBudget(c.who.Ctx, &budgetv1.GetBudgetRequest{Id: id})
@@ -221,9 +221,9 @@ func TestListMembersAndInvitationsPages(t *testing.T) {
 	for i := range 4 {
 		b.share(t, owner, id, b.user(t, fmt.Sprint("guest", i)), "viewer")
 	}
-	refuser := b.user(t, "Refuser")
-	b.share(t, owner, id, refuser, "viewer")
-	_, err := b.respond(refuser, id, "rejected")
+	rejecter := b.user(t, "Refuser")
+	b.share(t, owner, id, rejecter, "viewer")
+	_, err := b.respond(rejecter, id, "rejected")
 	require.NoError(t, err)
 
 	read := func(who budgettest.User) (ids []string) {
@@ -241,9 +241,9 @@ func TestListMembersAndInvitationsPages(t *testing.T) {
 		}
 	}
 	require.Len(t, read(me), 5)
-	require.NotContains(t, read(me), refuser.ID.String(), "who rejected is the owner's business")
+	require.NotContains(t, read(me), rejecter.ID.String(), "only the owner sees rejected members")
 	require.Len(t, read(owner), 6)
-	require.Equal(t, refuser.ID.String(), read(owner)[0])
+	require.Equal(t, rejecter.ID.String(), read(owner)[0])
 
 	for range 3 {
 		b.share(t, owner, b.budget(t, owner).GetId(), me, "viewer")

@@ -37,6 +37,7 @@ var transitions = map[transition]bool{
 // to reports whether the actor may change the status to next, and whether that is a change. A repeated answer of a member is
 // permitted and changes nothing.
 func (s status) to(next status, by actor) (changes, permitted bool) {
+	// A repeated answer happens when a client retries.
 	if by == byMember && s == next && s != pending && s != absent {
 		return false, true
 	}

@@ -26,6 +26,7 @@ const (
 // defaultThresholds are the thresholds of a budget that is created without any in the request.
 var defaultThresholds = []int32{80, 100}
 
+// parseBudgetID returns INVALID_BUDGET_ID for a malformed id, and not VALIDATION_ERROR, because the id is part of the path.
 func parseBudgetID(s string) (uuid.UUID, error) {
 	id, ok := text.ID(s)
 	if !ok {
@@ -62,7 +63,8 @@ type changes struct {
 	thresholds []int32
 }
 
-// parseCreate returns the fields of the budget that a request creates.
+// parseCreate returns the fields of the budget that a request creates. Missing and invalid fields are added to the problems, so
+// that one response names all of them.
 func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
 	var c changes
 	c.setName(p, req.GetName())
@@ -90,7 +92,8 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 	set(p, value)
 }
 
-// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none. Fields that are absent, and unknown
+// ones, do not count as changes.
 func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	var c changes
 	changed := false
@@ -121,12 +124,14 @@ func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes
 	return c, nil
 }
 
+// setName trims and normalizes the name.
 func (c *changes) setName(p *apierr.Problems, s string) {
 	name, problem := text.Name("name", s)
 	p.Field(problem)
 	c.name = &name
 }
 
+// setCurrency accepts any case.
 func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
@@ -146,6 +151,7 @@ func (c *changes) setLimit(p *apierr.Problems, s string) {
 	c.limit = &s
 }
 
+// setPeriod accepts any case.
 func (c *changes) setPeriod(p *apierr.Problems, s string) {
 	s = strings.ToLower(s)
 	if !spending.IsPeriod(s) {
@@ -155,6 +161,7 @@ func (c *changes) setPeriod(p *apierr.Problems, s string) {
 	c.period = &s
 }
 
+// setStart sets the day on which the first window starts.
 func (c *changes) setStart(p *apierr.Problems, s string) {
 	d, ok := calendar.ParseDate(s)
 	if !ok {
@@ -178,6 +185,7 @@ func (c *changes) setEnd(p *apierr.Problems, s string) {
 	c.end = &d
 }
 
+// setWallet checks the syntax of the id. The ledger checks that the wallet is the owner's.
 func (c *changes) setWallet(p *apierr.Problems, s string) {
 	id, ok := text.ID(s)
 	if !ok {
@@ -194,6 +202,7 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 		return
 	}
 	var categories []uuid.UUID
+	// The count is limited after repeated ids were removed, so that it is the number of stored ids.
 	seen := map[uuid.UUID]bool{}
 	for _, s := range ids {
 		id, ok := text.ID(s)
@@ -232,6 +241,7 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 
 // apply returns the changed budget, and adds problems of fields that are invalid together.
 func (c changes) apply(p *apierr.Problems, b budget) budget {
+	// The limit is stored in the minor unit of the currency, so both must change together.
 	old := b.currency()
 	if c.name != nil {
 		b.Name = *c.name

@@ -16,6 +16,7 @@ func parseShare(req *budgetv1.ShareBudgetRequest) (invitee, error) {
 	if invited.email == "" {
 		p.Field(&apierr.Field{Name: "email", Message: "is required"})
 	} else if a, err := mail.ParseAddress(invited.email); err != nil || a.Address != invited.email || len(invited.email) > maxEmail {
+		// The parsed address differs from the text if that has a display name or a comment.
 		p.Field(&apierr.Field{Name: "email", Message: "must be an e-mail address"})
 	}
 	if req.Role != nil {
@@ -55,6 +56,7 @@ type memberChange struct {
 	setShare bool
 }
 
+// hasTerms reports whether the request changes role or share, which only the owner may do.
 func (c memberChange) hasTerms() bool { return c.role != nil || c.setShare }
 
 // apply returns the member with the new terms.
@@ -68,6 +70,7 @@ func (c memberChange) apply(m member) member {
 	return m
 }
 
+// equalShares reports whether both shares are absent, or equal.
 func equalShares(a, b *int32) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
@@ -81,6 +84,7 @@ func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, 
 	}
 	if req.SharePercent != nil {
 		c.setShare = true
+		// An empty value is the JSON null that removes the share.
 		if req.GetSharePercent() != "" {
 			c.share = parsePercent(&p, req.GetSharePercent())
 		}

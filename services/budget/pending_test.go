@@ -51,7 +51,7 @@ func TestListBudgetsInvited(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, nameAfterwards, c.items(t, c.users["pending viewer"])[c.budget.GetId()]["name"])
 	})
-	t.Run("returns whole budgets to the owner and accepted members", func(t *testing.T) {
+	t.Run("returns all fields to the owner and accepted members", func(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
 		for _, name := range []string{"owner", "accepted editor", "accepted viewer"} {
@@ -86,7 +86,7 @@ func TestListBudgetsInvited(t *testing.T) {
 	})
 }
 
-// TestListedBudget compares the wire formats: clients that know only Budget read the items of a list as well.
+// TestListedBudget compares the wire formats, so that clients that only know Budget can read the items of a list.
 func TestListedBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -120,7 +120,7 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		_, err := b.respond(who, budget.GetId(), answer)
 		require.NoError(t, err)
 	}
-	// kept is the number of copies that stay: those of users who had accepted.
+	// kept contains the users whose copies stay, because they had accepted.
 	users, kept := map[string]budgettest.User{"owner": owner}, map[string]bool{"accepted": true, "accepted again": true}
 	for name, happened := range map[string]func(who budgettest.User){
 		"accepted": func(who budgettest.User) { b.join(t, owner, budget.GetId(), who, "viewer") },

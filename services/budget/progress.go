@@ -20,6 +20,7 @@ const optionalTimeout = 1500 * time.Millisecond
 // error.
 func (s *server) progress(ctx context.Context, today time.Time, budgets []budget) []*budgetv1.Progress {
 	progress := make([]*budgetv1.Progress, len(budgets))
+	// A list may have no readable budgets.
 	if len(budgets) == 0 {
 		return progress
 	}
@@ -53,6 +54,7 @@ func (b budget) progress(w spending.Window, amounts []*ledgerv1.SpentAmount) *bu
 	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.To.Format(calendar.DateLayout)}
 	spent := spending.AmountIn(amounts, b.Currency)
 	for _, a := range amounts {
+		// Amounts in other currencies are listed, and not converted.
 		if a.GetCurrency() == b.Currency {
 			continue
 		}
@@ -64,6 +66,7 @@ func (b budget) progress(w spending.Window, amounts []*ledgerv1.SpentAmount) *bu
 	}
 	p.Spent = currency.Format(spent)
 	p.Remaining = currency.Format(b.LimitMinor - spent)
+	// The percentage is rounded to two decimals. limit is greater than 0.
 	p.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
 	p.State = state(spent, b.LimitMinor)
 	return p

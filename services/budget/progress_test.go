@@ -68,7 +68,7 @@ func TestListBudgetsProgress(t *testing.T) {
 	}
 	require.True(t, proto.Equal(want, b.ledger.summed[0].GetWindows()[0]), "%v", b.ledger.summed[0])
 	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
-	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet is gone")
+	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet was deleted")
 
 	for at, want := range map[string][2]string{
 		"2026-01-31": {"2026-01-31", "2026-02-27"},
@@ -95,8 +95,8 @@ func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
 	owner, viewer := b.user(t, "Owner"), b.user(t, "Viewer")
 	id := b.budget(t, owner).GetId()
 	b.join(t, owner, id, viewer, "viewer")
-	b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
-	b.auth.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+	b.ledger.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
+	b.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
 	list, err := b.ListBudgets(viewer.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Len(t, list.GetBudgets(), 1)
@@ -112,13 +112,13 @@ func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
 func TestListBudgetsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, viewer, guest, gone := b.user(t, "Owner"), b.user(t, "Viewer"), b.user(t, "Guest"), b.user(t, "Gone")
+	owner, viewer, guest, former := b.user(t, "Owner"), b.user(t, "Viewer"), b.user(t, "Guest"), b.user(t, "Former")
 	shared, alone := b.budget(t, owner).GetId(), b.budgetNamed(t, owner, "Alone").GetId()
 	b.join(t, owner, shared, viewer, "viewer")
 	b.join(t, owner, b.budgetNamed(t, owner, "Too").GetId(), viewer, "viewer")
 	b.share(t, owner, shared, guest, "editor")
-	b.share(t, owner, shared, gone, "viewer")
-	_, err := b.respond(gone, shared, "rejected")
+	b.share(t, owner, shared, former, "viewer")
+	_, err := b.respond(former, shared, "rejected")
 	require.NoError(t, err)
 	list := func(who budgettest.User, include *string) map[string]*budgetv1.ListedBudget {
 		before := b.auth.calls
@@ -148,6 +148,6 @@ func TestListBudgetsMembers(t *testing.T) {
 		b.share(t, owner, shared, b.user(t, fmt.Sprint("more", i)), "viewer")
 	}
 	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList)
-	b.auth.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+	b.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
 	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList, "without names when auth is unavailable")
 }

@@ -36,6 +36,7 @@ type reservation struct{ id, owner, budget uuid.UUID }
 // ledger's errors, WALLET_NOT_FOUND and INVALID_CATEGORY_EXIST_PARAMS. The caller must release the reservation after the
 // attempt to write the budget, successful or not.
 func (s *server) reserve(ctx context.Context, owner, budget uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) (reservation, error) {
+	// A request without categories, such as a change of the wallet, has nothing to reserve.
 	var r reservation
 	if len(categories) > 0 {
 		r = reservation{id: s.newID(), owner: owner, budget: budget}
@@ -67,6 +68,7 @@ func (s *server) release(ctx context.Context, r reservation) {
 	if r.id == uuid.Nil {
 		return
 	}
+	// The reservation must be released also if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), optionalTimeout)
 	defer cancel()
 	if err := queueSettlement(ctx, s.db, r); err != nil {
@@ -75,7 +77,7 @@ func (s *server) release(ctx context.Context, r reservation) {
 	s.wakeSyncs()
 }
 
-// syncReferences reports changed budgets to the ledger until ctx ends.
+// syncReferences reports changed budgets to the ledger until ctx ends. Several replicas may run it: each claims different rows.
 func (s *server) syncReferences(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, err := claimSyncs(ctx, s.db, s.now())
@@ -85,6 +87,7 @@ func (s *server) syncReferences(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "failed to report the categories of budgets to the ledger", "error", err)
 		}
+		// A full batch suggests that more are due.
 		if err == nil && len(due) == syncBatch {
 			continue
 		}
@@ -108,6 +111,7 @@ func (s *server) wakeSyncs() {
 func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
 	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
+	// It takes the row even if a worker has leased it: that worker may have read the budget before this change.
 	due, err := claimSync(ctx, s.db, budget, s.now())
 	if err == nil {
 		err = s.sync(ctx, due)
@@ -130,6 +134,7 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	}
 	req := &ledgerv1.SyncReferencesRequest{}
 	for _, d := range due {
+		// A deleted budget is the zero value: it has no categories, which releases all of them at the ledger.
 		b := budgets[d.BudgetID]
 		req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
 			OwnerId: d.OwnerID.String(), BudgetId: d.BudgetID.String(), Version: b.Version,
@@ -145,6 +150,7 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	if len(resp.GetBudgets()) != len(due) {
 		return fmt.Errorf("the ledger returned %d budgets for %d", len(resp.GetBudgets()), len(due))
 	}
+	// Each budget has its own transaction, so that a failure does not repeat the others.
 	var failed []error
 	for i, d := range due {
 		current := resp.GetBudgets()[i].GetCategoryIds()
@@ -160,6 +166,7 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 	if err != nil {
 		return err
 	}
+	// This is the usual case. It needs no lock.
 	if len(lost) == 0 && slices.Equal(categories, synced.CategoryIDs) {
 		return deleteSync(ctx, tx, d)
 	}
@@ -174,6 +181,7 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 		return err
 	}
 	after := b.budget
+	// A budget must have a category. If all are lost it keeps them, and counts no spending.
 	if len(categories) > 0 {
 		after.CategoryIDs = categories
 		if after, err = s.replace(ctx, tx, b.budget, after, b.OwnerID); err != nil {
@@ -213,6 +221,7 @@ func currentCategories(held []uuid.UUID, current []string) (categories, lost []u
 	return categories, lost, nil
 }
 
+// categoriesLost returns the event that reports lost categories to the owner.
 func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCategoriesLost {
 	return &budgetv1.BudgetCategoriesLost{
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
@@ -223,8 +232,8 @@ func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCate
 // measureTimeout limits the time that a gauge may delay a scrape of the metrics.
 const measureTimeout = time.Second
 
-// measure publishes the age of the oldest queued report to the ledger until stop is called. While the database is unavailable, the
-// metric has no value.
+// measure publishes the age of the oldest queued report to the ledger until stop is called. While the database is unavailable,
+// the metric has no value. An alert fires if the ledger does not get the report for minutes.
 func (s *server) measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/budget")
 	age, err := meter.Int64ObservableGauge("budget.references.age", metric.WithUnit("s"),

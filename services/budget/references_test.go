@@ -35,7 +35,7 @@ func (b *bundle) syncAll(t *testing.T) {
 	require.Zero(t, left)
 }
 
-// merge merges a category at the ledger, and returns the event of it.
+// merge merges a category at the ledger and returns the event.
 func (b *bundle) merge(owner budgettest.User, from, to string) outbox.Received {
 	b.ledger.mu.Lock()
 	defer b.ledger.mu.Unlock()
@@ -96,12 +96,12 @@ func TestWriteBudgetDuringMerge(t *testing.T) {
 				b.ledger.reserved = func() {
 					events = []outbox.Received{b.merge(owner, first, second), b.merge(owner, second, target)}
 					if order == "applied before the write" {
-						b.note(t, events...)
+						b.apply(t, events...)
 					}
 				}
 				id := write(t, b, owner, first, kept, target)
 				if order == "applied after the write" {
-					b.note(t, events...)
+					b.apply(t, events...)
 				}
 				b.syncAll(t)
 				require.Equal(t, []string{target, kept}, b.categoriesOf(t, owner, id))
@@ -121,7 +121,7 @@ func TestEventsOfChainedMergesInAnyOrder(t *testing.T) {
 	events := []outbox.Received{b.merge(owner, first, second), b.merge(owner, second, third)}
 	slices.Reverse(events)
 	for _, e := range events {
-		b.note(t, e)
+		b.apply(t, e)
 		b.syncAll(t)
 	}
 	require.Equal(t, []string{third}, b.categoriesOf(t, owner, id))
@@ -145,7 +145,7 @@ func TestReservations(t *testing.T) {
 		b.syncAll(t)
 		require.Equal(t, []string{reservationOf(b)}, settled(b))
 	})
-	t.Run("are settled after a refused write", func(t *testing.T) {
+	t.Run("are settled after a rejected write", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		owner := b.user(t, "Owner")
@@ -194,13 +194,13 @@ func TestSyncReferences(t *testing.T) {
 		b := setup(t)
 		owner := b.user(t, "Owner")
 		id := b.create(t, owner, "Groceries", uuid.NewString())
-		b.ledger.away = grpcstatus.Error(codes.Unavailable, "connection refused")
+		b.ledger.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
 		_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: id})
 		require.NoError(t, err)
 		due, err := claimSyncs(t.Context(), b.db, budgettest.Today)
 		require.NoError(t, err)
 		require.Empty(t, due, "leased")
-		b.ledger.away = nil
+		b.ledger.unavailable = nil
 		due, err = claimSyncs(t.Context(), b.db, budgettest.Today.Add(2*syncLease))
 		require.NoError(t, err)
 		require.NoError(t, b.sync(t.Context(), due))
@@ -265,7 +265,7 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	b.ledger.current[deleted] = ""
 	for range 2 {
 		// The previous release deletes categories that budgets use.
-		b.note(t, outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: &ledgerv1.CategoryDeleted{OwnerId: owner.ID.String(), CategoryId: deleted}})
+		b.apply(t, outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: &ledgerv1.CategoryDeleted{OwnerId: owner.ID.String(), CategoryId: deleted}})
 		b.syncAll(t)
 		require.Equal(t, []string{kept}, b.categoriesOf(t, owner, some))
 		require.Equal(t, []string{deleted}, b.categoriesOf(t, owner, all), "a budget has at least one category")
@@ -284,13 +284,13 @@ func TestRepairBudgetsOfDeletedCategories(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, notifications, struct{ Type string }{"budget.v1.budget.categories_lost"})
 
-	// The owner gives the budget a category that exists. The deleted one is refused.
-	b.ledger.refuse = apierr.New(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS).WithMessage("Not found").GRPCStatus().Err()
+	// The owner sets a category that exists. A deleted one is rejected.
+	b.ledger.rejection = apierr.New(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS).WithMessage("Not found").GRPCStatus().Err()
 	budgettest.Refuses(t, b.db, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", func() error {
 		_, err := b.UpdateBudget(owner.Ctx, categoryUpdate(all, deleted))
 		return err
 	})
-	b.ledger.refuse = nil
+	b.ledger.rejection = nil
 	_, err = b.UpdateBudget(owner.Ctx, categoryUpdate(all, kept))
 	require.NoError(t, err)
 	b.syncAll(t)

@@ -44,19 +44,22 @@ func (r role) may(a action) bool { return slices.Contains(rights[r], a) }
 // role returns the role of the reader.
 func (b seenBudget) role() role {
 	switch {
+	// The owner has no membership row.
 	case b.Role == nil && b.OwnerID == b.UserID:
 		return owner
 	case b.Role == nil || b.Status == nil:
 		return stranger
 	case *b.Status == pending:
 		return invited
+	// Only an accepted membership has the role that is stored.
 	case *b.Status == accepted:
 		return role(*b.Role)
 	}
 	return stranger
 }
 
-// visible returns the statuses of the members that a reader of the budget may see.
+// visible returns the statuses of the members that a reader of the budget may see. Rejected members are visible to the owner
+// only.
 func (r role) visible() []status {
 	if r.may(readRejected) {
 		return []status{pending, accepted, rejected}

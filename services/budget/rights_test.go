@@ -32,10 +32,10 @@ func TestStatusTransitions(t *testing.T) {
 	}
 }
 
-// Each operation is tried by everybody through its RPC, on a budget of its own.
+// TestRights calls the RPC of each operation as a user in each role, with a separate budget for each call.
 func TestRights(t *testing.T) {
 	t.Parallel()
-	everybody := []string{"owner", "editor", "viewer", "invited", "rejected", "stranger"}
+	allRoles := []string{"owner", "editor", "viewer", "invited", "rejected", "stranger"}
 	operations := map[string]struct {
 		allowed []string
 		try     func(b *bundle, who budgettest.User, id string, other budgettest.User) error
@@ -94,10 +94,10 @@ func TestRights(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			users := map[string]budgettest.User{}
-			for _, role := range append(everybody, "friend", "other") {
+			for _, role := range append(allRoles, "friend", "other") {
 				users[role] = b.user(t, role)
 			}
-			for _, role := range everybody {
+			for _, role := range allRoles {
 				id := b.budget(t, users["owner"]).GetId()
 				b.join(t, users["owner"], id, users["editor"], "editor")
 				b.join(t, users["owner"], id, users["viewer"], "viewer")

@@ -11,25 +11,29 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// budgetsDuplicateKey is the unique index of the duplicate rule: owner, name in any case, wallet, period and start date.
 const budgetsDuplicateKey = "budgets_owner_name_wallet_period_start_key"
 
 // budget is a row of budgets.
 type budget struct {
-	ID          uuid.UUID
-	OwnerID     uuid.UUID `db:"owner_id"`
-	Name        string
-	Currency    string
-	LimitMinor  int64 `db:"limit_minor"`
-	Period      string
-	StartDate   time.Time   `db:"start_date"`
-	EndDate     *time.Time  `db:"end_date"`
-	WalletID    uuid.UUID   `db:"wallet_id"`
+	ID       uuid.UUID
+	OwnerID  uuid.UUID `db:"owner_id"`
+	Name     string
+	Currency string
+	// LimitMinor is the limit in the minor unit of the currency.
+	LimitMinor int64 `db:"limit_minor"`
+	Period     string
+	StartDate  time.Time  `db:"start_date"`
+	EndDate    *time.Time `db:"end_date"`
+	WalletID   uuid.UUID  `db:"wallet_id"`
+	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the ledger's.
 	CategoryIDs []uuid.UUID `db:"category_ids"`
 	// AlertThresholds are percentages of the limit, ascending.
 	AlertThresholds []int32 `db:"alert_thresholds"`
-	Version         int64
-	CreatedAt       time.Time `db:"created_at"`
-	UpdatedAt       time.Time `db:"updated_at"`
+	// Version grows with every change. ETags and checks for alerts compare it.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 }
 
 // seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName are nil without a membership.
@@ -46,7 +50,7 @@ const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.pe
 	b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
 
 // countBudgets returns the number of budgets that a user owns. A lock serializes the user's creations until tx ends, so that
-// concurrent ones cannot exceed the limit.
+// concurrent ones cannot exceed the limit. Budgets of other owners, which the user shares, do not count.
 func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('budgets'), hashtext($1))`, owner.String()); err != nil {
@@ -72,6 +76,7 @@ func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	return nil
 }
 
+// args returns the columns as named arguments of statements.
 func (b budget) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"id": b.ID, "owner": b.OwnerID, "name": b.Name, "currency": b.Currency, "limit": b.LimitMinor, "period": b.Period,
@@ -106,7 +111,8 @@ func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.
 	return budgets, nil
 }
 
-// selectBudget returns pgx.ErrNoRows for an unknown id.
+// selectBudget returns pgx.ErrNoRows for an unknown id. It selects the membership of the user too, whose status the caller must
+// check: any user may be the reader.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
 	b, err := pg.One[seenBudget](ctx, q, `
 		SELECT `+budgetColumns+`, $2::uuid AS user_id, m.role, m.status, m.known_name

@@ -15,7 +15,8 @@ import (
 type member struct {
 	BudgetID uuid.UUID `db:"budget_id"`
 	UserID   uuid.UUID `db:"user_id"`
-	Role     string
+	// Role is viewer or editor, also while the membership is pending.
+	Role string
 	// ShareBP is the share in hundredths of a percent, or nil for a member without a share.
 	ShareBP     *int32 `db:"share_bp"`
 	Status      status
@@ -73,7 +74,8 @@ func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 	return nil
 }
 
-// sumOtherShares returns the total share of a budget's pending and accepted members except m, in hundredths of a percent.
+// sumOtherShares returns the total share of a budget's pending and accepted members except m, in hundredths of a percent. Pending
+// members count, because they may accept at any time. The budget must be locked.
 func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
 	type row struct{ Sum int64 }
 	r, err := pg.One[row](ctx, q, `
@@ -118,11 +120,13 @@ func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, e
 	return members, nil
 }
 
-// selectMembersOf returns the newest members of each budget that its reader may see, at most perBudget of each.
+// selectMembersOf returns the newest members of each budget that its reader may see, at most perBudget of each. The lateral query
+// reads as many index entries per budget as it returns.
 func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, perBudget int) ([]member, error) {
 	if len(budgets) == 0 {
 		return nil, nil
 	}
+	// Whether rejected members are visible depends on the reader's role in each budget.
 	ids, withRejected := make([]uuid.UUID, len(budgets)), make([]bool, len(budgets))
 	for i, b := range budgets {
 		ids[i], withRejected[i] = b.ID, b.role().may(readRejected)
@@ -178,7 +182,8 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 	return members, nil
 }
 
-// selectInvitations returns a page of a user's pending invitations, newest first.
+// selectInvitations returns a page of a user's pending invitations, newest first. They have the name of the invitation, or the
+// current name in rows of releases that stored none.
 func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
 	invitations, err := pg.All[invitation](ctx, q, `
 		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
@@ -227,6 +232,7 @@ func countInvitationsTo(ctx context.Context, q pg.Querier, user uuid.UUID, since
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
 }
 
+// countInvitations runs one of the counting statements above.
 func countInvitations(ctx context.Context, q pg.Querier, query string, user uuid.UUID, since time.Time) (int, error) {
 	rows, err := q.Query(ctx, query, user, since)
 	if err != nil {

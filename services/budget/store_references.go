@@ -12,10 +12,12 @@ import (
 
 // referenceSync is a row of reference_syncs.
 type referenceSync struct {
-	BudgetID     uuid.UUID `db:"budget_id"`
-	OwnerID      uuid.UUID `db:"owner_id"`
+	BudgetID uuid.UUID `db:"budget_id"`
+	OwnerID  uuid.UUID `db:"owner_id"`
+	// Reservations are those at the ledger whose attempt to write the budget has ended. The report releases them.
 	Reservations []uuid.UUID
-	Seq          int64
+	// Seq grows with each change of the budget. A report deletes its row only if seq is unchanged.
+	Seq int64
 }
 
 // queueSettlement queues a sync that also releases a reservation.

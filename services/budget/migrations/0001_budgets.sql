@@ -11,7 +11,7 @@ CREATE TABLE budgets (
     start_date   date        NOT NULL,
     -- Inclusive.
     end_date     date,
-    -- The ledger's; a wallet may be deleted there while its budget stays.
+    -- A wallet of the ledger. It may be deleted there, and the budget stays.
     wallet_id    uuid        NOT NULL,
     category_ids uuid[]      NOT NULL CONSTRAINT budgets_category_count CHECK (cardinality(category_ids) BETWEEN 1 AND 100),
     version      bigint      NOT NULL DEFAULT 1,
@@ -20,10 +20,10 @@ CREATE TABLE budgets (
     CONSTRAINT budgets_end_after_start CHECK (end_date >= start_date),
     CONSTRAINT budgets_custom_ends CHECK (period <> 'custom' OR end_date IS NOT NULL)
 );
--- The duplicate rule of the contract. The collation knows upper and lower case whatever the database's own.
+-- The duplicate rule of the contract. The collation maps upper to lower case regardless of the database's own collation.
 CREATE UNIQUE INDEX budgets_owner_name_wallet_period_start_key
     ON budgets (owner_id, lower(name COLLATE "und-x-icu"), wallet_id, period, start_date);
--- A user's list, newest first.
+-- Lists the budgets of a user, newest first.
 CREATE INDEX budgets_owner_id ON budgets (owner_id, id);
 
 CREATE TABLE members (
@@ -38,11 +38,11 @@ CREATE TABLE members (
     CONSTRAINT members_pkey PRIMARY KEY (budget_id, user_id),
     CONSTRAINT members_answered_at CHECK ((status = 'pending') = (responded_at IS NULL))
 );
--- The budgets that a user was invited to.
+-- Lists the budgets to which a user was invited.
 CREATE INDEX members_user ON members (user_id, budget_id);
--- A budget's members, newest first.
+-- Lists the members of a budget, newest first.
 CREATE INDEX members_budget_invited ON members (budget_id, invited_at, user_id);
--- A user's open invitations, newest first.
+-- Lists the pending invitations of a user, newest first.
 CREATE INDEX members_pending ON members (user_id, invited_at, budget_id) WHERE status = 'pending';
 
 CREATE TABLE idempotency_keys (

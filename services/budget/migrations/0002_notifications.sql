@@ -2,7 +2,7 @@
 ALTER TABLE budgets ADD COLUMN alert_thresholds integer[] NOT NULL DEFAULT '{80,100}'
     CONSTRAINT budgets_alert_threshold_count CHECK (cardinality(alert_thresholds) <= 10);
 
--- Thresholds that were reached, so that each is told once in a window.
+-- Reached thresholds, so that each is published once per window.
 CREATE TABLE alerts (
     budget_id    uuid        NOT NULL CONSTRAINT alerts_budget_fkey REFERENCES budgets (id) ON DELETE CASCADE,
     window_start date        NOT NULL,
@@ -12,19 +12,19 @@ CREATE TABLE alerts (
     CONSTRAINT alerts_pkey PRIMARY KEY (budget_id, window_start, threshold)
 );
 
--- Budgets to be compared with what was spent: something changed in the window that holds the day.
+-- Budgets whose limit must be compared with the spending, because that may have changed in the window that contains the day.
 CREATE TABLE alert_checks (
     budget_id    uuid        NOT NULL CONSTRAINT alert_checks_budget_fkey REFERENCES budgets (id) ON DELETE CASCADE,
     day          date        NOT NULL,
-    -- Grows with each change, so that one that comes during a check is not lost with it.
+    -- Grows with each change, so that a change during a check is not lost.
     seq          bigint      GENERATED ALWAYS AS IDENTITY,
-    -- Somebody is at it until then.
+    -- A worker has leased the check until then.
     leased_until timestamptz NOT NULL DEFAULT '-infinity',
     CONSTRAINT alert_checks_pkey PRIMARY KEY (budget_id, day)
 );
 
 CREATE TABLE notifications (
-    -- The event's.
+    -- The id of the event.
     id         uuid        NOT NULL,
     user_id    uuid        NOT NULL,
     type       text        NOT NULL,
@@ -34,6 +34,6 @@ CREATE TABLE notifications (
     created_at timestamptz NOT NULL,
     CONSTRAINT notifications_pkey PRIMARY KEY (user_id, id)
 );
--- A user's list: unread first, then newest first.
+-- Lists a user's notifications, unread ones first, then the newest first.
 CREATE INDEX notifications_unread_first ON notifications (user_id, (read_at IS NULL) DESC, id DESC);
 CREATE INDEX notifications_created_at ON notifications (created_at);

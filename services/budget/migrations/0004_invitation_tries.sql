@@ -1,9 +1,8 @@
 -- +goose Up
--- Invitations of the last day, sent or to an e-mail without an account, so that nobody can send without end, or find out who has
--- an account.
+-- Invitations of the last day, including those to e-mails without an account. They limit invitations, and searches for accounts.
 CREATE TABLE invitation_tries (
     owner_id uuid        NOT NULL,
-    -- Absent when the e-mail had no account.
+    -- NULL if the e-mail has no account.
     user_id  uuid,
     at       timestamptz NOT NULL
 );

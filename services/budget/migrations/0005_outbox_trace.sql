@@ -1,3 +1,3 @@
 -- +goose Up
--- The W3C trace context of the request that the event came from, if it is sampled.
+-- The W3C trace context of the request that caused the event, if it is sampled.
 ALTER TABLE outbox ADD COLUMN traceparent text;

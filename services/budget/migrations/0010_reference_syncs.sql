@@ -26,5 +26,5 @@ CREATE TRIGGER budgets_reference_sync AFTER INSERT OR DELETE ON budgets
 CREATE TRIGGER budgets_category_sync AFTER UPDATE OF category_ids ON budgets
     FOR EACH ROW WHEN (OLD.category_ids IS DISTINCT FROM NEW.category_ids) EXECUTE FUNCTION queue_reference_sync();
 
--- The budgets from before.
+-- Queue the existing budgets.
 INSERT INTO reference_syncs (budget_id, owner_id) SELECT id, owner_id FROM budgets;

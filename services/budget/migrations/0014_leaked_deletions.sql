@@ -1,7 +1,7 @@
 -- +goose Up
 -- An earlier release sent the contents of a deleted budget also to users whose invitation was pending: notifications and webhook
--- deliveries hold its limit, wallet, categories and dates. This migration deletes the copies of all users who are not known to
--- have accepted. The deletion of the budget removed its memberships, so the only evidence is the owner's notification of the
+-- deliveries hold its limit, wallet, categories and dates. This migration deletes the copies of users without evidence of an
+-- accepted invitation. The deletion of the budget removed its memberships, so the only evidence is the owner's notification of the
 -- user's last answer, and the user's own notifications of a later invitation or removal.
 --
 -- Notifications are encoded as google.protobuf.Any. Strings of 36 and 8 characters follow their field's tag and length: the

@@ -23,6 +23,7 @@ import (
 )
 
 const (
+	// checkBatch limits the windows in one request to the ledger.
 	checkBatch = 100
 	// checkLease is longer than ledgerTimeout, so that two workers rarely do the same check.
 	checkLease    = 10 * time.Second
@@ -51,6 +52,7 @@ func changesOf(event proto.Message) []change {
 	return nil
 }
 
+// placesOf returns the places of transactions. An event without a valid date is ignored: it cannot belong to a window.
 func placesOf(transactions ...*ledgerv1.Transaction) []change {
 	var changes []change
 	for _, t := range transactions {
@@ -67,6 +69,7 @@ func (b budget) windowOf(c change, today time.Time) (spending.Window, bool) {
 	if c.wallet != "" && c.wallet != b.WalletID.String() || !b.counts(c.category) {
 		return spending.Window{}, false
 	}
+	// The transactions of a merged category may be of any day. Only the window of today is checked.
 	if c.day.IsZero() {
 		w := b.timeframe().At(today)
 		return w, raisesAlerts(w, today)
@@ -75,16 +78,19 @@ func (b budget) windowOf(c change, today time.Time) (spending.Window, bool) {
 	return w, !c.day.Before(w.From) && !c.day.After(w.To) && raisesAlerts(w, today)
 }
 
+// counts reports whether the budget counts transactions of a category.
 func (b budget) counts(category string) bool {
 	return slices.ContainsFunc(b.CategoryIDs, func(id uuid.UUID) bool { return id.String() == category })
 }
 
+// raisesAlerts reports whether the spending of a window may raise alerts on a day.
 func raisesAlerts(w spending.Window, today time.Time) bool {
 	p := w.Phase(today)
 	return p == spending.Current || p == spending.Recent
 }
 
-// reached returns the thresholds, in percent of the limit, that the spending has reached. Amounts are in minor units.
+// reached returns the thresholds, in percent of the limit, that the spending has reached. Amounts are in minor units. They are
+// rounded up: a threshold is reached when the exact share of the limit is spent.
 func reached(thresholds []int32, spent, limit int64) []int32 {
 	var hit []int32
 	for _, t := range thresholds {
@@ -96,7 +102,8 @@ func reached(thresholds []int32, spent, limit int64) []int32 {
 	return hit
 }
 
-// QueueChecks queues a check of each budget and window whose spending may have changed by the events.
+// QueueChecks queues a check of each budget and window whose spending may have changed by the events. It must run in the
+// transaction that acknowledges the events, so that no check is lost.
 func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var owners []uuid.UUID
 	changes := make([][]change, len(events))
@@ -108,6 +115,7 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if len(owners) == 0 {
 		return nil
 	}
+	// One statement reads the budgets of all owners in the batch. Their number is limited per owner.
 	budgets, err := selectBudgetsWithThresholds(ctx, tx, owners)
 	if err != nil {
 		return err
@@ -125,6 +133,7 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return upsertChecks(ctx, tx, slices.SortedFunc(maps.Keys(due), compareChecks))
 }
 
+// compareChecks orders checks like the primary key of their table.
 func compareChecks(a, b check) int {
 	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
 }
@@ -166,7 +175,9 @@ func (s *Server) WakeAlerts() {
 }
 
 // CheckBudgets does one batch of due checks and returns their number. A failed check is repeated when its lease has expired.
+// Several replicas may run it: each claims different checks.
 func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
+	// The leases are committed here, because the ledger must not be called within a transaction.
 	due, err := claimChecks(ctx, s.db, s.now(), checkBatch)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -207,6 +218,7 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spendi
 	if phase != spending.Current && phase != spending.Recent {
 		return deleteCheck(ctx, tx, c)
 	}
+	// A wallet that was deleted has no amounts, so it reaches nothing.
 	amount := spending.AmountIn(spent.GetAmounts(), b.Currency)
 	raised, err := insertAlerts(ctx, tx, b.ID, w.From, reached(b.AlertThresholds, amount, b.LimitMinor), s.now().UTC())
 	if err != nil {
@@ -229,6 +241,7 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spendi
 	return deleteCheck(ctx, tx, c)
 }
 
+// thresholdReached returns the event of an alert, with the amounts at the time of the check.
 func (b budget) thresholdReached(threshold int32, w spending.Window, spent int64) *budgetv1.BudgetThresholdReached {
 	return &budgetv1.BudgetThresholdReached{
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), Threshold: threshold,

@@ -25,12 +25,15 @@ type position struct {
 	ID     uuid.UUID
 }
 
-// ListNotifications returns a page of the acting user's notifications, and the number of all unread ones.
+// ListNotifications returns a page of the acting user's notifications, and the number of all unread ones. The filter read selects
+// the read or the unread ones.
 func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
 	user, scope := caller.ID(ctx), "notifications "+caller.ID(ctx).String()
+	// Without a filter, the list ends after the oldest read notification.
 	list := notificationList{user: user, before: position{Unread: true, ID: uuid.Max}, last: position{Unread: false, ID: uuid.Nil}}
 	if req.Read != nil {
 		scope += fmt.Sprintf(" read=%t", req.GetRead())
+		// The filter limits the list to the unread or the read part of the same order.
 		list.before.Unread, list.last.Unread = !req.GetRead(), !req.GetRead()
 	}
 	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &list.before)
@@ -42,6 +45,7 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	if err != nil {
 		return nil, err
 	}
+	// The count is of all notifications, regardless of page and filter.
 	unread, err := countUnread(ctx, s.db, user)
 	if err != nil {
 		return nil, err
@@ -74,6 +78,7 @@ func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 	if req.GetRead() {
 		readAt = new(s.now().UTC())
 	}
+	// The owner is part of the condition: another user's notification does not exist for the caller.
 	n, err := updateNotification(ctx, s.db, caller.ID(ctx), id, readAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, errNotificationNotFound
@@ -104,7 +109,7 @@ func (s *Server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNo
 	return &budgetv1.UpdateNotificationsResponse{UpdatedCount: n}, nil
 }
 
-// DeleteNotification deletes a read or unread notification.
+// DeleteNotification deletes a read or unread notification. The event itself stays in the stream.
 func (s *Server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNotificationRequest) (*budgetv1.DeleteNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

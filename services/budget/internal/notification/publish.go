@@ -44,9 +44,11 @@ func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed
 			ID: queued[i].ID, UserID: e.User, Type: outbox.Type(e.Data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
 		})
 	}
+	// Notification and event have the same id, so that clients can match them.
 	if err := insertNotifications(ctx, tx, notifications); err != nil {
 		return err
 	}
+	// The relay waits for the commit.
 	s.wakeRelay()
 	return outbox.Add(ctx, tx, queued...)
 }
@@ -56,12 +58,16 @@ func notifies(data proto.Message, user uuid.UUID) bool {
 	switch e := data.(type) {
 	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost:
 		return true
+	// The owner deleted the budget.
 	case *budgetv1.BudgetDeleted:
 		return user.String() != e.GetBudget().GetOwnerId()
+	// The owner invited.
 	case *budgetv1.InvitationSent:
 		return user.String() == e.GetMemberId()
+	// The member answered.
 	case *budgetv1.InvitationAnswered:
 		return user.String() == e.GetOwnerId()
+	// The owner changed the terms.
 	case *budgetv1.MemberUpdated:
 		return user.String() == e.GetMemberId()
 	case *budgetv1.MemberRemoved:

@@ -27,16 +27,19 @@ type budget struct {
 	CategoryIDs []uuid.UUID `db:"category_ids"`
 	// AlertThresholds are percentages of the limit, ascending.
 	AlertThresholds []int32 `db:"alert_thresholds"`
-	Version         int64
+	// Version detects a change of the budget during a check.
+	Version int64
 }
 
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date, b.wallet_id,
 	b.category_ids, b.alert_thresholds, b.version`
 
+// timeframe returns the period and the dates of the budget.
 func (b budget) timeframe() spending.Timeframe {
 	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
 }
 
+// currency ignores the result of the validation, because only valid currencies are stored.
 func (b budget) currency() money.Currency {
 	c, _ := money.ParseCurrency(b.Currency)
 	return c
@@ -44,6 +47,7 @@ func (b budget) currency() money.Currency {
 
 // check asks for a comparison of a budget's limit with the spending in the window that contains a day.
 type check struct {
+	// BudgetID and Day are the key: a window has at most one check, whose Day is the first day of the window.
 	BudgetID uuid.UUID
 	Day      time.Time
 }
@@ -116,7 +120,8 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 	return nil
 }
 
-// claimChecks leases the oldest checks that no other worker has.
+// claimChecks leases the oldest checks that no other worker has. They are skipped until the lease expires, also by other
+// replicas.
 func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]claimedCheck, error) {
 	checks, err := pg.All[claimedCheck](ctx, q, `
 		WITH due AS (
@@ -148,7 +153,8 @@ func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
 	return nil
 }
 
-// insertAlerts records reached thresholds of a window, and returns those that were not recorded before, ascending.
+// insertAlerts records reached thresholds of a window, and returns those that were not recorded before, ascending. A primary key
+// decides, so that concurrent checks cannot raise a threshold twice.
 func insertAlerts(ctx context.Context, q pg.Querier, budgetID uuid.UUID, windowStart time.Time, thresholds []int32, at time.Time) ([]int32, error) {
 	if len(thresholds) == 0 {
 		return nil, nil

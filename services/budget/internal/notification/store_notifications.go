@@ -16,9 +16,11 @@ type notification struct {
 	// ID is the id of the event.
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
-	Type   string
+	// Type is the event's type, such as budget.v1.budget.deleted. It is repeated from Data for SQL and clients.
+	Type string
 	// Data is a google.protobuf.Any.
-	Data      []byte
+	Data []byte
+	// ReadAt is nil while the notification is unread.
 	ReadAt    *time.Time `db:"read_at"`
 	CreatedAt time.Time  `db:"created_at"`
 }

@@ -45,13 +45,15 @@ func (s *streams) enter(user uuid.UUID) bool {
 func (s *streams) leave(user uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Users without a stream are removed, so that the map does not grow.
 	if s.open[user]--; s.open[user] == 0 {
 		delete(s.open, user)
 	}
 }
 
 // StreamEvents sends the acting user's events until the client disconnects or the token expires. Package rpc ends it when the
-// token expires. The first message, and one after each heartbeat, has a position but no event.
+// token expires. The first message, and one after each heartbeat, has a position but no event. A client that was disconnected
+// continues with the last position, and receives the events in between.
 func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
 	user := caller.ID(stream.Context())
 	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())
@@ -64,6 +66,7 @@ func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.Ser
 	defer s.streams.leave(user)
 	ctx, stop := context.WithCancel(stream.Context())
 	defer stop()
+	// Follow runs concurrently, so that heartbeats are sent while no event arrives.
 	events, failed := make(chan outbox.Received), make(chan error, 1)
 	go func() {
 		failed <- s.bus.Follow(ctx, user, after, func(e outbox.Received) error {
@@ -79,6 +82,7 @@ func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.Ser
 	defer alive.Stop()
 	resp := &budgetv1.StreamEventsResponse{}
 	for {
+		// Each message has a position, so that a client can continue after any of them.
 		if resp.Position, err = s.cursors.Seal(eventsOf(user), after); err != nil {
 			return err
 		}
@@ -107,6 +111,7 @@ func (s *Server) openPosition(ctx context.Context, user uuid.UUID, position stri
 		err := s.cursors.Open(eventsOf(user), position, &after)
 		return after, err
 	}
+	// The stream cannot start while NATS is unavailable.
 	after, err := s.bus.End(ctx)
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to find the end of the event stream", "error", err)

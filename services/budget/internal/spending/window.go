@@ -14,6 +14,7 @@ type step struct{ days, months int }
 // custom is the period with one window.
 const custom = "custom"
 
+// periods lists the periods of the contract.
 var periods = map[string]step{
 	"daily":       {days: 1},
 	"weekly":      {days: 7},
@@ -50,6 +51,7 @@ func (t Timeframe) At(today time.Time) Window {
 	if t.End != nil && today.After(*t.End) {
 		today = *t.End
 	}
+	// The day is within the timeframe now, so it is in window n.
 	n := t.index(today)
 	w := Window{From: t.startOf(n), To: t.startOf(n + 1).Add(-day)}
 	if t.End != nil && (w.To.After(*t.End) || t.Period == custom) {

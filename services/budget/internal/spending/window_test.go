@@ -65,8 +65,8 @@ func TestTimeframeAtWithoutGaps(t *testing.T) {
 	}
 }
 
-// requireSeamless walks over the days from the Start: each lies in its window, and a window begins exactly the day after
-// the one before ended.
+// requireSeamless walks over the days from the start. Each day must be in its window, and each window must begin on the day after
+// the previous one ended.
 func requireSeamless(t require.TestingT, f Timeframe, days int) {
 	w := f.At(f.Start)
 	require.Equal(t, f.Start, w.From)

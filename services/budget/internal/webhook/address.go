@@ -51,6 +51,7 @@ func (d destinations) contains(addr netip.Addr) bool {
 	if public(addr) {
 		return true
 	}
+	// An IPv4 address that is embedded in an IPv6 address is checked as an IPv4 address.
 	addr = addr.Unmap()
 	return d == privateToo && addr.Zone() == "" && (addr.IsPrivate() || addr.IsLoopback())
 }
@@ -85,10 +86,12 @@ func (d destinations) parseURL(p *apierr.Problems, s string) string {
 func (d destinations) urlProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
+	// The length is checked first: a long text need not be parsed.
 	case len(s) > maxURL:
 		return "must be at most 2048 characters"
 	case err != nil || u.Hostname() == "" || u.Opaque != "" || !slices.Contains(d.schemes(), u.Scheme):
 		return "must be an " + strings.Join(d.schemes(), " or ") + " URL"
+	// A user name would be stored in plain text, and a fragment is never sent.
 	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
 		return "must not have a user or a fragment"
 	case u.Port() != "":
@@ -96,6 +99,7 @@ func (d destinations) urlProblem(s string) string {
 			return "must have a port between 1 and 65535"
 		}
 	}
+	// A trailing dot and upper case do not change the meaning of a host name.
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	addr, err := netip.ParseAddr(host)
 	switch {
@@ -107,6 +111,7 @@ func (d destinations) urlProblem(s string) string {
 	return "must have a public address"
 }
 
+// schemes returns the allowed schemes of URLs.
 func (d destinations) schemes() []string {
 	if d == privateToo {
 		return []string{"http", "https"}

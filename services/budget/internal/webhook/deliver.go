@@ -25,6 +25,7 @@ import (
 )
 
 const (
+	// deliveryWorkers is the number of webhooks that a replica serves at the same time.
 	deliveryWorkers = 8
 	// batchSize is the number of deliveries that a worker sends to one webhook before it serves another one.
 	batchSize = 5
@@ -45,8 +46,8 @@ var errAddressNotPublic = errors.New("the address is not public")
 type deliveryClient struct{ *http.Client }
 
 // newDeliveryClient returns a client that connects to allowed addresses only and follows no redirects. It checks the resolved
-// address of each connection, so that a change of the name's address cannot bypass the check. A nil resolver or nil roots,
-// the trusted authorities, mean those of the system.
+// address of each connection, so that a change of the name's address cannot bypass the check. resolver and roots, the trusted
+// authorities, default to the system's.
 func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool) deliveryClient {
 	dialer := &net.Dialer{
 		Timeout:  attemptTimeout / 2,
@@ -64,27 +65,30 @@ func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, ro
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			// A proxy from the environment would bypass the check of the address.
-			Proxy:                  nil,
-			DialContext:            dialer.DialContext,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-			TLSHandshakeTimeout:    attemptTimeout / 2,
-			MaxIdleConns:           100,
+			Proxy:               nil,
+			DialContext:         dialer.DialContext,
+			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+			TLSHandshakeTimeout: attemptTimeout / 2,
+			MaxIdleConns:        100,
+			// A webhook has one request at a time.
 			MaxIdleConnsPerHost:    1,
 			IdleConnTimeout:        time.Minute,
 			MaxResponseHeaderBytes: 16 << 10,
-			DisableCompression:     true,
-			ForceAttemptHTTP2:      true,
+			// Responses are discarded, so they need not be compressed.
+			DisableCompression: true,
+			ForceAttemptHTTP2:  true,
 		},
 	}}
 }
 
-// deliver sends due deliveries until ctx ends.
+// deliver sends due deliveries until ctx ends. It sleeps while nothing is due, until Wake.
 func (s *Server) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		worked, err := s.deliverBatch(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "failed to deliver events", "error", err)
 		}
+		// More deliveries may be due. After an error the worker waits for the next wake.
 		if worked && err == nil {
 			continue
 		}
@@ -106,6 +110,7 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	// The result of a sent request is recorded also if the service stops meanwhile.
 	recording, paused := context.WithoutCancel(ctx), s.now()
 	defer func() {
 		if err := releaseWebhook(recording, s.db, w, until, paused); err != nil {
@@ -133,6 +138,7 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 		}
 		w, paused = w.attempted(now, problem)
 		if reason, disabled := w.disables(now, responseStatus); disabled {
+			// The remaining deliveries wait until the user enables the webhook.
 			return true, disableWebhook(recording, s.db, w, reason, now)
 		}
 		if problem != "" {
@@ -149,7 +155,8 @@ func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 	return claimWebhook(ctx, s.db, s.now(), until, webhooksPerUser)
 }
 
-// attempt sends an event. It returns the status of the response, 0 without one, and the problem of a failed attempt.
+// attempt sends an event. It returns the status of the response, 0 without one, and the problem of a failed attempt. The body is
+// stored, so that all attempts send the same bytes.
 func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
 	// The webhook may have been created when more destinations were allowed.
 	if s.destinations.urlProblem(w.URL) != "" {
@@ -174,6 +181,7 @@ func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int
 		return 0, publicReason(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	// The rest of a long response is never read: the connection is closed instead.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxResponse)
 	switch resp.StatusCode / 100 {
 	case 2:
@@ -187,6 +195,7 @@ func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int
 // publicReason returns the code of an error for the webhook's user. The error itself could reveal details of the internal network.
 func publicReason(err error) string {
 	var timeout net.Error
+	// The dialer wraps this error in errors of other kinds, so it is checked first.
 	if errors.Is(err, errAddressNotPublic) {
 		return "address_not_public"
 	}
@@ -208,7 +217,8 @@ func publicReason(err error) string {
 	return "connect"
 }
 
-// signature returns the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body for each valid secret.
+// signature returns the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body for each valid secret. Receivers
+// accept a request if one of the signatures is valid.
 func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string, error) {
 	secrets := [][]byte{w.Secret}
 	if w.PreviousUntil != nil && now.Before(*w.PreviousUntil) {
@@ -226,6 +236,7 @@ func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string,
 			return "", fmt.Errorf("opening a secret of webhook %s: %w", w.ID, err)
 		}
 		m := hmac.New(sha256.New, secret)
+		// The time is signed, so that receivers can reject old requests that an attacker repeats.
 		m.Write([]byte(t + "."))
 		m.Write(body)
 		signature += ",v1=" + hex.EncodeToString(m.Sum(nil))

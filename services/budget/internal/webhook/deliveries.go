@@ -26,6 +26,7 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	for _, e := range events {
 		users = append(users, e.UserID)
 	}
+	// One statement reads the webhooks of all users of a batch.
 	webhooks, err := selectEnabledWebhooks(ctx, tx, users)
 	if err != nil {
 		return err
@@ -33,6 +34,7 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	var deliveries []delivery
 	for _, e := range events {
 		for _, w := range webhooks {
+			// A subscription starts with the creation of the webhook. The stream may deliver older events again.
 			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
@@ -57,7 +59,8 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 	return restjson.Append(nil, m)
 }
 
-// ListWebhookDeliveries returns the log of a webhook, newest first.
+// ListWebhookDeliveries returns the log of a webhook, newest first. It contains the deliveries of 30 days, optionally of one
+// status.
 func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
@@ -75,6 +78,7 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 		return nil, err
 	}
 	list := deliveryList{user: w.UserID, webhook: w.ID, status: req.Status, before: uuid.Max, limit: limit + 1}
+	// The owner of the webhook was checked, so its id is a sufficient scope.
 	scope := "deliveries " + w.ID.String() + " " + req.GetStatus()
 	if req.GetCursor() != "" {
 		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
@@ -96,7 +100,8 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 	return resp, nil
 }
 
-// RedeliverWebhookEvent queues a delivery of an event again, whatever the status of the first one is.
+// RedeliverWebhookEvent queues a delivery of an event again, whatever the status of the first one is. The body is the stored one,
+// so a receiver recognizes the repetition by the event's id.
 func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
 	webhookID, err := parseWebhookID(req.GetWebhookId())
 	if err != nil {
@@ -120,6 +125,7 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 		if err != nil {
 			return err
 		}
+		// The number is part of a unique key. It distinguishes a redelivery from a repeated event.
 		repeats, err := countRepeats(ctx, tx, d)
 		if err != nil {
 			return err
@@ -138,7 +144,8 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 	return resp, nil
 }
 
-// TestWebhook queues a delivery like that of an event. It is not published: other webhooks and live streams do not receive it.
+// TestWebhook queues a delivery like that of an event. It is not published: other webhooks and live streams do not receive it. It
+// has the id of a new event, and is sent whatever events the webhook subscribes to.
 func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err

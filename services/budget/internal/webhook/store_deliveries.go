@@ -25,18 +25,21 @@ type delivery struct {
 	ID        uuid.UUID
 	UserID    uuid.UUID `db:"user_id"`
 	WebhookID uuid.UUID `db:"webhook_id"`
-	EventID   uuid.UUID `db:"event_id"`
+	// EventID identifies the event for receivers, also in a redelivery.
+	EventID uuid.UUID `db:"event_id"`
 	// Repeat is 0 for the first delivery of an event, and one more for each redelivery.
 	Repeat int32
 	Type   string
 	// Body is the encoded event.
-	Body           []byte
-	Status         deliveryStatus
+	Body   []byte
+	Status deliveryStatus
+	// Attempts counts the requests that were sent, or that failed before.
 	Attempts       int32
 	NextAttemptAt  time.Time  `db:"next_attempt_at"`
 	LastAttemptAt  *time.Time `db:"last_attempt_at"`
 	ResponseStatus *int32     `db:"response_status"`
-	Error          *string
+	// Error is the code of publicReason, or nil if the last attempt succeeded.
+	Error *string
 	// DurationMS is the duration of the last attempt.
 	DurationMS *int32    `db:"duration_ms"`
 	CreatedAt  time.Time `db:"created_at"`
@@ -45,7 +48,8 @@ type delivery struct {
 const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
 	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
 
-// insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist already.
+// insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist already. The unique key of
+// event and repeat recognizes them, so a repeated event is harmless.
 func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -73,7 +77,7 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 	return nil
 }
 
-// selectEnabledWebhooks returns the enabled webhooks of users.
+// selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are not stored.
 func selectEnabledWebhooks(ctx context.Context, q pg.Querier, users []uuid.UUID) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
@@ -227,6 +231,7 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 }
 
 // expireDeliveries fails the pending deliveries from before a time, and deletes all deliveries from before another time.
+// Deliveries of a disabled webhook expire, too.
 func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefore time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, failBefore)
 	if err != nil {

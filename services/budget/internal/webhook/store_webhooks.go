@@ -30,22 +30,26 @@ type webhook struct {
 	// Failures counts the failed attempts since the last success. FailingSince is the time of the first of them.
 	Failures     int32
 	FailingSince *time.Time `db:"failing_since"`
-	Version      int64
-	CreatedAt    time.Time `db:"created_at"`
-	UpdatedAt    time.Time `db:"updated_at"`
+	// Version is the ETag. Attempts and rotations do not change it.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 }
 
 // disabledReason is the reason for which Coffer disabled a webhook.
 type disabledReason string
 
 const (
-	gone    disabledReason = "gone"
+	// gone is the reason after a response with status 410.
+	gone disabledReason = "gone"
+	// failing is the reason after days without a successful attempt.
 	failing disabledReason = "failing"
 )
 
 const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabled, w.disabled_reason, w.secret, w.previous_secret,
 	w.previous_until, w.failures, w.failing_since, w.version, w.created_at, w.updated_at`
 
+// args returns the columns that users change as named arguments. Other statements set leases, failures and pauses.
 func (w webhook) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"id": w.ID, "user": w.UserID, "url": w.URL, "description": w.Description, "events": w.Events, "enabled": w.Enabled,

@@ -26,13 +26,16 @@ import (
 )
 
 const (
+	// maxWebhooks limits the deliveries that one event of a user causes.
 	maxWebhooks = 20
+	// maxPatterns is more than the number of event types.
 	maxPatterns = 50
 	// secretLife is the time for which a replaced secret still signs.
 	secretLife = 24 * time.Hour
 )
 
-// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again.
+// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again. A user has at most 20 webhooks.
+// A repeated Idempotency-Key returns the first response with the same secret.
 func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookRequest) (*budgetv1.CreateWebhookResponse, error) {
 	w := webhook{ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC()}
 	w.UpdatedAt = w.CreatedAt
@@ -46,6 +49,7 @@ func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
+	// The secret is part of the recorded response, so that a repeated request returns the same one.
 	secret, err := s.newSecret(&w)
 	if err != nil {
 		return nil, err
@@ -110,6 +114,7 @@ func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 		return nil, apierr.EmptyUpdate
 	}
 	var p apierr.Problems
+	// Invalid fields take precedence over an unknown webhook and a stale version.
 	if (&webhook{}).change(&p, req, s.destinations); p.Err() != nil {
 		return nil, p.Err()
 	}
@@ -132,7 +137,7 @@ func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	return resp, nil
 }
 
-// change sets the fields that the request has. A URL must be one of the destinations.
+// change sets the fields that the request has. A URL must be one of the destinations. It adds the problems of invalid fields.
 func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations) {
 	if req.Url != nil {
 		w.URL = to.parseURL(p, req.GetUrl())
@@ -144,11 +149,12 @@ func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest,
 		w.Events = parsePatterns(p, req.GetEvents().GetValues())
 	}
 	if req.Enabled != nil {
+		// The user's decision replaces that of Coffer.
 		w.Enabled, w.DisabledReason = req.GetEnabled(), nil
 	}
 }
 
-// DeleteWebhook deletes a webhook with its deliveries, also the queued ones.
+// DeleteWebhook deletes a webhook with its deliveries, also the queued ones. A request that is being sent is not interrupted.
 func (s *Server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookRequest) (*budgetv1.DeleteWebhookResponse, error) {
 	var id uuid.UUID
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -178,6 +184,7 @@ func (s *Server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWe
 		if err != nil {
 			return err
 		}
+		// A rotation does not change the version: no field changes that a client can read and overwrite.
 		w.PreviousSecret, w.PreviousUntil = w.Secret, new(s.now().UTC().Add(secretLife))
 		if resp.Secret, err = s.newSecret(&w); err != nil {
 			return err
@@ -200,6 +207,7 @@ func (s *Server) newSecret(w *webhook) (string, error) {
 		return "", fmt.Errorf("making a secret: %w", err)
 	}
 	secret := "whsec_" + base64.RawURLEncoding.EncodeToString(bits)
+	// The webhook's id is authenticated with the secret, so that a sealed secret cannot be copied to another webhook.
 	sealed, err := s.sealer.Seal([]byte(secret), w.ID.String())
 	if err != nil {
 		return "", fmt.Errorf("sealing a secret: %w", err)
@@ -237,6 +245,7 @@ func (s *Server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch strin
 	return w, err
 }
 
+// parseWebhookID returns INVALID_WEBHOOK_ID for a malformed id.
 func parseWebhookID(s string) (uuid.UUID, error) {
 	id, ok := text.ID(s)
 	if !ok {
@@ -245,6 +254,7 @@ func parseWebhookID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
+// parseDescription trims and normalizes the text.
 func parseDescription(p *apierr.Problems, s string) string {
 	description, problem := text.Description("description", s)
 	p.Field(problem)
@@ -276,6 +286,7 @@ func (w webhook) subscribes(eventType string) bool {
 	return len(w.Events) == 0 || slices.ContainsFunc(w.Events, func(p string) bool { return matches(p, eventType) })
 }
 
+// proto converts the webhook, without its secrets.
 func (w webhook) proto() *budgetv1.Webhook {
 	m := &budgetv1.Webhook{
 		Id:          w.ID.String(),

@@ -1,0 +1,109 @@
+package gateway
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// constantConn is a connection to a service that returns the same encoded reply to each call.
+type constantConn struct {
+	grpc.ClientConnInterface
+
+	reply []byte
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (c constantConn) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.CallOption) error {
+	encoded := reply.(*rpc.Encoded)
+	*encoded = append((*encoded)[:0], c.reply...)
+	return nil
+}
+
+// BenchmarkHandler measures the gateway without network and services: a create, and a page of 50 transactions.
+func BenchmarkHandler(b *testing.B) {
+	transaction := &ledgerv1.Transaction{
+		Id: anID, WalletId: anID, CategoryId: anID, Amount: "12.30", Currency: "USD", Type: "expense", Description: "Lunch",
+		Date: "2026-01-02", CreatedAt: "2026-01-02T03:04:05.000Z", UpdatedAt: "2026-01-02T03:04:05.000Z",
+	}
+	page := &ledgerv1.ListTransactionsResponse{}
+	for range 50 {
+		page.Transactions = append(page.Transactions, transaction)
+	}
+	for _, c := range []struct {
+		name, method, path, body string
+		reply                    proto.Message
+		status                   int
+	}{
+		{
+			"create", http.MethodPost, transactionPath,
+			`{"amount":12.30,"currency":"USD","type":"expense","date":"2026-01-02","walletId":"` + anID + `","categoryId":"` + anID + `","description":"Lunch"}`,
+			&ledgerv1.CreateTransactionResponse{Transaction: transaction}, http.StatusCreated,
+		},
+		{"page", http.MethodGet, transactionPath + "?limit=50&walletId=" + anID, "", page, http.StatusOK},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			encoded, err := proto.Marshal(c.reply)
+			require.NoError(b, err)
+			handler, token := benchmarkHandler(b, constantConn{reply: encoded})
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(b.Context(), c.method, c.path, strings.NewReader(c.body))
+				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r)
+				if w.Code != c.status {
+					b.Fatal(w.Code, w.Body.String())
+				}
+			}
+		})
+	}
+}
+
+// benchmarkHandler returns a handler whose services are conn, and a valid token.
+func benchmarkHandler(b *testing.B, conn grpc.ClientConnInterface) (http.Handler, string) {
+	b.Helper()
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(b, err)
+	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
+	verifier, err := caller.NewVerifier(caller.Trust{
+		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
+			return map[string]ed25519.PublicKey{"k1": public}, nil
+		},
+		Revoked: func(context.Context, string) (caller.Revoked, error) { return caller.Revoked{}, nil },
+	}, time.Now, log)
+	require.NoError(b, err)
+	handler, err := newHandler(b.Context(), Config{}, connections{auth: conn, ledger: conn, budget: conn}, verifier, log)
+	require.NoError(b, err)
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience}, Subject: uuid.NewString(),
+			ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+		},
+		SessionID: uuid.New(),
+	})
+	token.Header["kid"] = "k1"
+	signed, err := token.SignedString(key)
+	require.NoError(b, err)
+	_, err = verifier.Verify(b.Context(), signed)
+	require.NoError(b, err)
+	return handler, signed
+}

@@ -26,10 +26,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// BudgetCreated: budget.v1.budget.created. Audience: the owner.
+// BudgetCreated is published when a budget is created. Subject: budget.v1.budget.created. Audience: the owner.
 type BudgetCreated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Budget        *BudgetSnapshot        `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new budget.
+	Budget        *BudgetSnapshot `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -71,12 +72,15 @@ func (x *BudgetCreated) GetBudget() *BudgetSnapshot {
 	return nil
 }
 
-// BudgetUpdated: budget.v1.budget.updated. Audience: the owner and the accepted members.
+// BudgetUpdated is published when a budget is changed. Subject: budget.v1.budget.updated. Audience: the owner and the
+// accepted members.
 type BudgetUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner or an editor.
-	UpdatedBy     string          `protobuf:"bytes,1,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	Before        *BudgetSnapshot `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	// User id of the owner or the editor who changed it.
+	UpdatedBy string `protobuf:"bytes,1,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
+	// The budget before the change.
+	Before *BudgetSnapshot `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	// The budget after the change.
 	After         *BudgetSnapshot `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -133,11 +137,11 @@ func (x *BudgetUpdated) GetAfter() *BudgetSnapshot {
 	return nil
 }
 
-// BudgetDeleted: budget.v1.budget.deleted. Audience: the owner and the accepted members. Users whose invitation was pending
-// receive MemberRemoved.
+// BudgetDeleted is published when a budget is deleted. Subject: budget.v1.budget.deleted. Audience: the owner and the
+// accepted members. Users whose invitation was pending receive MemberRemoved.
 type BudgetDeleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last state.
+	// The budget before the deletion.
 	Budget        *BudgetSnapshot `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -180,22 +184,27 @@ func (x *BudgetDeleted) GetBudget() *BudgetSnapshot {
 	return nil
 }
 
-// BudgetThresholdReached: budget.v1.budget.threshold_reached. Published once for each budget, window and threshold.
-// Audience: the owner and the accepted members.
+// BudgetThresholdReached is published when the spending reaches a threshold, once for each budget, window and
+// threshold. Subject: budget.v1.budget.threshold_reached. Audience: the owner and the accepted members.
 type BudgetThresholdReached struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Percent of the limit.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The threshold, in percent of the limit.
 	Threshold int32 `protobuf:"varint,4,opt,name=threshold,proto3" json:"threshold,omitempty"`
-	// YYYY-MM-DD, both inclusive.
+	// First day of the window, YYYY-MM-DD.
 	WindowStart string `protobuf:"bytes,5,opt,name=window_start,json=windowStart,proto3" json:"window_start,omitempty"`
-	WindowEnd   string `protobuf:"bytes,6,opt,name=window_end,json=windowEnd,proto3" json:"window_end,omitempty"`
-	// ISO 4217.
+	// Last day of the window, YYYY-MM-DD.
+	WindowEnd string `protobuf:"bytes,6,opt,name=window_end,json=windowEnd,proto3" json:"window_end,omitempty"`
+	// ISO 4217 code of limit and spent.
 	Currency string `protobuf:"bytes,7,opt,name=currency,proto3" json:"currency,omitempty"`
-	// When it was noticed, in the currency's major unit.
-	Limit         string `protobuf:"bytes,8,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Limit of the budget at that time, in the major unit.
+	Limit string `protobuf:"bytes,8,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Spending at that time, in the major unit.
 	Spent         string `protobuf:"bytes,9,opt,name=spent,proto3" json:"spent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -294,17 +303,20 @@ func (x *BudgetThresholdReached) GetSpent() string {
 	return ""
 }
 
-// BudgetCategoriesLost: budget.v1.budget.categories_lost. Categories of the budget no longer exist, and no other category
-// took their place. Audience: the owner.
+// BudgetCategoriesLost is published when categories of a budget no longer exist and no other category took their place.
+// Subject: budget.v1.budget.categories_lost. Audience: the owner.
 type BudgetCategoriesLost struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The categories that no longer exist. The budget keeps them when it has no others: then it counts no spending until it
-	// gets a category that exists.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Ids of the categories that no longer exist. The budget keeps them if it has no others. It then counts no spending
+	// until it gets a category that exists.
 	CategoryIds []string `protobuf:"bytes,4,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
-	// The categories that the budget still has; none: the budget needs a category.
+	// Ids of the categories that the budget still has. If there are none, the budget needs a category.
 	RemainingCategoryIds []string `protobuf:"bytes,5,rep,name=remaining_category_ids,json=remainingCategoryIds,proto3" json:"remaining_category_ids,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -375,16 +387,21 @@ func (x *BudgetCategoriesLost) GetRemainingCategoryIds() []string {
 	return nil
 }
 
-// InvitationSent: budget.v1.invitation.sent. Audience: the invited user and the owner.
+// InvitationSent is published when a user is invited to a budget. Subject: budget.v1.invitation.sent. Audience: the
+// invited user and the owner.
 type InvitationSent struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	MemberId   string                 `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// viewer or editor.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// User id of the member.
+	MemberId string `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// Role in the invitation: viewer or editor.
 	Role string `protobuf:"bytes,5,opt,name=role,proto3" json:"role,omitempty"`
-	// At most two decimals.
+	// Share in percent, with at most two decimals. Absent if there is none.
 	SharePercent  *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -462,17 +479,22 @@ func (x *InvitationSent) GetSharePercent() string {
 	return ""
 }
 
-// InvitationAnswered: budget.v1.invitation.answered. Audience: the member and the owner. A member who rejects receives the
-// budget's name as the invitation had it.
+// InvitationAnswered is published when a user accepts or rejects an invitation, or leaves a budget. Subject:
+// budget.v1.invitation.answered. Audience: the member and the owner. A member who rejects receives the budget's name as
+// the invitation had it.
 type InvitationAnswered struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	MemberId   string                 `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// User id of the member.
+	MemberId string `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
 	// accepted or rejected.
 	Status string `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
-	// pending, or accepted when a member leaves.
+	// pending, or accepted if a member leaves.
 	PreviousStatus string `protobuf:"bytes,6,opt,name=previous_status,json=previousStatus,proto3" json:"previous_status,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -550,21 +572,26 @@ func (x *InvitationAnswered) GetPreviousStatus() string {
 	return ""
 }
 
-// MemberUpdated: budget.v1.member.updated. The owner changed the role or the share. Audience: the member and the owner. A
-// pending member receives the budget's name as the invitation had it.
+// MemberUpdated is published when the owner changes the role or the share of a member. Subject:
+// budget.v1.member.updated. Audience: the member and the owner. A pending member receives the budget's name as the
+// invitation had it.
 type MemberUpdated struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	MemberId   string                 `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// viewer or editor.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// User id of the member.
+	MemberId string `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// New role: viewer or editor.
 	Role string `protobuf:"bytes,5,opt,name=role,proto3" json:"role,omitempty"`
-	// At most two decimals; absent without a share.
+	// New share in percent, with at most two decimals. Absent if there is none.
 	SharePercent *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
-	// viewer or editor.
+	// Role before the change: viewer or editor.
 	PreviousRole string `protobuf:"bytes,7,opt,name=previous_role,json=previousRole,proto3" json:"previous_role,omitempty"`
-	// At most two decimals; absent without a share.
+	// Share before the change, in percent. Absent if there was none.
 	PreviousSharePercent *string `protobuf:"bytes,8,opt,name=previous_share_percent,json=previousSharePercent,proto3,oneof" json:"previous_share_percent,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -656,11 +683,13 @@ func (x *MemberUpdated) GetPreviousSharePercent() string {
 	return ""
 }
 
-// WebhookTested: budget.v1.webhook.tested. A user asked for a test delivery. It is sent to the tested webhook only, whatever
-// events that webhook subscribes to, and is neither a live event nor a notification.
+// WebhookTested is published when a user requests a test delivery. Subject: budget.v1.webhook.tested. It is sent to the
+// tested webhook only, regardless of the events that the webhook subscribes to. It is neither a live event nor a
+// notification.
 type WebhookTested struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	WebhookId     string                 `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the webhook.
+	WebhookId     string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -702,16 +731,21 @@ func (x *WebhookTested) GetWebhookId() string {
 	return ""
 }
 
-// MemberRemoved: budget.v1.member.removed. Audience: the owner, and the member unless the owner removes a membership that the
-// member had rejected or left. A user who was not an accepted member receives the budget's name as the invitation had it.
-// Deleting a budget removes its pending members: only they receive this event then.
+// MemberRemoved is published when a member is removed or an invitation is withdrawn. Subject: budget.v1.member.removed.
+// Audience: the owner, and the member unless the owner removes a membership that the member had rejected or left. A
+// user who was not an accepted member receives the budget's name as the invitation had it. If a budget is deleted, only
+// its pending members receive this event.
 type MemberRemoved struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	BudgetId   string                 `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	BudgetName string                 `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
-	OwnerId    string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	MemberId   string                 `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// The owner or the member.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Name of the budget.
+	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// User id of the member.
+	MemberId string `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// User id of the owner or of the member who left.
 	RemovedBy     string `protobuf:"bytes,5,opt,name=removed_by,json=removedBy,proto3" json:"removed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,9 +26,11 @@ const (
 
 // TransactionCreated is published when a transaction is created. Subject: ledger.v1.transaction.created.
 type TransactionCreated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Transaction   *Transaction           `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new transaction.
+	Transaction   *Transaction `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -79,10 +81,13 @@ func (x *TransactionCreated) GetTransaction() *Transaction {
 
 // TransactionUpdated is published when a transaction is changed. Subject: ledger.v1.transaction.updated.
 type TransactionUpdated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Before        *Transaction           `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
-	After         *Transaction           `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The transaction before the change.
+	Before *Transaction `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	// The transaction after the change.
+	After         *Transaction `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -140,8 +145,9 @@ func (x *TransactionUpdated) GetAfter() *Transaction {
 
 // TransactionDeleted is published when a transaction is deleted. Subject: ledger.v1.transaction.deleted.
 type TransactionDeleted struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// The transaction before the deletion.
 	Transaction   *Transaction `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -194,9 +200,11 @@ func (x *TransactionDeleted) GetTransaction() *Transaction {
 
 // WalletCreated is published when a wallet is created. Subject: ledger.v1.wallet.created.
 type WalletCreated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Wallet        *Wallet                `protobuf:"bytes,2,opt,name=wallet,proto3" json:"wallet,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new wallet.
+	Wallet        *Wallet `protobuf:"bytes,2,opt,name=wallet,proto3" json:"wallet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -248,9 +256,11 @@ func (x *WalletCreated) GetWallet() *Wallet {
 // WalletUpdated is published when a wallet is renamed, archived or restored. Subject: ledger.v1.wallet.updated.
 // A changed balance alone publishes only the event of the transaction.
 type WalletUpdated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Wallet        *Wallet                `protobuf:"bytes,2,opt,name=wallet,proto3" json:"wallet,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The wallet after the change.
+	Wallet        *Wallet `protobuf:"bytes,2,opt,name=wallet,proto3" json:"wallet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -301,9 +311,11 @@ func (x *WalletUpdated) GetWallet() *Wallet {
 
 // WalletDeleted is published when a wallet is deleted. Subject: ledger.v1.wallet.deleted.
 type WalletDeleted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	WalletId      string                 `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the deleted wallet.
+	WalletId      string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -354,9 +366,11 @@ func (x *WalletDeleted) GetWalletId() string {
 
 // CategoryCreated is published when a category is created. Subject: ledger.v1.category.created.
 type CategoryCreated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Category      *Category              `protobuf:"bytes,2,opt,name=category,proto3" json:"category,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new category.
+	Category      *Category `protobuf:"bytes,2,opt,name=category,proto3" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -407,9 +421,11 @@ func (x *CategoryCreated) GetCategory() *Category {
 
 // CategoryUpdated is published when a category is renamed. Subject: ledger.v1.category.updated.
 type CategoryUpdated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Category      *Category              `protobuf:"bytes,2,opt,name=category,proto3" json:"category,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The category after the change.
+	Category      *Category `protobuf:"bytes,2,opt,name=category,proto3" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -460,9 +476,11 @@ func (x *CategoryUpdated) GetCategory() *Category {
 
 // CategoryDeleted is published when a category is deleted or merged. Subject: ledger.v1.category.deleted.
 type CategoryDeleted struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId    string                 `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	CategoryId string                 `protobuf:"bytes,2,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the deleted category.
+	CategoryId string `protobuf:"bytes,2,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// The target of the merge. Absent if the category was deleted without one. No events are published for the
 	// transactions that the merge changes.
 	ReassignedTo  *string `protobuf:"bytes,3,opt,name=reassigned_to,json=reassignedTo,proto3,oneof" json:"reassigned_to,omitempty"`

@@ -131,6 +131,7 @@ func (r *run) breakLinks(ctx context.Context) {
 // depend on ctx.
 func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []fault) {
 	uncanceled := context.WithoutCancel(ctx)
+	// Tests of the checks select the faults that expose a defect.
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return !strings.Contains(f.name, r.Only) })
 	for len(faults) > 0 {
 		f := faults[random.IntN(len(faults))]

@@ -48,6 +48,7 @@ func (u *user) same(v, o version) bool {
 	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.mergedCategory(v.category) == u.mergedCategory(o.category) && v.text == o.text
 }
 
+// String returns the version for findings.
 func (v version) String() string {
 	return fmt.Sprintf("%s %q in %s, %s", v.amount.FloatString(2), v.text, v.wallet, v.category)
 }

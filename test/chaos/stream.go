@@ -71,6 +71,7 @@ func (s *stream) read(ctx context.Context, began func()) error {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), ": ")
+		// The stream consists of lines "name: value". Heartbeats have no name.
 		switch name {
 		case "id":
 			s.last = value

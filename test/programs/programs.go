@@ -1,7 +1,9 @@
 // Package programs builds the services' programs for tests and benchmarks that run them as separate processes.
 //
 // Build builds all programs. BuildFrom builds those of another release. BuildLedger builds a ledger with a defect or another
-// constant, which does not change the source tree: the compiler reads the changed file from an overlay.
+// constant. It does not change the source tree: the compiler reads the changed file from an overlay.
+//
+// The programs are those of production. Tests that run services in their own process use the package devstack instead.
 package programs
 
 import (

@@ -18,6 +18,7 @@ func (b *bench) costs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Reads are sent by one user. Their rows were written by the loads before.
 	reader := s.writers[0]
 	for _, c := range []struct {
 		what string
@@ -59,6 +60,7 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	if err != nil {
 		return err
 	}
+	// wrk reports the rate and not the number of requests.
 	requests := a.perSecond * b.length.Seconds()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		micros := float64(after[name]-before[name]) / ticks / requests * 1e6

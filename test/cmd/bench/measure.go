@@ -50,6 +50,7 @@ func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 		}
 		theirs, ratios = append(theirs, their), append(ratios, our/their)
 	}
+	// The ratio is the median of the rounds' ratios, and not the ratio of the medians: both sides of a round had the same conditions.
 	row := c.row(median(ours), theirs, ratios)
 	fmt.Print(row)
 	b.table.WriteString(row)

@@ -158,6 +158,7 @@ func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 	slices.Sort(latencies)
 	o := outcome{p50: float64(latencies[len(latencies)/2]) / 1e6, p99: float64(latencies[len(latencies)*99/100]) / 1e6}
 	seconds := length.Seconds()
+	// Every request is counted as sent, and in one of the other figures.
 	for code, count := range codes {
 		o.sent += count / seconds
 		switch code {

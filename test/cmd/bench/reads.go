@@ -110,6 +110,7 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 			return a.p99, err
 		}
 	}
+	// All combinations are sent in turn, so each has the same share of the requests.
 	requests, err := listRequests(ctx, rich)
 	if err != nil {
 		return err

@@ -111,6 +111,7 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		{"creates with 16 partitions, 64 clients, against no partitions", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
 		{"pages of 50 with 16 partitions, 16 clients, against no partitions", load{clients: 16, requests: []request{s.writers[0].gets(firstPage)}}},
 	} {
+		// side measures one of the two ledgers with the same users.
 		side := func(s *stack) func(context.Context) (float64, error) {
 			return func(ctx context.Context) (float64, error) {
 				a, err := b.wrk(ctx, s, c.load)

@@ -127,6 +127,7 @@ func (b *bench) stop(name string) error {
 }
 
 // superuser connects to the stack's database, with the ledger's schema as search_path.
+// The caller closes the connection.
 func (s *stack) superuser(ctx context.Context) (*pgx.Conn, error) {
 	u, err := url.Parse(s.Databases[""])
 	if err != nil {

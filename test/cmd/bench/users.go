@@ -23,9 +23,10 @@ type user struct {
 	wallet, category string
 }
 
-// newUser registers a user and signs in.
+// newUser registers a user and signs in. The token is valid for an hour, which is longer than a run.
 func (s *stack) newUser(ctx context.Context) (user, error) {
 	u := user{base: s.URL}
+	// The e-mail is unique in all stacks, and the password is not in the list of well-known ones.
 	email := uuid.NewString() + "@example.com"
 	const password = "a long enough secret"
 	var me struct{ User struct{ ID uuid.UUID } }

@@ -14,12 +14,14 @@ import (
 	"time"
 )
 
-// request is a request that clients send repeatedly.
+// request is a request that clients send repeatedly. A body is JSON. wrk.lua adds the headers, and a new Idempotency-Key for a share of
+// the requests.
 type request struct{ method, path, token, body string }
 
 // load describes the clients of a run. Each client sends the requests in turn over a persistent connection. It sends the next one
 // immediately after a response, or after a pause.
 type load struct {
+	// clients is the number of connections.
 	clients  int
 	requests []request
 	// pause is the average time between a response and the next request.
@@ -75,6 +77,7 @@ func parseWrk(out []byte) (result, error) {
 	if a.perSecond, err = strconv.ParseFloat(string(perSecond[1]), 64); err != nil {
 		return result{}, err
 	}
+	// wrk prints latencies with a unit, like time.Duration.
 	for _, latency := range []struct {
 		text [][]byte
 		into *float64

@@ -1,7 +1,10 @@
 // Command chaos starts a stack of separate processes, injects faults under load, and checks that no guarantee is violated.
 //
-// It exits with 1 and prints the findings if a guarantee is violated. The seed that it prints first repeats the faults of a run,
-// although their effects also depend on timing. The package test/chaos describes the faults and the guarantees.
+// It exits with 1 and prints the findings if a guarantee is violated. A correct Coffer has no findings, so each one is a defect of the
+// code or of the checks.
+//
+// The seed that it prints first repeats the faults of a run, although their effects also depend on timing. A longer run finds more: each
+// fault hits the processes in a random state. The package test/chaos describes the faults and the guarantees.
 package main
 
 import (

@@ -22,6 +22,7 @@ type mutant struct {
 	old, text string
 }
 
+// String returns the line of the mutant in the list, which the flag -match selects from.
 func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s -> %s", m.file, m.line, m.kind, oneLine(m.old), oneLine(m.text))
 }
@@ -47,6 +48,7 @@ func find(dir string) ([]mutant, error) {
 		return nil, err
 	}
 	var all []mutant
+	// A package is a folder. Its subfolders are separate packages.
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -107,6 +109,7 @@ func findIn(file string, source []byte) ([]mutant, error) {
 	return f.found, nil
 }
 
+// offset returns the position in the source.
 func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }
 
 // add adds a mutant that replaces the source from one offset to another.
@@ -220,6 +223,7 @@ func (f *finder) call(n *ast.CallExpr) {
 	if !ok || len(n.Args) != 1 {
 		return
 	}
+	// Methods of time.Time only: time.After is a function of the package.
 	if other, ok := map[string]string{"Before": "After", "After": "Before"}[selector.Sel.Name]; ok && !isPackage(selector.X) {
 		f.add("expiry reversed", f.offset(selector.Sel.Pos()), f.offset(selector.Sel.End()), other)
 	}

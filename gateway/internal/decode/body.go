@@ -82,7 +82,7 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	return "", mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// decodeBody sets the fields of the body, which is nil if there is none.
+// decodeBody sets the fields of the body. content is nil if the request has no body.
 func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	switch {
 	case p.multipart:

@@ -68,7 +68,7 @@ type segment struct {
 	index int
 }
 
-// problem reports what is wrong with the current value.
+// problem reports that the current value is invalid.
 func (d *jsonDecoder) problem(message string) {
 	if d.bad.full() {
 		return

@@ -13,7 +13,7 @@ import (
 // maxNumberLength limits the digits of a number. Amounts have at most 15, and longer numbers are only work for the services.
 const maxNumberLength = 1000
 
-// literal reads a value that is neither an object nor an array, as written.
+// literal reads a value as written. The value is not an object or an array.
 func (d *jsonDecoder) literal() []byte {
 	n := 1
 	if d.rest[0] == '"' {

@@ -69,7 +69,7 @@ func (f *form) readParts(ctx context.Context, content *body) error {
 	parts := multipart.NewReader(content, content.boundary)
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
-		// A form that ends before its last boundary returns a wrapped io.EOF, which is an error.
+		// A form that ends before its last boundary returns a wrapped io.EOF. That is an error.
 		if err == io.EOF {
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
-// Messages for invalid fields, which say what is allowed.
+// These are the messages for invalid fields. They state the allowed values.
 const (
 	problemString  = "must be a string"
 	problemNumber  = "must be a number"

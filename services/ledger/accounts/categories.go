@@ -20,8 +20,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// MaxCategories is the maximum number of categories per user. It limits the rows of a summary. Users who have more keep them, but
-// cannot create further ones.
+// MaxCategories is the maximum number of categories per user. It limits the rows of a summary. Users with more categories keep
+// them, but cannot create further ones.
 const MaxCategories = 1000
 
 // CreateCategory creates a category.
@@ -177,7 +177,7 @@ func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCateg
 	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
 }
 
-// merge reassigns the transactions of a category to the target and adds its totals to those of the target. The caller holds the
+// merge reassigns the transactions of a category to the target and adds its totals to the target's totals. The caller holds the
 // owner's lock. It returns errCategoryOverflow if a total would be out of range.
 func (s *Accounts) merge(ctx context.Context, tx pgx.Tx, owner, from, target uuid.UUID) error {
 	if err := reassignTransactions(ctx, tx, owner, from, target, s.Now()); err != nil {

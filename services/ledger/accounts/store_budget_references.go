@@ -14,7 +14,7 @@ import (
 // tables have this name.
 const categoryKey = "transactions_category_fkey"
 
-// heldCategory identifies a category by the id that a budget holds, which may have been merged since.
+// heldCategory identifies a category by the id that a budget holds. The category may have been merged since.
 type heldCategory struct{ budget, id uuid.UUID }
 
 // flatUses holds budget uses as arrays for unnest: one element per budget, per category and per settled reservation.
@@ -199,7 +199,7 @@ func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, categor
 	return nil
 }
 
-// ExpireReferences deletes expired reservations, which were never settled, and the expired versions of deleted budgets.
+// ExpireReferences deletes the expired reservations that were never settled, and the expired versions of deleted budgets.
 func ExpireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)

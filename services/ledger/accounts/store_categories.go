@@ -142,8 +142,8 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 	return nil
 }
 
-// deleteCategory deletes a category and its totals, which are zero without transactions. It violates categoryKey if a
-// transaction or a budget uses the category.
+// deleteCategory deletes a category and its totals. It violates categoryKey if a transaction or a budget uses the category.
+// Otherwise the totals are zero.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)

@@ -117,8 +117,8 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// deleteWallet deletes a wallet, its balances and its totals, which are zero without transactions. It violates
-// transactions_wallet_fkey if a transaction uses the wallet.
+// deleteWallet deletes a wallet, its balances and its totals. It violates transactions_wallet_fkey if a transaction uses the
+// wallet. Otherwise the totals are zero.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2)

@@ -22,11 +22,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// MaxWallets is the maximum number of wallets per user. It limits the rows of a summary. Users who have more keep them, but cannot
-// create further ones.
+// MaxWallets is the maximum number of wallets per user. It limits the rows of a summary. Users with more wallets keep them, but
+// cannot create further ones.
 const MaxWallets = 500
 
-// CreateWallet creates a wallet with an opening balance, which is not a transaction: summaries and budgets do not count it.
+// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: summaries and budgets do not count it.
 func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := parseWallet(req)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package receipts creates transactions from receipts.
 //
-// An upload is validated, sent to the ocr service, and split into transactions, which are stored together with the recognized
+// An upload is validated, sent to the ocr service, and split into transactions. These are stored together with the recognized
 // receipt and its images, or returned as a preview:
 //
 //   - upload.go: the request, its references and the detection of duplicate files
@@ -99,7 +99,7 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 	if err == nil && resp.GetReceipt() != nil {
 		return resp, nil
 	}
-	// The client has disconnected, which is not a failure of the ocr service.
+	// The client has disconnected. That is not a failure of the ocr service.
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}

@@ -72,7 +72,7 @@ func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFr
 	owned.Check(&p, named)
 	if err := apierr.From(p.Err()); err != nil {
 		if p.Has(errReceiptFileRequired) {
-			// A form without a file has this code even if fields without a code of their own are invalid, too.
+			// A form without a file has this code even if fields without a separate code are invalid, too.
 			e := *errReceiptFileRequired
 			e.Fields = err.Fields
 			err = &e

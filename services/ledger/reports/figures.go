@@ -91,8 +91,8 @@ func (f *figures) dropUnused() {
 	})
 }
 
-// openingBalances returns the balances at the start of the window, which is the end of the previous one, by currency. It
-// returns false if one exceeds an int64.
+// openingBalances returns the balances at the start of the window (the end of the previous one) by currency. It returns false if
+// one exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
 	for _, m := range f.totals {
@@ -104,8 +104,8 @@ func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bo
 	return opening, ok
 }
 
-// heldCurrencies returns the currencies that have a row even without movement: those of the wallets and of the window, or
-// the requested one.
+// heldCurrencies returns the currencies that have a row even without transactions: the currencies of the wallets and of the
+// window, or the requested one.
 func (f figures) heldCurrencies(requested string) map[string]bool {
 	held := map[string]bool{}
 	if requested != "" {

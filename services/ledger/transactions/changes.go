@@ -129,7 +129,7 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 }
 
 // apply returns t with the changes, and adds a problem if the combination of fields is invalid. For a new transaction, t is zero.
-// The amount's sign follows the type: the type of the request, or otherwise the type of t, which is income for a new transaction.
+// The amount's sign follows the type: the type of the request, or otherwise the type of t. That is income for a new transaction.
 func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transaction {
 	old, negative := t.Currency, t.AmountMinor < 0
 	if c.description != nil {

@@ -204,8 +204,8 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string)
 	return t, nil
 }
 
-// ownTransaction returns the transaction that read returns, which is selectTransaction or lockTransaction, if it belongs to the
-// caller. It distinguishes a missing transaction from another user's.
+// ownTransaction returns the transaction that read (selectTransaction or lockTransaction) returns, if it belongs to the caller. It
+// distinguishes a missing transaction from another user's.
 func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (posting.Transaction, error)) (posting.Transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {

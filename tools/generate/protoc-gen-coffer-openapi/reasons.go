@@ -59,7 +59,7 @@ func reasons(files []*protogen.File) (map[string]reason, map[protoreflect.EnumNu
 	return declared, names
 }
 
-// errors returns the names of the errors that an operation may return: those of the option errors, and the derived ones. It is an
+// errors returns the names of the errors that an operation may return: the ones in the option errors, and the derived ones. It is an
 // error to list a derived one.
 func (g *generator) errors(o *operation) ([]string, error) {
 	all := map[string]bool{}

@@ -17,8 +17,8 @@ const schemas = "#/components/schemas/"
 
 func reference(name string) object { return object{"$ref": schemas + name} }
 
-// schemaName returns the name of a message's schema. The suffix Response is replaced, because oapi-codegen generates a type
-// LoginResponse of its own for the operation login.
+// schemaName returns the name of a message's schema. The suffix Response is replaced, because oapi-codegen generates another type
+// LoginResponse for the operation login.
 func schemaName(m *protogen.Message) string {
 	name := string(m.Desc.Name())
 	if rest, ok := strings.CutSuffix(name, "Response"); ok {

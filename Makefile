@@ -99,8 +99,9 @@ lint: $(BIN)/golangci-lint
 	$(BIN)/golangci-lint run ./$(MODULE)/...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
-lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files and the licenses (MODULE=services/ledger: only that module)
+lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files, the licenses and the language (MODULE=services/ledger: only that module)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
+	@GOWORK=off go -C tools/prose run . $(CURDIR)
 	$(BIN)/buf lint
 	$(BIN)/buf format -d --exit-code proto
 	@for dir in $(APART); do (cd $$dir && GOWORK=off $(BIN)/golangci-lint run ./...) || exit 1; done

@@ -176,45 +176,45 @@ func TestStreamEventsDuringRestarts(t *testing.T) {
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	l := u.listen(t.Context(), "")
 	defer func() { l.close() }()
-	booked := map[string]bool{}
-	requireEvent := func() {
+	created := map[string]bool{}
+	requireNextEvent := func() {
 		id := u.spend(wallet, category, "1")
-		booked[id] = true
+		created[id] = true
 		for {
 			e := l.next()
 			if e.kind != "ledger.v1.transaction.created" {
 				continue
 			}
 			transaction := e.data["data"].(object)["transaction"].(object)["id"].(string)
-			require.Contains(t, booked, transaction)
+			require.Contains(t, created, transaction)
 			if transaction == id {
 				return
 			}
 		}
 	}
-	requireEvent()
+	requireNextEvent()
 	for _, part := range []string{"budget", "nats", "auth", "ledger", "postgres"} {
 		require.NoError(t, own.Halt(part))
 		if part == "budget" || part == "nats" {
 			// Published after the restart, on the same connection.
-			booked[u.spend(wallet, category, "2")] = true
+			created[u.spend(wallet, category, "2")] = true
 		}
 		require.NoError(t, own.Resume(t.Context(), part))
 		require.Eventually(t, func() bool {
 			a := u.post("/api/v1/transaction", expense(wallet, category, "1"))
 			if a.status == http.StatusCreated {
-				booked[a.text("transaction.id")] = true
+				created[a.text("transaction.id")] = true
 			}
 			return a.status == http.StatusCreated
 		}, 20*time.Second, 50*time.Millisecond, part)
-		requireEvent()
+		requireNextEvent()
 	}
 	last := l.last
 	l.close()
 	require.NoError(t, own.Halt("gateway"))
 	require.NoError(t, own.Resume(t.Context(), "gateway"))
 	l = u.listen(t.Context(), last)
-	requireEvent()
+	requireNextEvent()
 }
 
 // TestStreamEventsAfterSilence requires that every way to add an event wakes the relay. An idle relay polls only every ten

@@ -50,12 +50,12 @@ func TestRestoreBackup(t *testing.T) {
 	l.stop()
 	require.NoError(t, lost.Stop())
 
-	for _, natsKept := range []bool{true, false} {
-		t.Run(fmt.Sprintf("NATS kept: %t", natsKept), func(t *testing.T) {
+	for _, withNATSData := range []bool{true, false} {
+		t.Run(fmt.Sprintf("with the data of NATS: %t", withNATSData), func(t *testing.T) {
 			after := durableConfig(t)
 			require.NoError(t, devstack.Restore(t.Context(), after, backup))
 			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup), "already contains data of Coffer")
-			if natsKept {
+			if withNATSData {
 				require.NoError(t, os.CopyFS(filepath.Join(after.DataDir, "nats"), os.DirFS(filepath.Join(before.DataDir, "nats"))))
 			}
 			restored, err := devstack.Start(t.Context(), after)
@@ -96,18 +96,18 @@ func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 			FROM (
 				SELECT wallet_id, currency, amount_minor FROM ledger.transactions
 				UNION ALL SELECT id, currency, initial_minor FROM ledger.wallets
-			) AS moved
+			) AS postings
 			GROUP BY wallet_id, currency
-		) AS is_so FULL JOIN ledger.wallet_balances AS kept USING (wallet_id, currency)
-		WHERE coalesce(is_so.total, 0) <> coalesce(kept.amount_minor, 0)`), "balances differ from the sums of their transactions")
+		) AS recomputed FULL JOIN ledger.wallet_balances AS stored USING (wallet_id, currency)
+		WHERE coalesce(recomputed.total, 0) <> coalesce(stored.amount_minor, 0)`), "balances differ from the sums of their transactions")
 	require.Zero(t, scalar[int64](t, s, `
 		SELECT count(*)
 		FROM (
 			SELECT date_trunc('month', date, 'UTC')::date AS month, wallet_id, category_id, currency, count(*) AS n, sum(amount_minor) AS total
 			FROM ledger.transactions
 			GROUP BY 1, 2, 3, 4
-		) AS is_so FULL JOIN ledger.monthly_totals AS kept USING (month, wallet_id, category_id, currency)
-		WHERE (coalesce(is_so.n, 0), coalesce(is_so.total, 0)) <> (coalesce(kept.transaction_count, 0), coalesce(kept.income_minor - kept.expense_minor, 0))`),
+		) AS recomputed FULL JOIN ledger.monthly_totals AS stored USING (month, wallet_id, category_id, currency)
+		WHERE (coalesce(recomputed.n, 0), coalesce(recomputed.total, 0)) <> (coalesce(stored.transaction_count, 0), coalesce(stored.income_minor - stored.expense_minor, 0))`),
 		"monthly totals differ from a recomputation")
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// user is a user whose requests go to any of the gateways in DNS, as through a load balancer.
+// user sends requests as one user, each to a random gateway in DNS, like a load balancer.
 type user struct {
 	cluster                 *cluster
 	token, wallet, category string

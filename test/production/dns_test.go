@@ -25,11 +25,11 @@ type names struct {
 
 	mu     sync.Mutex
 	known  map[string][]netip.Addr
-	cached map[string]answered
+	cached map[string]cacheEntry
 }
 
-// answered is a cached answer.
-type answered struct {
+// cacheEntry is a cached answer.
+type cacheEntry struct {
 	addrs   []netip.Addr
 	expires time.Time
 }
@@ -40,7 +40,7 @@ func serveNames(t *testing.T) *names {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	n := &names{conn: conn, known: map[string][]netip.Addr{}, cached: map[string]answered{}}
+	n := &names{conn: conn, known: map[string][]netip.Addr{}, cached: map[string]cacheEntry{}}
 	go n.serve()
 	return n
 }
@@ -76,7 +76,7 @@ func (n *names) lookup(name string) []netip.Addr {
 func (n *names) fromCache(name string) []netip.Addr {
 	c, ok := n.cached[name]
 	if !ok || len(c.addrs) == 0 || time.Now().After(c.expires) {
-		c = answered{slices.Clone(n.known[name]), time.Now().Add(dnsCache)}
+		c = cacheEntry{slices.Clone(n.known[name]), time.Now().Add(dnsCache)}
 		n.cached[name] = c
 	}
 	return c.addrs
@@ -93,15 +93,15 @@ func (n *names) serve() {
 		if question.Unpack(buffer[:size]) != nil || len(question.Questions) != 1 {
 			continue
 		}
-		if answer, err := n.answer(question); err == nil {
-			time.AfterFunc(dnsLatency, func() { _, _ = n.conn.WriteTo(answer, from) })
+		if reply, err := n.reply(question); err == nil {
+			time.AfterFunc(dnsLatency, func() { _, _ = n.conn.WriteTo(reply, from) })
 		}
 	}
 }
 
-func (n *names) answer(question dnsmessage.Message) ([]byte, error) {
+func (n *names) reply(question dnsmessage.Message) ([]byte, error) {
 	q := question.Questions[0]
-	answer := dnsmessage.Message{
+	reply := dnsmessage.Message{
 		Header:    dnsmessage.Header{ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true},
 		Questions: question.Questions,
 	}
@@ -109,14 +109,14 @@ func (n *names) answer(question dnsmessage.Message) ([]byte, error) {
 	addrs := n.fromCache(q.Name.String())
 	n.mu.Unlock()
 	if len(addrs) == 0 {
-		answer.RCode = dnsmessage.RCodeNameError
+		reply.RCode = dnsmessage.RCodeNameError
 	}
 	if q.Type == dnsmessage.TypeA {
 		for _, a := range addrs {
-			answer.Answers = append(answer.Answers, dnsmessage.Resource{
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{
 				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET}, Body: &dnsmessage.AResource{A: a.As4()},
 			})
 		}
 	}
-	return answer.Pack()
+	return reply.Pack()
 }

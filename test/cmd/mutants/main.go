@@ -111,7 +111,7 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	if verdict != survived {
 		return 0, fmt.Errorf("the tests fail without a mutation: %s", verdict)
 	}
-	// The measured time includes the compilation, so a mutant that hangs is stopped, and a slow machine is not a reason to stop.
+	// The measured time includes the compilation. So a mutant is not stopped too early on a slow machine, but a mutant that hangs is.
 	r.limit = 3*time.Since(start) + time.Minute
 	counts := map[verdictOf]int{}
 	for i, m := range mutants {

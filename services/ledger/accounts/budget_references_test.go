@@ -204,7 +204,8 @@ func (p person) hold(t *testing.T, first func(pgx.Tx) error, second func() error
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
 	require.NoError(t, first(tx))
 	done := make(chan error, 1)
-	go func() { done <- second() }()
+	// If second fails the test, its goroutine ends without a result.
+	go func() { defer close(done); done <- second() }()
 	require.Eventually(t, func() bool {
 		var blocked bool
 		err := p.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID()).Scan(&blocked)

@@ -88,6 +88,7 @@ func run() error {
 		os.Exit(1)
 	}()
 
+	fmt.Println("Starting PostgreSQL, NATS, the services and the gateway.")
 	begin := time.Now()
 	stack, err := devstack.Start(ctx, config)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/mtls"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	_ "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 func dial(t *testing.T, addr, key string, certificate mtls.Config) authv1.AuthServiceClient {
@@ -60,6 +61,15 @@ func TestDialRetriesOnlyMethodsWithoutSideEffects(t *testing.T) {
 	_, err = client.UpdateMe(ctx, &authv1.UpdateMeRequest{})
 	require.Equal(t, "SERVICE_UNAVAILABLE", reason(err))
 	require.Equal(t, int32(1), tries.Load())
+}
+
+func TestServiceConfig(t *testing.T) {
+	t.Parallel()
+	config, err := serviceConfig("coffer.ledger.v1")
+	require.NoError(t, err)
+	for method, retried := range map[string]bool{"SumSpending": true, "CheckReferences": true, "CreateTransaction": false, "SyncReferences": false} {
+		require.Equal(t, retried, strings.Contains(config, `"`+method+`"`), method)
+	}
 }
 
 func TestDialUnavailableServiceFailsImmediately(t *testing.T) {

@@ -19,7 +19,8 @@ func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member
 	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
 }
 
-// budgetDetail adds progress and member names, fetched concurrently. A part whose service is unavailable is omitted.
+// budgetDetail adds progress and member names, fetched concurrently. A part whose service is unavailable is omitted. Neither call
+// delays the other, and together they take at most optionalTimeout.
 func (s *server) budgetDetail(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
 	answer := b.proto(calendar.DayOf(s.now()))
 	var ledgerCall sync.WaitGroup
@@ -74,10 +75,11 @@ func (b budget) currency() money.Currency {
 	return c
 }
 
-// seenByOwner returns the budget with the owner as its reader.
+// seenByOwner returns the budget with the owner as its reader. A created budget has no other reader yet.
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
-// snapshot returns the budget as events carry it, without fields that depend on the reader.
+// snapshot returns the budget as events carry it, without fields that depend on the reader. All readers of an event get the same
+// snapshot.
 func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	m := &budgetv1.BudgetSnapshot{
 		Id:              b.ID.String(),
@@ -127,7 +129,8 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	return m
 }
 
-// listedProto returns the budget as an item of a list, without progress and members.
+// listedProto returns the budget as an item of a list, without progress and members. All fields are set, so that only pending
+// invitations lack some.
 func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
 	m := b.proto(today)
 	return &budgetv1.ListedBudget{

@@ -73,9 +73,10 @@ type Config struct {
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
 
-	db            *pgxpool.Pool
-	auth          authv1.AuthServiceClient
-	ledger        ledgerv1.LedgerServiceClient
+	db     *pgxpool.Pool
+	auth   authv1.AuthServiceClient
+	ledger ledgerv1.LedgerServiceClient
+	// cursors seals positions in lists with the service key.
 	cursors       page.Cursors
 	notifications *notification.Server
 	webhooks      *webhook.Server
@@ -92,6 +93,7 @@ var _ budgetv1.BudgetServiceServer = (*server)(nil)
 // schema is older than the program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "budget")
+	// Connections are opened when they are needed, so that the service starts while its dependencies are unavailable.
 	db, err := pg.Open(ctx, config.DatabaseURL)
 	if err != nil {
 		return err
@@ -117,6 +119,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
+	// A service on an older schema would fail in the middle of requests.
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
@@ -127,6 +130,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), written: make(chan struct{}, 1), log: log,
 		now: time.Now, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
+	// The parts share the database, the clock and the source of ids.
 	s.notifications = notification.New(notification.Dependencies{
 		DB: db, Ledger: ledger, Cursors: s.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log, Now: s.now, NewID: s.newID,
 	})
@@ -149,6 +153,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go s.poll(ctx)
 	go pg.Sweep(ctx, log, s.expire)
 
+	// The three proto services share a port, and the verification of tokens.
 	srv := rpc.NewServer(config.Config, verifier, log)
 	budgetv1.RegisterBudgetServiceServer(srv, s)
 	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
@@ -316,24 +315,6 @@ func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, d
 		return seenBudget{}, err
 	}
 	return s.budgetFor(ctx, tx, id, do)
-}
-
-// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not checked, because it may have been
-// deleted, and its budget stays.
-func (c changes) newWallet(b budget) *uuid.UUID {
-	if c.wallet == nil || *c.wallet == b.WalletID {
-		return nil
-	}
-	return c.wallet
-}
-
-// referenceProblems returns the problems of an invalid request, and adds to them the wallet and categories that the ledger
-// rejects. They are omitted if the ledger is unavailable.
-func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
-	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories, reservation{})); e != nil && e.Code == codes.NotFound {
-		p.Include(e)
-	}
-	return p.Err()
 }
 
 // duplicate returns the public error for a violation of the duplicate rule, and any other error unchanged.

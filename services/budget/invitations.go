@@ -21,6 +21,7 @@ import (
 )
 
 const (
+	// maxEmail is the maximum of auth.
 	maxEmail = 254
 	// maxShareBP is 100 percent in hundredths of a percent.
 	maxShareBP = 10_000
@@ -38,6 +39,7 @@ const (
 type invitee struct {
 	email string
 	role  string
+	// share is in hundredths of a percent, or nil if the invitation has none.
 	share *int32
 }
 

@@ -105,7 +105,8 @@ func (m member) nameOf(b budget) string {
 }
 
 // lockedMember locks a budget, and returns it with one of its members, if the acting user is the owner or that member. Any other
-// user gets the same error whether the member exists or not.
+// user gets the same error whether the member exists or not. The lock is taken before the role is read, so that the role is still
+// valid when the transaction commits.
 func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID) (seenBudget, member, error) {
 	if err := lockBudget(ctx, tx, budgetID); err != nil {
 		return seenBudget{}, member{}, err
@@ -150,7 +151,8 @@ func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member
 	return named
 }
 
-// users returns the users that auth knows, by id. It returns none if auth is unavailable.
+// users returns the users that auth knows, by id. It returns none if auth is unavailable. The response is then complete except
+// for names.
 func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.User {
 	users := map[string]*authv1.User{}
 	// An empty call would still cost a round trip.

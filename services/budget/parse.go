@@ -16,6 +16,7 @@ import (
 )
 
 const (
+	// The limits are also constraints of the table.
 	maxCategories = 100
 	maxThreshold  = 1000
 	maxThresholds = 10
@@ -50,12 +51,14 @@ func (s *server) parseAt(at *string) (time.Time, error) {
 // changes holds the fields of a budget that a request sets, each validated separately. A field is nil if it is not set, or invalid and
 // among the problems.
 type changes struct {
-	name       *string
-	currency   *money.Currency
-	limit      *string
-	period     *string
-	start      *time.Time
-	end        *time.Time
+	// name is normalized, and currency is one that the money package knows.
+	name     *string
+	currency *money.Currency
+	limit    *string
+	period   *string
+	start    *time.Time
+	end      *time.Time
+	// noEnd is set if the request removes the end.
 	noEnd      bool
 	wallet     *uuid.UUID
 	categories []uuid.UUID
@@ -195,7 +198,7 @@ func (c *changes) setWallet(p *apierr.Problems, s string) {
 	c.wallet = &id
 }
 
-// setCategories removes repeated ids and keeps the order.
+// setCategories removes repeated ids and keeps the order. The ledger checks that they exist.
 func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	if len(ids) == 0 {
 		p.Add(errInvalidCategoryIDs.With("categoryIds", "must name at least one category"))
@@ -239,7 +242,8 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	}
 }
 
-// apply returns the changed budget, and adds problems of fields that are invalid together.
+// apply returns the changed budget, and adds problems of fields that are invalid together. It does not change the stored budget,
+// so it can be applied to more than one version of it.
 func (c changes) apply(p *apierr.Problems, b budget) budget {
 	// The limit is stored in the minor unit of the currency, so both must change together.
 	old := b.currency()

@@ -11,7 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
+	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -63,6 +65,24 @@ func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *u
 	return err
 }
 
+// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not checked, because it may have been
+// deleted, and its budget stays.
+func (c changes) newWallet(b budget) *uuid.UUID {
+	if c.wallet == nil || *c.wallet == b.WalletID {
+		return nil
+	}
+	return c.wallet
+}
+
+// referenceProblems returns the problems of an invalid request, and adds to them the wallet and categories that the ledger
+// rejects. They are omitted if the ledger is unavailable.
+func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
+	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories, reservation{})); e != nil && e.Code == codes.NotFound {
+		p.Include(e)
+	}
+	return p.Err()
+}
+
 // release queues the settlement of a reservation. If that fails, the reservation expires at the ledger after a day.
 func (s *server) release(ctx context.Context, r reservation) {
 	if r.id == uuid.Nil {
@@ -80,6 +100,7 @@ func (s *server) release(ctx context.Context, r reservation) {
 // syncReferences reports changed budgets to the ledger until ctx ends. Several replicas may run it: each claims different rows.
 func (s *server) syncReferences(ctx context.Context) {
 	for ctx.Err() == nil {
+		// Replicas share the work, because each claims other rows.
 		due, err := claimSyncs(ctx, s.db, s.now())
 		if err == nil {
 			err = s.sync(ctx, due)

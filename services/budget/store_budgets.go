@@ -23,9 +23,10 @@ type budget struct {
 	// LimitMinor is the limit in the minor unit of the currency.
 	LimitMinor int64 `db:"limit_minor"`
 	Period     string
-	StartDate  time.Time  `db:"start_date"`
-	EndDate    *time.Time `db:"end_date"`
-	WalletID   uuid.UUID  `db:"wallet_id"`
+	StartDate  time.Time `db:"start_date"`
+	// EndDate is inclusive, and nil for a budget that never ends.
+	EndDate  *time.Time `db:"end_date"`
+	WalletID uuid.UUID  `db:"wallet_id"`
 	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the ledger's.
 	CategoryIDs []uuid.UUID `db:"category_ids"`
 	// AlertThresholds are percentages of the limit, ascending.
@@ -39,6 +40,7 @@ type budget struct {
 // seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName are nil without a membership.
 type seenBudget struct {
 	budget
+	// UserID is the reader.
 	UserID uuid.UUID `db:"user_id"`
 	Role   *string
 	Status *status
@@ -46,6 +48,8 @@ type seenBudget struct {
 	KnownName *string `db:"known_name"`
 }
 
+// budgetColumns lists the columns of type budget, with the table alias b. Columns are named, so that a migration may add one
+// while a release without it is running.
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date,
 	b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
 

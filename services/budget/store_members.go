@@ -18,8 +18,9 @@ type member struct {
 	// Role is viewer or editor, also while the membership is pending.
 	Role string
 	// ShareBP is the share in hundredths of a percent, or nil for a member without a share.
-	ShareBP     *int32 `db:"share_bp"`
-	Status      status
+	ShareBP *int32 `db:"share_bp"`
+	Status  status
+	// InvitedAt is the time of the last invitation, and RespondedAt the time of the answer: a pending member has none.
 	InvitedAt   time.Time  `db:"invited_at"`
 	RespondedAt *time.Time `db:"responded_at"`
 	// KnownName is the budget's name when the user was invited or left; nil in rows of releases that did not store it.
@@ -33,6 +34,7 @@ type invitation struct {
 	OwnerID    uuid.UUID `db:"owner_id"`
 }
 
+// memberColumns lists the columns of type member, with the table alias m.
 const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at, m.responded_at, m.known_name`
 
 // selectMember returns pgx.ErrNoRows if the user has no membership.
@@ -47,7 +49,8 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 	return m, nil
 }
 
-// upsertMember stores a membership. The caller must hold the budget's lock and have checked that the former status permits the new one.
+// upsertMember stores a membership. The caller must hold the budget's lock and have checked that the former status permits the
+// new one. An invitation after a rejection replaces the old row.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at, known_name)
@@ -169,7 +172,8 @@ func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, stat
 	return ids, nil
 }
 
-// selectPendingMembers returns the users with a pending invitation, without a limit.
+// selectPendingMembers returns the users with a pending invitation, without a limit. They are needed with their known names, for
+// events that end the invitation.
 func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -227,7 +231,8 @@ func countInvitationsBy(ctx context.Context, q pg.Querier, owner uuid.UUID, sinc
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
 }
 
-// countInvitationsTo returns the number of invitations that a user received since a time.
+// countInvitationsTo returns the number of invitations that a user received since a time. Invitations that were answered or
+// withdrawn count, too.
 func countInvitationsTo(ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time) (int, error) {
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
 }

@@ -20,7 +20,8 @@ type referenceSync struct {
 	Seq int64
 }
 
-// queueSettlement queues a sync that also releases a reservation.
+// queueSettlement queues a sync that also releases a reservation. The budget need not exist: a rejected creation also settles its
+// reservation.
 func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO reference_syncs AS s (budget_id, owner_id, reservations)
@@ -33,7 +34,8 @@ func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
 	return nil
 }
 
-// queueSyncsOfCategory queues an owner's budgets that hold a category.
+// queueSyncsOfCategory queues an owner's budgets that hold a category. They are ordered, so that concurrent statements lock the
+// rows in the same order.
 func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO reference_syncs (budget_id, owner_id)
@@ -48,7 +50,8 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 	return nil
 }
 
-// claimSyncs leases up to syncBatch of the oldest syncs that no other worker has.
+// claimSyncs leases up to syncBatch of the oldest syncs that no other worker has. A failed sync is repeated when its lease has
+// expired, in the order of the changes.
 func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		WITH due AS (
@@ -70,7 +73,7 @@ func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSy
 	return syncs, nil
 }
 
-// claimSync leases the sync of one budget, also from another worker.
+// claimSync leases the sync of one budget, also from another worker. It returns no row if the sync was done already.
 func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Time) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		UPDATE reference_syncs
@@ -83,7 +86,7 @@ func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Tim
 	return syncs, nil
 }
 
-// selectSyncedBudgets returns the budgets that still exist.
+// selectSyncedBudgets returns the budgets that still exist. Deleted budgets are absent from the map.
 func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSync) (map[uuid.UUID]budget, error) {
 	ids := make([]uuid.UUID, len(syncs))
 	for i, s := range syncs {

@@ -42,8 +42,9 @@ type Dependencies struct {
 	Bus       *outbox.Bus
 	WakeRelay func()
 	Log       *slog.Logger
-	Now       func() time.Time
-	NewID     func() uuid.UUID
+	// Now and NewID are replaced in tests.
+	Now   func() time.Time
+	NewID func() uuid.UUID
 }
 
 // Server implements NotificationService, and publishes events for the other services of the package budget.

@@ -56,6 +56,7 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	}
 	resp := &budgetv1.ListNotificationsResponse{UnreadCount: unread, Pagination: pagination}
 	for _, n := range notifications {
+		// Data of any release can be decoded, because fields are only added to events.
 		m, err := n.proto()
 		if err != nil {
 			return nil, err
@@ -74,6 +75,7 @@ func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 	if req.Read == nil {
 		return nil, apierr.EmptyUpdate
 	}
+	// No time means unread.
 	var readAt *time.Time
 	if req.GetRead() {
 		readAt = new(s.now().UTC())
@@ -115,6 +117,7 @@ func (s *Server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNot
 	if !ok {
 		return nil, errInvalidNotificationID
 	}
+	// A repeated deletion returns NOTIFICATION_NOT_FOUND.
 	deleted, err := deleteNotification(ctx, s.db, caller.ID(ctx), id)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type budget struct {
 	Version int64
 }
 
+// budgetColumns lists the columns of type budget, with the table alias b.
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date, b.wallet_id,
 	b.category_ids, b.alert_thresholds, b.version`
 
@@ -60,7 +61,8 @@ type claimedCheck struct {
 	Seq int64
 }
 
-// selectBudgetsWithThresholds returns the owners' budgets that have thresholds.
+// selectBudgetsWithThresholds returns the owners' budgets that have thresholds. Alerts of budgets that the users only share are
+// raised by the owner's events.
 func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uuid.UUID) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, q, `
 		SELECT `+budgetColumns+`
@@ -97,8 +99,8 @@ func selectAcceptedMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID
 	return ids, nil
 }
 
-// upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent transactions cannot deadlock. Checks of
-// deleted budgets are omitted.
+// upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent transactions cannot deadlock. Checks
+// of deleted budgets are omitted. A check that is queued again becomes due immediately, also while it is leased.
 func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 	if len(checks) == 0 {
 		return nil
@@ -144,7 +146,8 @@ func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([
 	return checks, nil
 }
 
-// deleteCheck deletes a check, unless it was queued again since it was claimed.
+// deleteCheck deletes a check, unless it was queued again since it was claimed. Otherwise the change that queued it again would
+// be lost.
 func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
 	_, err := q.Exec(ctx, `DELETE FROM alert_checks WHERE budget_id = $1 AND day = $2 AND seq = $3`, c.ID, c.Day, c.Seq)
 	if err != nil {

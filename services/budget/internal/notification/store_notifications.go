@@ -25,9 +25,10 @@ type notification struct {
 	CreatedAt time.Time  `db:"created_at"`
 }
 
+// notificationColumns lists the columns of type notification, with the table alias n.
 const notificationColumns = `n.id, n.user_id, n.type, n.data, n.read_at, n.created_at`
 
-// insertNotifications inserts unread notifications.
+// insertNotifications inserts unread notifications. Their ids are the ids of the events, so an id exists at most once per user.
 func insertNotifications(ctx context.Context, q pg.Querier, notifications []notification) error {
 	if len(notifications) == 0 {
 		return nil
@@ -56,7 +57,8 @@ type notificationList struct {
 	limit        int
 }
 
-// selectNotifications returns a page, unread notifications first, then newest first. Both ends are index conditions.
+// selectNotifications returns a page, unread notifications first, then newest first. Both ends are index conditions. So a page of
+// any filter reads as many index entries as it returns.
 func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) ([]notification, error) {
 	notifications, err := pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
@@ -97,7 +99,8 @@ func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, r
 	return n, nil
 }
 
-// readNotifications marks a user's unread notifications as read and returns their number.
+// readNotifications marks a user's unread notifications as read and returns their number. Notifications that were read before
+// keep their time.
 func readNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, at time.Time) (int64, error) {
 	tag, err := q.Exec(ctx, `UPDATE notifications SET read_at = $2 WHERE user_id = $1 AND (read_at IS NULL)`, user, at)
 	if err != nil {

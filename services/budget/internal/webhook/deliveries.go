@@ -38,6 +38,7 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
+			// The body is encoded once and stored, so that later releases do not change a queued delivery.
 			body, err := eventJSON(e)
 			if err != nil {
 				return err
@@ -50,7 +51,7 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	return insertDeliveries(ctx, tx, deliveries)
 }
 
-// eventJSON returns the body of a delivery.
+// eventJSON returns the body of a delivery. It is the same JSON that live streams send.
 func eventJSON(e outbox.Received) ([]byte, error) {
 	m, err := notification.CloudEvent(e)
 	if err != nil {
@@ -63,6 +64,7 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 // status.
 func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
 	var p apierr.Problems
+	// Invalid fields are reported before an unknown webhook.
 	limit, problem := page.Limit(req.Limit)
 	p.Field(problem)
 	switch deliveryStatus(req.GetStatus()) {
@@ -134,6 +136,7 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 			ID: s.newID(), UserID: d.UserID, WebhookID: d.WebhookID, EventID: d.EventID, Repeat: repeats + 1, Type: d.Type, Body: d.Body,
 			Status: pending, NextAttemptAt: s.now().UTC(), CreatedAt: s.now().UTC(),
 		}
+		// The response is recorded with the insert, so that a repeated request does not deliver again.
 		resp.Delivery = again.proto()
 		return insertDeliveries(ctx, tx, []delivery{again})
 	})

@@ -34,10 +34,11 @@ type delivery struct {
 	Body   []byte
 	Status deliveryStatus
 	// Attempts counts the requests that were sent, or that failed before.
-	Attempts       int32
-	NextAttemptAt  time.Time  `db:"next_attempt_at"`
-	LastAttemptAt  *time.Time `db:"last_attempt_at"`
-	ResponseStatus *int32     `db:"response_status"`
+	Attempts      int32
+	NextAttemptAt time.Time  `db:"next_attempt_at"`
+	LastAttemptAt *time.Time `db:"last_attempt_at"`
+	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
+	ResponseStatus *int32 `db:"response_status"`
 	// Error is the code of publicReason, or nil if the last attempt succeeded.
 	Error *string
 	// DurationMS is the duration of the last attempt.
@@ -45,6 +46,7 @@ type delivery struct {
 	CreatedAt  time.Time `db:"created_at"`
 }
 
+// deliveryColumns lists the columns of type delivery, with the table alias d.
 const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
 	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
 
@@ -97,7 +99,7 @@ type deliveryList struct {
 	limit         int
 }
 
-// selectDeliveries returns a page of a webhook's log, newest first.
+// selectDeliveries returns a page of a webhook's log, newest first. Ids are UUIDv7, so their order is the order of creation.
 func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
@@ -186,7 +188,7 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLe
 }
 
 // releaseWebhook ends the lease that was taken until a time, and records failures and pause. If that lease has expired and
-// another worker has one, nothing changes.
+// another worker has one, nothing changes. So a worker that was too slow cannot end the lease of its successor.
 func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
@@ -199,7 +201,8 @@ func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedU
 	return nil
 }
 
-// selectDue returns the due deliveries of a webhook, the oldest first.
+// selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in the order of their creation,
+// unless one is retried.
 func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`

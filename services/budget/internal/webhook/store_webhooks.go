@@ -46,6 +46,7 @@ const (
 	failing disabledReason = "failing"
 )
 
+// webhookColumns lists the columns of type webhook, with the table alias w.
 const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabled, w.disabled_reason, w.secret, w.previous_secret,
 	w.previous_until, w.failures, w.failing_since, w.version, w.created_at, w.updated_at`
 
@@ -110,6 +111,7 @@ func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webho
 }
 
 // lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has no webhook with this id.
+// Deliveries may be inserted meanwhile, because the lock does not block foreign keys.
 func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
 	if err != nil {

@@ -39,8 +39,9 @@ type Dependencies struct {
 	// PrivateAddresses allows deliveries to private and loopback addresses. It is for development.
 	PrivateAddresses bool
 	Log              *slog.Logger
-	Now              func() time.Time
-	NewID            func() uuid.UUID
+	// Now and NewID are replaced in tests.
+	Now   func() time.Time
+	NewID func() uuid.UUID
 }
 
 // Server implements WebhookService and the delivery of events.

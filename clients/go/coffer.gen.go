@@ -3557,7 +3557,7 @@ type Summary struct {
 	// From First day, YYYY-MM-DD.
 	From openapi_types.Date `json:"from"`
 
-	// LargestExpenses The five largest expenses of the window in each currency, by currency. At most 200: with more than 40 currencies, each has an equal share.
+	// LargestExpenses The five largest expenses of the window in each currency, by currency.
 	LargestExpenses []Transaction `json:"largestExpenses"`
 
 	// Previous Totals of the previous window of the same length. If the window consists of whole calendar months, these are as many months before it.

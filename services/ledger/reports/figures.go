@@ -74,7 +74,7 @@ func (f figures) proto(q summaryQuery) (*ledgerv1.Summary, bool) {
 		ByWallet:           f.walletsProto(),
 		Trend:              f.trendProto(held, trend(q.period)),
 		Previous:           totalsProto(held, f.previous, opening),
-		LargestExpenses:    posting.Protos(f.largestExpenses()),
+		LargestExpenses:    posting.Protos(f.largest),
 		RecentTransactions: posting.Protos(f.recent),
 	}, ok
 }
@@ -169,23 +169,6 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 		})
 	}
 	return out
-}
-
-// largestExpenses returns the largest expenses by currency. When there are more than maxLargestExpenses, every currency has an
-// equal share of them.
-func (f figures) largestExpenses() []posting.Transaction {
-	if len(f.largest) <= maxLargestExpenses {
-		return f.largest
-	}
-	total := map[string]int{}
-	for _, t := range f.largest {
-		total[t.Currency]++
-	}
-	shown := map[string]int{}
-	return slices.DeleteFunc(f.largest, func(t posting.Transaction) bool {
-		shown[t.Currency]++
-		return shown[t.Currency] > maxLargestExpenses/len(total)
-	})
 }
 
 // percentage returns part of whole in percent with two decimals, and 0 when whole is 0.

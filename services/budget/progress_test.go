@@ -67,6 +67,7 @@ func TestListBudgetsProgress(t *testing.T) {
 		OwnerId: owner.ID.String(), WalletId: second.GetWalletId(), CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
 	}
 	require.True(t, proto.Equal(want, b.ledger.summed[0].GetWindows()[0]), "%v", b.ledger.summed[0])
+	require.Equal(t, owner.ID.String(), b.ledger.summed[0].GetUserId(), "the ledger limits the reads of this user")
 	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
 	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet was deleted")
 

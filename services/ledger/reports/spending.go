@@ -17,11 +17,24 @@ import (
 const maxWindows = 1000
 
 // SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request, with one statement. Only the
-// budget service may call it.
+// budget service may call it. It counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
+// RATE_LIMITED.
 func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequest) (*ledgerv1.SumSpendingResponse, error) {
-	windows, err := parseWindows(req)
+	var p apierr.Problems
+	var user uuid.UUID
+	if req.GetUserId() != "" {
+		user = request.ParseServiceID(&p, "userId", req.GetUserId())
+	}
+	windows, err := parseWindows(p, req)
 	if err != nil || len(windows) == 0 {
 		return &ledgerv1.SumSpendingResponse{}, err
+	}
+	if user != uuid.Nil {
+		leave, err := s.Reads.Enter(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
 	}
 	rows, err := selectSpending(ctx, s.DB, windows)
 	if err != nil {
@@ -48,9 +61,9 @@ type spendingWindow struct {
 	categories    []uuid.UUID
 }
 
-// parseWindows validates the windows. The last day of a window is inclusive in the request.
-func parseWindows(req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
-	var p apierr.Problems
+// parseWindows validates the windows, and returns the problems p of the request among its own. The last day of a window is inclusive
+// in the request.
+func parseWindows(p apierr.Problems, req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
 	if len(req.GetWindows()) > maxWindows {
 		p.Field(&apierr.Field{Name: "windows", Message: fmt.Sprintf("must be at most %d", maxWindows)})
 		return nil, p.Err()

@@ -13,6 +13,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
 )
 
 func (p person) window(from, to string) *ledgerv1.SpendingWindow {
@@ -94,6 +95,28 @@ func TestSumSpending(t *testing.T) {
 		{},
 		{Found: true},
 	}, resp.GetSpendings())
+}
+
+func TestSumSpendingReadLimit(t *testing.T) {
+	t.Parallel()
+	f := fixture.New(t)
+	f.Reads = reads.NewGates(1, 0)
+	s := serve(t.Context(), f)
+	p := newPerson(t.Context(), t, s)
+	sum := func(user string) error {
+		_, err := s.SumSpending(t.Context(), &ledgerv1.SumSpendingRequest{
+			UserId: user, Windows: []*ledgerv1.SpendingWindow{p.window("2026-03-01", "2026-03-31")},
+		})
+		return err
+	}
+	leave, err := f.Reads.Enter(t.Context(), p.ID)
+	require.NoError(t, err)
+	fixture.RequireReason(t, sum(p.ID.String()), codes.ResourceExhausted, "RATE_LIMITED")
+	require.NoError(t, sum(s.NewID().String()), "another user")
+	require.NoError(t, sum(""), "background work")
+	leave()
+	require.NoError(t, sum(p.ID.String()))
+	require.Equal(t, []string{"userId"}, fixture.FieldNames(fixture.RequireReason(t, sum("x"), codes.InvalidArgument, "VALIDATION_ERROR")))
 }
 
 func TestSumSpendingErrors(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
@@ -29,11 +30,15 @@ type Query struct {
 	Window        Window
 }
 
-// Sum returns the spending of each query, in their order. A spending is not found if the wallet was deleted.
+// Sum returns the spending of each query, in their order. A spending is not found if the wallet was deleted. The ledger limits the
+// concurrent expensive reads of the user for whom ctx acts, so Sum may wait, or return RATE_LIMITED.
 func Sum(ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Query) ([]*ledgerv1.Spending, error) {
 	req := &ledgerv1.SumSpendingRequest{Windows: make([]*ledgerv1.SpendingWindow, len(queries))}
 	for i, q := range queries {
 		req.Windows[i] = q.proto()
+	}
+	if id, ok := caller.From(ctx); ok {
+		req.UserId = id.UserID.String()
 	}
 	resp, err := ledger.SumSpending(ctx, req)
 	if err == nil && len(resp.GetSpendings()) != len(queries) {

@@ -3974,7 +3974,9 @@ func (x *CurrentCategories) GetCategoryIds() []string {
 type SumSpendingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 1000.
-	Windows       []*SpendingWindow `protobuf:"bytes,1,rep,name=windows,proto3" json:"windows,omitempty"`
+	Windows []*SpendingWindow `protobuf:"bytes,1,rep,name=windows,proto3" json:"windows,omitempty"`
+	// Id of the user whose request needs the sums. The expensive reads of a user are limited. Empty for background work.
+	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4014,6 +4016,13 @@ func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
 		return x.Windows
 	}
 	return nil
+}
+
+func (x *SumSpendingRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
 }
 
 // SpendingWindow selects the transactions of a wallet in some categories between two days.
@@ -4597,9 +4606,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16SyncReferencesResponse\x12=\n" +
 	"\abudgets\x18\x01 \x03(\v2#.coffer.ledger.v1.CurrentCategoriesR\abudgets\"6\n" +
 	"\x11CurrentCategories\x12!\n" +
-	"\fcategory_ids\x18\x01 \x03(\tR\vcategoryIds\"P\n" +
+	"\fcategory_ids\x18\x01 \x03(\tR\vcategoryIds\"i\n" +
 	"\x12SumSpendingRequest\x12:\n" +
-	"\awindows\x18\x01 \x03(\v2 .coffer.ledger.v1.SpendingWindowR\awindows\"\x8f\x01\n" +
+	"\awindows\x18\x01 \x03(\v2 .coffer.ledger.v1.SpendingWindowR\awindows\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x8f\x01\n" +
 	"\x0eSpendingWindow\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1b\n" +
 	"\twallet_id\x18\x02 \x01(\tR\bwalletId\x12!\n" +

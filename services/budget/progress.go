@@ -44,14 +44,14 @@ func (s *server) progress(ctx context.Context, today time.Time, budgets []budget
 }
 
 // query asks for the spending of the budget in a window.
-func (b budget) query(w spending.Window) spending.Query {
+func (b budget) query(w calendar.Period) spending.Query {
 	return spending.Query{Owner: b.OwnerID, Wallet: b.WalletID, Categories: b.CategoryIDs, Window: w}
 }
 
 // progress returns the budget's progress for the spending in a window.
-func (b budget) progress(w spending.Window, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
+func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
-	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.To.Format(calendar.DateLayout)}
+	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.LastDay().Format(calendar.DateLayout)}
 	spent := spending.AmountIn(amounts, b.Currency)
 	for _, a := range amounts {
 		// Amounts in other currencies are listed, and not converted.

@@ -9,15 +9,15 @@ import (
 	grpcstatus "google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
-	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	w := spending.Window{From: date(t, "2026-03-01"), To: date(t, "2026-03-31")}
+	w := calendar.Days(date(t, "2026-03-01"), date(t, "2026-03-31"))
 	for _, c := range []struct {
 		name             string
 		spent            int64

@@ -65,9 +65,9 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 
 // windowOf returns the budget's window that a change falls into, and reports whether its spending may raise alerts. Future windows,
 // and windows that ended a window's length ago or earlier, raise none.
-func (b budget) windowOf(c change, today time.Time) (spending.Window, bool) {
+func (b budget) windowOf(c change, today time.Time) (calendar.Period, bool) {
 	if c.wallet != "" && c.wallet != b.WalletID.String() || !b.counts(c.category) {
-		return spending.Window{}, false
+		return calendar.Period{}, false
 	}
 	// The transactions of a merged category may be of any day. Only the window of today is checked.
 	if c.day.IsZero() {
@@ -75,7 +75,7 @@ func (b budget) windowOf(c change, today time.Time) (spending.Window, bool) {
 		return w, raisesAlerts(w, today)
 	}
 	w := b.timeframe().At(c.day)
-	return w, !c.day.Before(w.From) && !c.day.After(w.To) && raisesAlerts(w, today)
+	return w, w.Contains(c.day) && raisesAlerts(w, today)
 }
 
 // counts reports whether the budget counts transactions of a category.
@@ -84,8 +84,8 @@ func (b budget) counts(category string) bool {
 }
 
 // raisesAlerts reports whether the spending of a window may raise alerts on a day.
-func raisesAlerts(w spending.Window, today time.Time) bool {
-	p := w.Phase(today)
+func raisesAlerts(w calendar.Period, today time.Time) bool {
+	p := spending.PhaseOf(w, today)
 	return p == spending.Current || p == spending.Recent
 }
 
@@ -202,7 +202,7 @@ func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 
 // settle raises the alerts of a checked budget and deletes the check. A row in alerts decides that each threshold is raised once per
 // window. A window that has ended is summarized: only the highest threshold that was reached since the last check is published.
-func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spending.Window, spent *ledgerv1.Spending) error {
+func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calendar.Period, spent *ledgerv1.Spending) error {
 	b, err := lockBudget(ctx, tx, c.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -214,7 +214,7 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spendi
 		// The ledger was asked about an older version of the budget. The change has queued the check again.
 		return nil
 	}
-	phase := w.Phase(calendar.DayOf(s.now()))
+	phase := spending.PhaseOf(w, calendar.DayOf(s.now()))
 	if phase != spending.Current && phase != spending.Recent {
 		return deleteCheck(ctx, tx, c)
 	}
@@ -242,10 +242,10 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w spendi
 }
 
 // thresholdReached returns the event of an alert, with the amounts at the time of the check.
-func (b budget) thresholdReached(threshold int32, w spending.Window, spent int64) *budgetv1.BudgetThresholdReached {
+func (b budget) thresholdReached(threshold int32, w calendar.Period, spent int64) *budgetv1.BudgetThresholdReached {
 	return &budgetv1.BudgetThresholdReached{
 		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), Threshold: threshold,
-		WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.To.Format(calendar.DateLayout), Currency: b.Currency,
+		WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.LastDay().Format(calendar.DateLayout), Currency: b.Currency,
 		Limit: b.currency().Format(b.LimitMinor), Spent: b.currency().Format(spent),
 	}
 }

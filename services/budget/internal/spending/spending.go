@@ -27,7 +27,7 @@ import (
 type Query struct {
 	Owner, Wallet uuid.UUID
 	Categories    []uuid.UUID
-	Window        Window
+	Window        calendar.Period
 }
 
 // Sum returns the spending of each query, in their order. A spending is not found if the wallet was deleted. The ledger limits the
@@ -50,15 +50,15 @@ func Sum(ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Que
 // proto limits the window to the last day that the ledger accepts. No transaction is later.
 func (q Query) proto() *ledgerv1.SpendingWindow {
 	last := time.Date(calendar.MaxYear, time.December, 31, 0, 0, 0, 0, time.UTC)
-	if q.Window.To.After(last) {
-		q.Window.To = last
+	if day := q.Window.LastDay(); day.Before(last) {
+		last = day
 	}
 	return &ledgerv1.SpendingWindow{
 		OwnerId:     q.Owner.String(),
 		WalletId:    q.Wallet.String(),
 		CategoryIds: idStrings(q.Categories),
 		From:        q.Window.From.Format(calendar.DateLayout),
-		To:          q.Window.To.Format(calendar.DateLayout),
+		To:          last.Format(calendar.DateLayout),
 	}
 }
 

@@ -1,6 +1,10 @@
 package spending
 
-import "time"
+import (
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+)
 
 const (
 	// maxYears is the maximum length of a timeframe with an end.
@@ -40,11 +44,8 @@ type Timeframe struct {
 	End *time.Time
 }
 
-// Window is a range of days, both inclusive.
-type Window struct{ From, To time.Time }
-
 // At returns the window of a day: the first one for a day before the start, and the last one for a day after the end.
-func (t Timeframe) At(today time.Time) Window {
+func (t Timeframe) At(today time.Time) calendar.Period {
 	if today.Before(t.Start) {
 		today = t.Start
 	}
@@ -53,9 +54,9 @@ func (t Timeframe) At(today time.Time) Window {
 	}
 	// The day is within the timeframe now, so it is in window n.
 	n := t.index(today)
-	w := Window{From: t.startOf(n), To: t.startOf(n + 1).Add(-day)}
-	if t.End != nil && (w.To.After(*t.End) || t.Period == custom) {
-		w.To = *t.End
+	w := calendar.Period{From: t.startOf(n), End: t.startOf(n + 1)}
+	if t.End != nil && (w.End.After(*t.End) || t.Period == custom) {
+		return calendar.Days(w.From, *t.End)
 	}
 	return w
 }
@@ -85,15 +86,15 @@ const (
 	Past
 )
 
-// Phase returns the phase of the window on a day.
-func (w Window) Phase(today time.Time) Phase {
+// PhaseOf returns the phase of a window on a day.
+func PhaseOf(w calendar.Period, today time.Time) Phase {
 	switch {
 	case today.Before(w.From):
 		return Future
-	case !today.After(w.To):
+	case today.Before(w.End):
 		return Current
-	// The window ends with the end of its last day, and its length includes both days, so one day is added.
-	case today.Unix()-w.To.Unix() <= w.To.Unix()-w.From.Unix()+int64(day/time.Second):
+	// A time.Duration overflows after 292 years, and the years 1900 to 2200 are more.
+	case today.Unix()-w.End.Unix() < w.End.Unix()-w.From.Unix():
 		return Recent
 	}
 	return Past

@@ -55,14 +55,14 @@ func (s *sums) adjustments(base, total int64) (adjustment, bool) {
 	return best, fewest < 5
 }
 
-// adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total.
-func (s *sums) adjustmentOfSubtotal(total int64) (adjustment, bool) {
+// adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total, or none.
+func (s *sums) adjustmentOfSubtotal(total int64) adjustment {
 	for _, base := range s.subtotals {
 		if adj, ok := s.adjustments(base.value, total); ok && adj.plausible(base.value) {
-			return adj, true
+			return adj
 		}
 	}
-	return adjustment{}, false
+	return adjustment{}
 }
 
 // singleAdjustments returns no adjustment, each printed tax alone, and each rounding alone. Repairs that can change an amount to

@@ -67,13 +67,13 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 	adj, reconciled := s.adjustments(sum, total)
 	switch {
 	case len(r.Items) == 0:
-		adj, _ = s.adjustmentOfSubtotal(total)
+		adj = s.adjustmentOfSubtotal(total)
 	case reconciled:
 		r.Confidence["lines"], r.Confidence["total"] = reconciledConfidence(len(r.Items), 0), provenTotal
 	default:
 		r.Confidence["lines"] = 0.3
 		r.Warnings = append(r.Warnings, LinesNotReconciled)
-		adj, _ = s.adjustmentOfSubtotal(total)
+		adj = s.adjustmentOfSubtotal(total)
 	}
 	r.setAdjustment(adj, claimedText)
 	for _, sub := range s.subtotals {

@@ -93,7 +93,7 @@ func (j *join) chooseCharges() {
 	total := j.total.value
 	j.charges = j.goods.adjustment
 	if !j.goods.reconciled {
-		j.charges, _ = j.sums.adjustmentOfSubtotal(total)
+		j.charges = j.sums.adjustmentOfSubtotal(total)
 	}
 	for i, s := range j.sums.subtotals {
 		if s.value > 0 && s.value+j.charges.sum() == total {

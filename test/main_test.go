@@ -86,6 +86,11 @@ func run(m *testing.M) (code int, err error) {
 	if missing := untested(); code == 0 && whole && len(missing) > 0 {
 		err = fmt.Errorf("no test has received these errors, which the OpenAPI document lists:\n  %s", strings.Join(missing, "\n  "))
 	}
+	undeclared, failure := record.undeclared()
+	if len(undeclared) > 0 {
+		failure = fmt.Errorf("RPCs returned errors that they do not declare:\n  %s", strings.Join(undeclared, "\n  "))
+	}
+	err = errors.Join(err, failure)
 	leaks, failure := record.leaks(stack, whole)
 	if len(leaks) > 0 {
 		failure = fmt.Errorf("logs, traces or events contain secrets or e-mail addresses:\n  %s", strings.Join(leaks[:min(10, len(leaks))], "\n  "))

@@ -267,17 +267,13 @@ func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 // unavailable. They have the name that the budget had when the user was invited.
 func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
 	user := caller.ID(ctx)
-	before := newest
-	scope := "invitations " + user.String()
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
-	if err != nil {
-		return nil, err
-	}
-	invitations, err := selectInvitations(ctx, s.db, user, before, limit+1)
-	if err != nil {
-		return nil, err
-	}
-	invitations, pagination, err := page.Cut(s.cursors, scope, invitations, limit, func(i invitation) any { return moment{i.InvitedAt, i.BudgetID} })
+	invitations, pagination, err := page.List(s.cursors, page.Query[invitation, moment]{
+		Scope: "invitations " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: newest,
+		Position: func(i invitation) moment { return moment{i.InvitedAt, i.BudgetID} },
+		Select: func(before moment, limit int) ([]invitation, error) {
+			return selectInvitations(ctx, s.db, user, before, limit)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -74,17 +74,14 @@ func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 
 // ListWebhooks returns the acting user's webhooks without secrets, newest first.
 func (s *Server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksRequest) (*budgetv1.ListWebhooksResponse, error) {
-	user, before := caller.ID(ctx), uuid.Max
-	scope := "webhooks " + user.String()
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
-	if err != nil {
-		return nil, err
-	}
-	webhooks, err := selectWebhooks(ctx, s.db, user, before, limit+1)
-	if err != nil {
-		return nil, err
-	}
-	webhooks, pagination, err := page.Cut(s.cursors, scope, webhooks, limit, func(w webhook) any { return w.ID })
+	user := caller.ID(ctx)
+	webhooks, pagination, err := page.List(s.cursors, page.Query[webhook, uuid.UUID]{
+		Scope: "webhooks " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Position: func(w webhook) uuid.UUID { return w.ID },
+		Select: func(before uuid.UUID, limit int) ([]webhook, error) {
+			return selectWebhooks(ctx, s.db, user, before, limit)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -27,7 +28,7 @@ func TestFollowCategories(t *testing.T) {
 			ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Subject: "ledger.v1.category.deleted", Time: budgettest.Today,
 			Data: &ledgerv1.CategoryDeleted{OwnerId: owner.ID.String(), CategoryId: made.GetCategoryIds()[0], ReassignedTo: &target},
 		}
-		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
 			_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "", changes{name: new("Renamed")})
 			return err
 		}, func() error {
@@ -69,7 +70,7 @@ func TestSettle(t *testing.T) {
 		owner := b.user(t, "Owner")
 		made := b.budget(t, owner)
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
-		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
 			// The change has not queued its check yet, which would keep the worker from claiming it.
 			_, err := tx.Exec(t.Context(), `UPDATE budgets SET wallet_id = $2, version = version + 1 WHERE id = $1`, made.GetId(), uuid.New())
 			return err
@@ -87,7 +88,7 @@ func TestCheckBudgets(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.budget(t, b.user(t, "Owner"))
-		budgettest.Besides(t, b.db, func(tx pgx.Tx) error {
+		pgtest.Besides(t, b.db, func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), `UPDATE alert_checks SET leased_until = $1`, budgettest.Today.Add(time.Minute))
 			return err
 		}, func() error {
@@ -107,7 +108,7 @@ func TestSyncReferencesConcurrently(t *testing.T) {
 		merged, target := uuid.NewString(), uuid.NewString()
 		id := b.create(t, owner, "Groceries", merged)
 		b.merge(owner, merged, target)
-		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
 			_, err := b.change(owner.Ctx, tx, uuid.MustParse(id), "", changes{name: new("Renamed")})
 			return err
 		}, func() error {
@@ -124,7 +125,7 @@ func TestSyncReferencesConcurrently(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.create(t, b.user(t, "Owner"), "Groceries", uuid.NewString())
-		budgettest.Besides(t, b.db, func(tx pgx.Tx) error {
+		pgtest.Besides(t, b.db, func(tx pgx.Tx) error {
 			due, err := claimSyncs(t.Context(), tx, budgettest.Today)
 			require.Len(t, due, 1)
 			return err

@@ -1,5 +1,7 @@
 // Package pgtest provides each test with a separate schema on a real PostgreSQL server (ADR 12).
 //
+// Behind and Besides run a call while another transaction is open, to test locks.
+//
 // New creates the schema, applies a service's migrations, and returns a pool. The schema is dropped when the test ends, so tests run in
 // parallel and need no cleanup. The server is that of TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary
 // server and sets the variable. Without the variable tests fail, and with `go test -short` they are skipped.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
@@ -22,7 +23,7 @@ func TestCreateWebhookConcurrently(t *testing.T) {
 			b.webhook(t, owner, "https://example.com/hook")
 		}
 		last := webhook{ID: b.newID(), UserID: owner.ID, URL: "https://example.com/last", Events: []string{}, Secret: []byte{1}, Version: 1, CreatedAt: budgettest.Today, UpdatedAt: budgettest.Today}
-		err := budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+		err := pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
 			n, err := countWebhooks(t.Context(), tx, owner.ID)
 			require.EqualValues(t, maxWebhooks-1, n)
 			require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestRedeliverWebhookEventConcurrently(t *testing.T) {
 			_, err := b.RedeliverWebhookEvent(owner.Ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id.String(), Id: first.GetId()})
 			return err
 		}
-		require.NoError(t, budgettest.Behind(t, b.db, func(tx pgx.Tx) error {
+		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
 			d, err := selectDelivery(t.Context(), tx, owner.ID, id, uuid.MustParse(first.GetId()))
 			require.NoError(t, err)
 			d.Repeat, err = countRepeats(t.Context(), tx, d)
@@ -69,7 +70,7 @@ func TestClaimWebhookConcurrently(t *testing.T) {
 		b.webhook(t, owner, "https://example.com/hook")
 		b.queue(t, happened(owner, 1))
 		now := budgettest.Today
-		budgettest.Besides(t, b.db, func(tx pgx.Tx) error {
+		pgtest.Besides(t, b.db, func(tx pgx.Tx) error {
 			_, err := claimWebhook(t.Context(), tx, now, now.Add(time.Minute), maxWebhooks)
 			return err
 		}, func() error {

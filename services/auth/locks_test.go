@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+// changePassword returns a change of the password of all users, by a concurrent request.
+func changePassword(t *testing.T) func(tx pgx.Tx) error {
+	t.Helper()
+	return func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE users SET password_hash = password_hash || 'x'`)
+		return err
+	}
+}
+
+func TestLoginConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("starts no session with a password that is changed meanwhile", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		err := pgtest.Behind(t, b.db, changePassword(t), func() error {
+			_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
+			return err
+		})
+		require.ErrorIs(t, err, errInvalidCredentials)
+	})
+}
+
+func TestUpdateMeConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("changes no e-mail with a password that is changed meanwhile", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, _ := b.member(t, "ada@example.com")
+		err := pgtest.Behind(t, b.db, changePassword(t), func() error {
+			_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword})
+			return err
+		})
+		require.ErrorIs(t, err, errWrongPassword)
+	})
+}
+
+func TestKeyringConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("creates one key if two replicas rotate", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.clock.advance(testConfig.KeyRotation - activationDelay)
+		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
+			if err := lockKeys(t.Context(), tx); err != nil {
+				return err
+			}
+			made, err := b.keys.makeKey(b.clock.now().Add(activationDelay))
+			require.NoError(t, err)
+			return insertKey(t.Context(), tx, made)
+		}, func() error { return b.keys.refresh(t.Context()) }))
+		require.Len(t, b.published(t), 2)
+	})
+}

@@ -22,8 +22,8 @@ var validVersion = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?$`)
 // migration Jobs.
 var release = template.Must(template.New("release").Parse(`apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
-# The release that runs. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml. In the repository it is a
-# placeholder: no image has the digest 000...
+# The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml. In the repository it is a placeholder:
+# no image has the digest 000...
 images:
 {{- range .Services}}
   - {name: coffer/{{.Name}}, newName: ghcr.io/coffer-budget/{{.Name}}, newTag: "{{$.Version}}", digest: "{{.Digest}}"}

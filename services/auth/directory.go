@@ -17,7 +17,8 @@ import (
 // maxUsers is the maximum number of ids in a call of GetUsers.
 const maxUsers = 1000
 
-// FindUserByEmail serves other services only. Users must not learn which e-mails have an account.
+// FindUserByEmail serves other services only, which the option access of the RPC enforces. Users must not learn which e-mails
+// have an account.
 func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
 	email, problem := parseEmail(req.GetEmail())
 	if problem != nil {

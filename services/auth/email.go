@@ -15,7 +15,8 @@ const (
 	// Maximum lengths of RFC 5321, in octets.
 	maxEmail     = 254
 	maxLocalPart = 64
-	maxLabel     = 63
+	// maxLabel is the maximum length of a part of a domain name (RFC 1035, 2.3.4).
+	maxLabel = 63
 )
 
 // parseEmail returns an e-mail address trimmed, in lower case and in Unicode Normalization Form C (RFC 6532, 3.1), so that

@@ -27,7 +27,7 @@ const (
 	maxPassword = 128
 
 	// Parameters of argon2id: the second recommendation of OWASP, m=19 MiB, t=2, p=1. A stored hash contains its own, so
-	// they can change without a migration.
+	// they can change without a migration. argonMemory is in KiB; argonSalt and argonKey are in bytes.
 	argonMemory  = 19 << 10
 	argonTime    = 2
 	argonThreads = 1
@@ -164,6 +164,7 @@ func verifyPassword(hash, password string) (bool, error) {
 	}
 	var memory, passes uint32
 	var threads uint8
+	// argon2.IDKey panics if passes or threads are 0.
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil || passes == 0 || threads == 0 {
 		return false, errors.New("a password hash has malformed parameters")
 	}

@@ -43,6 +43,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
 		}
+		// The response is complete before the commit, because InTx stores it for repetitions of the request.
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
 		return s.publish(ctx, tx, u.ID, &authv1.UserRegistered{User: u.proto()})
 	})

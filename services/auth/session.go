@@ -217,7 +217,8 @@ func (s *server) continueSession(ctx context.Context, tx pgx.Tx, hash []byte) (u
 	return u, t, err
 }
 
-// Logout ends the acting session; its tokens stop working everywhere within a minute.
+// Logout ends the acting session; its tokens stop working everywhere within a minute. It does not call currentUser, because
+// endSession reports whether the session was live.
 func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1.LogoutResponse, error) {
 	id, _ := caller.From(ctx)
 	live, err := s.endSession(ctx, id, auditLoggedOut, req.GetUserAgent())

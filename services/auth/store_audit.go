@@ -40,7 +40,7 @@ type sharing struct {
 }
 
 // insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id exists already, because an
-// event may be delivered more than once.
+// event may be delivered more than once. A nil Sharing is null in JSON, which NULLIF converts to the NULL of SQL.
 func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error {
 	rows, err := json.Marshal(entries)
 	if err != nil {
@@ -62,6 +62,9 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 
 // countAudit adds one to the user's failures of this type, hour and address. It does nothing if the user does not exist. In
 // each hour, the first most addresses have a row each, and all other addresses share a row without an address.
+//
+// The LATERAL subquery counts the rows of this type and hour, and reports whether this address has one. Only these rows have a value
+// in failed_in. The unique index covers no others, so the entries of insertAudit are never counted together.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, failed_in)

@@ -20,6 +20,7 @@ type signingKey struct {
 }
 
 // lockKeys locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.
+// Advisory locks apply to the whole database, so the key of the lock contains the schema.
 func lockKeys(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
 	if err != nil {

@@ -43,7 +43,9 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 	return nil
 }
 
-// prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended.
+// prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended. It does not check the expiry: a
+// session expires with its newest refresh token, which useRefreshToken checks. last_used_at never decreases, because
+// ListRevokedSessions computes from it when the last access token expires.
 func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
@@ -94,7 +96,8 @@ func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id u
 	return ended, nil
 }
 
-// revokeSession ends a session. It reports false if the session was not the user's or not live.
+// revokeSession ends a session. It reports false if the session was not the user's or not live. Of simultaneous calls for one
+// session, exactly one reports true.
 func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
@@ -154,7 +157,8 @@ func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session 
 }
 
 // useRefreshToken marks a token as used and returns its session. It returns pgx.ErrNoRows if the token is unknown, expired
-// or used. Of simultaneous calls with one token, exactly one gets the session.
+// or used. Of simultaneous calls with one token, exactly one gets the session: the others wait for the row's lock, after which
+// the row is used.
 func useRefreshToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (uuid.UUID, error) {
 	rows, err := q.Query(ctx, `
 		UPDATE refresh_tokens

@@ -77,7 +77,8 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 }
 
 // lockPassword locks a user against changes of the password until the transaction ends. It returns pgx.ErrNoRows if hash is
-// no longer the hash of the user's password.
+// no longer the hash of the user's password. FOR SHARE permits simultaneous sign-ins of the user. A change of the password waits
+// for them, and then also ends their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	u, err := pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`, id, hash)

@@ -37,7 +37,8 @@ type privateKey struct {
 }
 
 // nextKey reports whether a new key is due, and the time from which it signs. keys are ordered by activeFrom. The first key
-// of an installation signs immediately; there are no tokens to wait for.
+// of an installation signs immediately; there are no tokens to wait for. Any other key is due activationDelay before it must
+// sign, so that rotation is the time between two activations.
 func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from time.Time, due bool) {
 	if len(keys) == 0 {
 		return now, true
@@ -61,8 +62,8 @@ func signerAt(keys []privateKey, now time.Time) privateKey {
 	return signer
 }
 
-// spentKeys returns the ids of the keys whose tokens have all expired. keys are ordered by ActiveFrom. The newest key is
-// never spent.
+// spentKeys returns the ids of the keys whose tokens have all expired. keys are ordered by ActiveFrom. A key signs until the
+// next one becomes active, so the newest key is never spent.
 func spentKeys(keys []signingKey, now time.Time, accessTTL time.Duration) []string {
 	var spent []string
 	for i := range len(keys) - 1 {

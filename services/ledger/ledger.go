@@ -121,6 +121,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go scrubber.Run(ctx)
 
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
+	// Transactions and Reports share the gates, so that the limit applies to all expensive reads of a user together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
 	s := &server{
 		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors},

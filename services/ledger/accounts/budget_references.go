@@ -76,7 +76,8 @@ func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckRefer
 }
 
 // SyncReferences records the categories of budgets and returns the ids that the budgets should hold, which differ after a merge. A
-// foreign key prevents the deletion of a recorded category. Requests are idempotent, and an older version changes nothing.
+// foreign key prevents the deletion of a recorded category. Requests are idempotent. An older version only releases its
+// reservations, and the response has no ids for it.
 // Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
 func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferencesRequest) (*ledgerv1.SyncReferencesResponse, error) {
 	uses, err := parseBudgetUses(req)
@@ -131,6 +132,7 @@ func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time
 	if err := deleteUnheldReferences(ctx, tx, current); err != nil {
 		return nil, nil, err
 	}
+	// Reservations are released even if the version is outdated, because their attempt to write the budget has ended.
 	if err := deleteReservations(ctx, tx, uses); err != nil {
 		return nil, nil, err
 	}
@@ -174,6 +176,7 @@ func parseBudgetUses(req *ledgerv1.SyncReferencesRequest) ([]budgetUse, error) {
 		if len(u.categories) == 0 {
 			u.version = deletedVersion
 		}
+		// upsertReferencingBudgets cannot update a row twice in one statement.
 		if seen[u.budget] {
 			p.Field(&apierr.Field{Name: at + "budgetId", Message: "must be unique"})
 		}

@@ -25,7 +25,8 @@ type flatUses struct {
 	settledOwners, settledBudgets, settled []uuid.UUID
 }
 
-// flatten converts budget uses to arrays.
+// flatten converts budget uses to arrays. The three groups of arrays have different lengths, and each statement uses the groups that
+// it needs.
 func flatten(uses []budgetUse) flatUses {
 	var f flatUses
 	for _, u := range uses {
@@ -56,7 +57,8 @@ func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reserva
 }
 
 // shareReferencedCategories prevents the deletion of the categories of budgets until the transaction ends: both of the categories
-// that the budgets hold and of the recorded ones.
+// that the budgets hold and of the recorded ones. FOR KEY SHARE is the lock that a foreign key takes, so concurrent
+// requests do not wait for each other.
 func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -105,7 +107,8 @@ func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUs
 	return latest, nil
 }
 
-// insertReferences records the existing categories that budgets hold: the category with that id, or the target of its merge.
+// insertReferences records the existing categories that budgets hold: the category with that id, or the target of its merge. The nil
+// UUID in reservation marks a recorded category. A row that exists is kept, because a merge may have changed its category_id.
 func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -177,7 +180,7 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 }
 
 // mergeReferences replaces a category of budgets with the target of its merge. It also records the merge, for budgets that hold the old
-// id and are not recorded yet.
+// id and are not recorded yet. Earlier merges into the category then lead to the new target, so that one lookup always finds it.
 func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH moved AS (UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2),

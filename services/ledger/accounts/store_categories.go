@@ -27,7 +27,8 @@ type category struct {
 const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
 
 // countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that
-// concurrent ones cannot exceed the limit.
+// concurrent ones cannot exceed the limit. The count is a separate statement, so its snapshot includes the creations that the lock
+// waited for.
 func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
@@ -75,7 +76,8 @@ func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID
 }
 
 // lockCategories prevents changes, deletions and new uses of categories until the transaction ends, and returns the categories that
-// belong to the owner. It locks them by id, so that concurrent calls cannot deadlock.
+// belong to the owner. It locks them by id, so that concurrent calls cannot deadlock. FOR UPDATE conflicts with the lock that a
+// foreign key takes, so new transactions and budget references wait.
 func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]category, error) {
 	rows, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
@@ -143,7 +145,7 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 }
 
 // deleteCategory deletes a category and its totals. It violates categoryKey if a transaction or a budget uses the category.
-// Otherwise the totals are zero.
+// Otherwise the totals are zero. The caller holds the owner's lock.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)

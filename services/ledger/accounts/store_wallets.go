@@ -31,7 +31,7 @@ type wallet struct {
 }
 
 // countWallets returns the number of an owner's wallets. A lock serializes the owner's creations until tx ends, so that concurrent
-// ones cannot exceed the limit.
+// ones cannot exceed the limit. The count is a separate statement, so its snapshot includes the creations that the lock waited for.
 func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('wallets'), hashtext($1))`, owner.String()); err != nil {
@@ -60,7 +60,8 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// walletsWith selects wallets w with their balances. It omits balances of zero except in the wallet's own currency.
+// walletsWith selects wallets w with their balances. It omits balances of zero except in the wallet's own currency. That currency
+// is first, because false sorts before true. It always has a row (see insertWallet), so the arrays are never NULL.
 const walletsWith = `
 	SELECT w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
 		held.currencies, held.amounts
@@ -95,7 +96,9 @@ func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived 
 }
 
 // lockWalletRow prevents changes and the deletion of a wallet until the transaction ends. Transactions in it can still be
-// created. It returns pgx.ErrNoRows if the owner has no such wallet.
+// created, because NO KEY UPDATE does not conflict with the lock that their foreign key takes. Only the wallet's first transaction
+// in a currency waits, because the trigger that limits the currencies locks the row. It returns pgx.ErrNoRows if the owner has no
+// such wallet.
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	type row struct{ ID uuid.UUID }
 	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
@@ -118,7 +121,7 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 }
 
 // deleteWallet deletes a wallet, its balances and its totals. It violates transactions_wallet_fkey if a transaction uses the
-// wallet. Otherwise the totals are zero.
+// wallet. Otherwise the totals are zero. The balances are deleted by ON DELETE CASCADE. The caller holds the owner's lock.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2)

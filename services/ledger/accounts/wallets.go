@@ -152,7 +152,8 @@ func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletR
 	return &ledgerv1.DeleteWalletResponse{Id: id.String()}, nil
 }
 
-// lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes until tx ends.
+// lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes until tx ends. It reads the wallet in
+// a second statement, whose snapshot is newer than the lock, and so includes the change that the lock waited for.
 func (s *Accounts) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (wallet, error) {
 	owner := caller.ID(ctx)
 	if err := lockWalletRow(ctx, tx, owner, id); err != nil {

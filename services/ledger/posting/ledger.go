@@ -26,7 +26,7 @@ type Ledger struct {
 }
 
 // Publish adds an event of a change to the outbox. q is the database transaction of that change, so that both are committed or
-// neither is.
+// neither is. It wakes the relay before the commit: the relay waits 100 ms before it polls, and polls again later (ADR 10).
 func (l *Ledger) Publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
 	l.Wake()
 	return outbox.Add(ctx, q, l.event(ctx, owner, data))
@@ -55,6 +55,7 @@ func (l *Ledger) InsertTransactions(ctx context.Context, q pg.Querier, ts []Tran
 		return nil, err
 	}
 	l.Wake()
+	// The locks have no timeout, because the statement contains the rows of one request only. No other request waits for it.
 	written, err := Insert(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
 	return written, ClientError(err)
 }

@@ -26,7 +26,7 @@ type posting struct {
 }
 
 // Replace corrects balances and totals after a transaction was changed from before to after. Most changes of a description or a day
-// need no postings.
+// need no postings. One statement applies both postings, so a row that both concern changes by the difference only.
 func Replace(ctx context.Context, q pg.Querier, before, after Transaction) error {
 	if before.WalletID == after.WalletID && before.CategoryID == after.CategoryID && before.Currency == after.Currency &&
 		before.AmountMinor == after.AmountMinor && calendar.MonthOf(before.Date).Equal(calendar.MonthOf(after.Date)) {
@@ -41,7 +41,8 @@ func Remove(ctx context.Context, q pg.Querier, t Transaction) error {
 }
 
 // ClientError maps constraint violations to public errors: a wallet or category deleted concurrently, too many currencies in a
-// wallet, or a balance or total out of range. It returns other errors, and nil, unchanged.
+// wallet, or a balance or total out of range. It returns other errors, and nil, unchanged. wallet_balances_currency_count is a
+// trigger that reports its error like a violated constraint (ADR 56).
 func ClientError(err error) error {
 	switch {
 	case pg.IsViolation(err, "transactions_wallet_fkey"), pg.IsViolation(err, "wallet_balances_wallet_fkey"):

@@ -11,7 +11,10 @@ import (
 // ownerLock is the SQL expression for the key of an owner's advisory lock. Each transaction that writes balances or totals
 // holds the lock of each of its owners before it locks or writes their rows: shared if it creates, changes or deletes
 // transactions, exclusive if it deletes or merges wallets or categories. So a merge never meets a half-written transaction,
-// and the two never deadlock, although they need the same rows in a different order. Idempotency keys are locked before it.
+// and the two never deadlock, although they need the same rows in a different order.
+//
+// The order of all locks is: idempotency keys and receipt files, owners by key, categories by id, transactions, receipts,
+// totals, balances (ADR 40). A new write must keep it; TestConcurrentWrites runs every pair of writes.
 const ownerLock = `hashtextextended('ledger owner ' || owner_id::text, 0)`
 
 // ShareOwner makes tx wait for merges and deletions of the owner's wallets and categories, and keeps new ones from
@@ -25,7 +28,8 @@ func ShareOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 }
 
 // LockOwner makes tx wait for all writes of the owner's balances and totals, and keeps new ones from starting until tx
-// ends. The statements after it see everything that was committed before.
+// ends. The statements after it see everything that was committed before, because the isolation level is READ COMMITTED: each
+// statement has a new snapshot.
 func LockOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(`+ownerLock+`) FROM (SELECT $1::uuid) AS o (owner_id)`, owner)
 	if err != nil {

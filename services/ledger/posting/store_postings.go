@@ -14,6 +14,11 @@ import (
 
 // applyPostingsSQL contains CTEs that add the rows of a CTE named posting to balances and totals. They lock rows in the order of their
 // keys, so that statements that change the same rows wait for each other instead of deadlocking.
+//
+// The postings are grouped by row first, because ON CONFLICT cannot update a row twice in one statement. It adds the difference to
+// the current version of the row, also if another transaction has committed that version after the statement's snapshot.
+// PostgreSQL checks constraints on the proposed row before it detects the conflict, so monthly_totals must admit negative
+// differences. The month is computed in UTC and does not depend on the time zone of the database session.
 const applyPostingsSQL = `balance AS (
 			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
 			SELECT owner_id, wallet_id, currency, sum(sign * amount_minor)::bigint
@@ -51,6 +56,13 @@ const applyPostingsSQL = `balance AS (
 // lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
 // then shares those of the owners (see ownerLock), each in the order of their keys. Its snapshot is older than these locks:
 // a wallet or category that was deleted meanwhile violates a foreign key.
+//
+// Three details are easy to miss:
+//
+//   - own reads set_config, and everything else reads own, so the timeout is set before the first lock
+//   - accepted compares responses, because RETURNING cannot return the position of a row. Encryption with a random nonce makes
+//     each response unique
+//   - item counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that nothing reads
 func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, `
@@ -110,7 +122,8 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 }
 
 // insertArgs converts rows to arrays, one per column, in the order of the statement's parameters. The parameters are positional,
-// because pgx would parse the statement for each execution to find named ones.
+// because pgx would parse the statement for each execution to find named ones. A transaction without an idempotency key has a nil
+// key hash, which becomes NULL. The timeout is text with a unit, as set_config takes it.
 func insertArgs(lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) []any {
 	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
 	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
@@ -133,8 +146,8 @@ func insertArgs(lockTimeout time.Duration, ts []Transaction, events outbox.Rows,
 	}
 }
 
-// applyPostings adds postings to balances and totals with one statement. It violates wallet_balances_amount_range or
-// monthly_totals_amount_range if a sum would be out of range.
+// applyPostings adds postings to balances and totals with one statement. The caller shares the owner's lock. It violates
+// wallet_balances_amount_range or monthly_totals_amount_range if a sum would be out of range.
 func applyPostings(ctx context.Context, q pg.Querier, postings ...posting) error {
 	owners, wallets, categories := make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings))
 	currencies, dates := make([]string, len(postings)), make([]time.Time, len(postings))

@@ -57,7 +57,8 @@ func (g *Gates) Enter(ctx context.Context, user uuid.UUID) (leave func(), err er
 	}, nil
 }
 
-// join returns the gate of a user, and creates it for the first read.
+// join returns the gate of a user, and creates it for the first read. It counts the read under the same lock, so that leave cannot
+// remove a gate that a new read is about to enter.
 func (g *Gates) join(user uuid.UUID) *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -32,6 +32,7 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 		amount, ok := parse(l.GetAmount())
 		b.unreadable = b.unreadable || !ok
 		b.lines = append(b.lines, billLine{description: describe(l.GetDescription(), "Item"), amount: amount})
+		// A bill does not contain quantities, prices or the subtotal. They are parsed only to recognize a malformed response.
 		parse(l.GetQuantity())
 		parse(l.GetUnitPrice())
 	}

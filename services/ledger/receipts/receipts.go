@@ -201,7 +201,8 @@ func (s *Receipts) preview(ctx context.Context, r reading) (*ledgerv1.CreateTran
 }
 
 // storeReceipt inserts the receipt, its images and its transactions, and fills the response. It may run twice because InTx retries
-// after a deadlock, so it does not change r.
+// after a deadlock, so it does not change r. The lock of the file precedes the owner's lock, which InsertTransactions takes (see
+// posting, ownerLock). Under the lock, the check for duplicates of admit is repeated.
 func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *ledgerv1.CreateTransactionsFromReceiptResponse) error {
 	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
 		return err

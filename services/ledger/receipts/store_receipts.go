@@ -31,7 +31,8 @@ func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byt
 	return nil
 }
 
-// selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows.
+// selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows. Ids are UUIDv7, so the greatest one is the
+// newest.
 func selectReceiptByFile(ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte) (uuid.UUID, error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
@@ -101,7 +102,7 @@ func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.U
 
 // DeleteUnused deletes a receipt with its images after tx has deleted one of its transactions, if no other transaction uses it. The
 // lock serializes the deletions of a receipt's transactions. The second statement's snapshot is newer than the lock, so it sees the
-// deletions before it.
+// deletions before it. The images are deleted by ON DELETE CASCADE.
 func DeleteUnused(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`, owner, receipt)
 	if err != nil {

@@ -27,7 +27,8 @@ import (
 
 const (
 	// maxYears is the maximum length of a window. It limits the months that a summary adds up.
-	maxYears    = 10
+	maxYears = 10
+	// trendMonths is the number of calendar months in the trend.
 	trendMonths = 12
 	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of four bytes, each list
 	// takes about 1 MB. The five largest expenses of each of the 165 currencies take at most 3.5 MB, because a description has up to

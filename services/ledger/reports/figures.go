@@ -97,6 +97,7 @@ func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bo
 	opening, ok := maps.Clone(closing), true
 	for _, m := range f.totals {
 		net := m.Income - m.Expense
+		// On overflow, before wraps around to the wrong side of the closing balance.
 		before := closing[m.Currency] - net
 		ok = ok && (net > 0) == (before < closing[m.Currency])
 		opening[m.Currency] = before
@@ -153,6 +154,7 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 	})
 	share := len(f.categories)
 	if share > maxSummaryRows {
+		// spent is not empty: each currency of a category also has a row in the totals.
 		share = maxSummaryRows / len(spent)
 	}
 	shown := map[string]int{}

@@ -44,6 +44,7 @@ func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequ
 	for i := range resp.Spendings {
 		resp.Spendings[i] = &ledgerv1.Spending{}
 	}
+	// A window whose wallet does not exist has no row, so it is not found. Without transactions it is found, with no amounts.
 	for _, r := range rows {
 		spending := resp.Spendings[r.Position-1]
 		spending.Found = true

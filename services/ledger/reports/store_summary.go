@@ -15,7 +15,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they agree with each other.
+// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they agree with each other. If
+// a sum does not fit into a bigint, it returns an error that pg.IsOutOfRange recognizes.
 func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figures, error) {
 	var f figures
 	batch := &pgx.Batch{}
@@ -35,7 +36,8 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 
 // hidden makes a subquery of each argument of a statement. With the values themselves, PostgreSQL may plan the statement for
 // each request, which takes longer than its execution: the windows without rows, such as the time after the current month, are
-// expected to cost less than average ones. The values in subqueries are unknown to the planner.
+// expected to cost less than average ones. The values in subqueries are unknown to the planner. The casts are necessary, because a
+// parameter that is a subquery's only expression would have the type text.
 var hidden = func() *strings.Replacer {
 	types := map[string]string{
 		"owner": "uuid", "currency": "text", "months_from": "date", "months_end": "date",
@@ -85,6 +87,8 @@ func laterMonths(p calendar.Period) time.Time {
 	return month
 }
 
+// movementsStatement returns the sums by currency, by category and by wallet. In each row, the columns that it is not grouped by are
+// NULL. Totals whose transactions were all deleted remain in the table with a count of zero, and are omitted.
 var movementsStatement = hidden.Replace(`
 	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income, s.expense, s.count
 	FROM (
@@ -121,6 +125,7 @@ func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
 	})
 }
 
+// previousStatement returns the sums by currency of a window. Balances are not read: openingBalances computes them.
 var previousStatement = hidden.Replace(`
 	SELECT currency,
 		sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
@@ -128,10 +133,12 @@ var previousStatement = hidden.Replace(`
 	GROUP BY currency
 	HAVING sum(transaction_count) > 0`)
 
+// queuePrevious adds up the window that ends where the requested one starts.
 func queuePrevious(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 	batch.Queue(previousStatement, q.args(q.period.Previous())).Query(collect(into))
 }
 
+// trendStatement reads monthly totals only, because a trend consists of whole months.
 var trendStatement = hidden.Replace(`
 	SELECT month, currency,
 		sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
@@ -140,10 +147,12 @@ var trendStatement = hidden.Replace(`
 	GROUP BY month, currency
 	HAVING sum(transaction_count) > 0`)
 
+// queueTrend adds up the months of the trend by currency.
 func queueTrend(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 	batch.Queue(trendStatement, q.args(trend(q.period))).Query(collect(into))
 }
 
+// balancesStatement returns a row per wallet and currency. The window function adds the total of all wallets in the currency.
 var balancesStatement = hidden.Replace(`
 	SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own,
 		(b.amount_minor - coalesce(later.net, 0))::bigint AS balance,
@@ -172,6 +181,8 @@ func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
 	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
 }
 
+// largestStatement orders its subquery like the index transactions_month_expense. The condition on the month must contain the
+// indexed expression. Its type is timestamp, so the month is cast to timestamp.
 var largestStatement = hidden.Replace(`
 	SELECT ` + posting.TransactionColumns + `
 	FROM (
@@ -200,6 +211,7 @@ func queueLargest(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction)
 	batch.Queue(largestStatement, q.args(q.period)).Query(collect(into))
 }
 
+// recentStatement can read the index transactions_owner_date backwards and stop after five rows.
 var recentStatement = hidden.Replace(`
 	SELECT ` + posting.TransactionColumns + `
 	FROM transactions t
@@ -207,6 +219,7 @@ var recentStatement = hidden.Replace(`
 	ORDER BY t.date DESC, t.id DESC
 	LIMIT 5`)
 
+// queueRecent selects the five newest transactions of the window.
 func queueRecent(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
 	batch.Queue(recentStatement, q.args(q.period)).Query(collect(into))
 }

@@ -110,7 +110,8 @@ func (b *batcher) length() int {
 	return len(b.queue)
 }
 
-// run starts the writers and returns. They stop when ctx ends.
+// run starts the writers and returns. They stop when ctx ends. A statement in progress is then canceled, and queued requests wait
+// until their own contexts end. So the caller ends ctx only after the last request.
 func (b *batcher) run(ctx context.Context) {
 	for range writers {
 		go func() {
@@ -140,11 +141,12 @@ func (b *batcher) wakeWriter() {
 }
 
 // take removes the queued requests whose wallets are idle, at most maxGroup, and marks those wallets busy until release. It
-// drops requests whose context has ended.
+// drops requests whose context has ended. These need no outcome, because submit has returned already.
 func (b *batcher) take() []*pendingCreate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var group, left []*pendingCreate
+	// own holds the wallets that are busy because of this group. Further requests for them join the group.
 	own := map[uuid.UUID]bool{}
 	for _, p := range b.queue {
 		wallet := p.t.WalletID
@@ -157,13 +159,15 @@ func (b *batcher) take() []*pendingCreate {
 		}
 	}
 	b.queue = left
+	// A full group may leave requests for idle wallets to the next writer. Otherwise all requests left are for busy wallets, and
+	// the release of these wallets wakes a writer.
 	if len(left) > 0 && len(group) == maxGroup {
 		b.wakeWriter()
 	}
 	return group
 }
 
-// release marks the wallets of a group idle.
+// release marks the wallets of a group idle. No other group contains them, because take skips busy wallets.
 func (b *batcher) release(group []*pendingCreate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -208,7 +212,7 @@ func (b *batcher) submit(ctx context.Context, t posting.Transaction, event outbo
 
 // write inserts a group with one statement and sends each request its outcome. If PostgreSQL rejects the group, or a lock times
 // out, each transaction is retried alone, so that one bad request cannot fail its neighbors. After any other error the outcome
-// is unknown, so nothing is retried and all requests fail.
+// is unknown, so nothing is retried and all requests fail. writeTimeout limits the statement of the group and all retries together.
 func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []*pendingCreate) {
 	if len(group) == 0 {
 		return
@@ -238,6 +242,7 @@ func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []
 			p.done <- outcome{written: written[p.t.ID], statement: span.SpanContext()}
 		}
 	case len(group) > 1 && (pg.IsDataError(err) || pg.IsLocked(err)):
+		// After a data error the retries keep the group's timeout. A request must not fail because another one was rejected.
 		if pg.IsLocked(err) {
 			lockTimeout = soloLockTimeout
 		}

@@ -91,7 +91,7 @@ func parseItem(req *ledgerv1.CreateTransactionRequest) bulkItem {
 }
 
 // bulkProblems returns the problems of the first maxBadItems invalid items, including wallets and categories that do not belong to
-// the owner, or nil if there are none.
+// the owner, or nil if there are none. One query checks the references of all items.
 func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bulkItem) error {
 	named := make([]request.References, len(items))
 	for i, item := range items {

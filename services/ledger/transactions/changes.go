@@ -158,6 +158,7 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 		}
 		t.AmountMinor = minor
 	}
+	// The sign is applied last, because a request may change the type without the amount, or the amount without the type.
 	if c.kind != nil {
 		negative = *c.kind == posting.Expense
 	}

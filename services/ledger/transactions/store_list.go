@@ -37,7 +37,8 @@ func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]p
 }
 
 // collectTransactions reads all matching rows and sorts them. There are few of them, because those nearby did not fill a page.
-// The best index depends on the values, which the plan of a prepared statement would not take into account.
+// The best index depends on the values, which the plan of a prepared statement would not take into account. CacheDescribe
+// sends an unnamed statement instead, which PostgreSQL plans for the values of each execution.
 func collectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]posting.Transaction, error) {
 	c := l.conditions()
 	rows, err := pg.All[posting.Transaction](ctx, q, c.collect(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
@@ -198,7 +199,8 @@ func (c *conditions) walk(l transactionList) string {
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, from, l.order(), l.limited())
 }
 
-// scan returns a statement that selects the matching rows among the next scannedRows rows, and the last row examined.
+// scan returns a statement that selects the matching rows among the next scannedRows rows, and the last row examined. OFFSET
+// returns the last row only if there are scannedRows rows. If the list ends before, no row is marked last.
 func (c *conditions) scan(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	return fmt.Sprintf(`WITH examined AS MATERIALIZED (SELECT * FROM transactions t WHERE %s %s LIMIT %d)

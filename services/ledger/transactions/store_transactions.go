@@ -10,7 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the owner.
+// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the owner. The primary key is
+// (id, owner_id), so an id is sufficient for an index lookup, unlike in the other tables (ADR 14).
 func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Transaction, error) {
 	t, err := pg.One[posting.Transaction](ctx, q, `SELECT `+posting.TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
 	if err != nil {

@@ -135,7 +135,8 @@ func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.Upda
 }
 
 // changeTransaction writes the next version of a transaction with its postings and its event. The problems p of the request take
-// precedence over the errors of the transaction: not found, another user's, or another version.
+// precedence over the errors of the transaction: not found, another user's, or another version. p is a copy, because pg.InTx may
+// run the caller's function again, which must start with the same problems.
 func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (posting.Transaction, error) {
 	before, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
@@ -169,6 +170,7 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 		if err != nil {
 			return err
 		}
+		// The statements follow the order of locks: transaction, receipt, totals, balances (see ownerLock).
 		if err := deleteTransaction(ctx, tx, t); err != nil {
 			return err
 		}
@@ -205,7 +207,8 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string)
 }
 
 // ownTransaction returns the transaction that read (selectTransaction or lockTransaction) returns, if it belongs to the caller. It
-// distinguishes a missing transaction from another user's.
+// distinguishes a missing transaction from another user's, because the contract requires 404 for the former and 403 for the
+// latter (ADR 14). Wallets, categories and receipts return 404 in both cases.
 func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (posting.Transaction, error)) (posting.Transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {

@@ -26,7 +26,7 @@ type Difference struct {
 }
 
 // computedSums contains CTEs with the balances and the monthly totals of the owner $1, recomputed from opening balances and
-// transactions.
+// transactions. The expressions must agree with applyPostingsSQL, for example the month in UTC.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (
@@ -69,7 +69,8 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 	return differences, nil
 }
 
-// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock.
+// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock. The two writes of the
+// statement concern different rows: surplus rows have no recomputed balance, and the inserted ones do.
 func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -113,7 +114,8 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// selectOwnerAfter returns the owner with the next greater id that has wallets or totals, or pgx.ErrNoRows after the last one.
+// selectOwnerAfter returns the owner with the next greater id that has wallets or totals, or pgx.ErrNoRows after the last one. Each
+// branch reads one row of a primary key. Owners of transactions have wallets, and totals without wallets are differences.
 func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
 	type row struct {
 		ID uuid.UUID `db:"owner_id"`

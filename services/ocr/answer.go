@@ -31,6 +31,7 @@ func (r reading) proto() *ocrv1.Receipt {
 	return out
 }
 
+// evidence converts the place of a field to the page as the file shows it. Plain text has no size, so it has no box.
 func (r reading) evidence(e receipt.Evidence) *ocrv1.Evidence {
 	out := &ocrv1.Evidence{Field: e.Field, Page: int32(e.Page), Text: e.Text}
 	if f := r.pages[e.Page-1]; f.size.X > 0 {

@@ -48,6 +48,8 @@ func newTesseract(c Config) tesseract {
 
 // words reads several images in one run, because a start costs as much as reading a few rows. It returns the words of each image.
 func (t tesseract) words(ctx context.Context, how pass, images ...*image.Gray) ([][]receipt.Word, error) {
+	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared pages are dark on light, so the
+	// second attempt with inverted colors is disabled.
 	out, err := run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
 		"--psm", strconv.Itoa(int(how.mode)), "-l", how.language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {
@@ -116,6 +118,7 @@ func parseTSV(out []byte, pages []*image.Gray) ([][]receipt.Word, error) {
 	return words, scanner.Err()
 }
 
+// tsvWord parses the row of a word: its box in pixels (columns 6 to 9), its confidence in percent (10) and its text (11).
 func tsvWord(f []string) (receipt.Word, error) {
 	var n [4]int
 	for i := range n {

@@ -10,6 +10,7 @@ import (
 func orientation(file []byte) int {
 	// Segments follow the start-of-image marker, up to the image data.
 	for at := 2; at+4 <= len(file) && file[at] == 0xff; {
+		// Marker 0xda starts the image data, and 0xe1 (APP1) contains EXIF.
 		marker, size := file[at+1], int(binary.BigEndian.Uint16(file[at+2:]))
 		if marker == 0xda || size < 2 || at+2+size > len(file) {
 			return 1
@@ -23,6 +24,7 @@ func orientation(file []byte) int {
 	return 1
 }
 
+// tiffOrientation returns the orientation in the first directory of EXIF data, a TIFF structure. It returns 1 if there is none.
 func tiffOrientation(b []byte) int {
 	const tagOrientation, entrySize = 0x0112, 12
 	if len(b) < 8 {
@@ -32,6 +34,7 @@ func tiffOrientation(b []byte) int {
 	if b[0] == 'I' {
 		order = binary.LittleEndian
 	}
+	// The offset is untrusted. With 64 bits, the sums below cannot overflow.
 	at := int64(order.Uint32(b[4:]))
 	if at+2 > int64(len(b)) {
 		return 1
@@ -52,7 +55,7 @@ func tiffOrientation(b []byte) int {
 	return 1
 }
 
-// upright undoes an EXIF orientation.
+// upright undoes an EXIF orientation. Orientations 5 to 8 exchange width and height.
 func upright(img *image.Gray, orientation int) *image.Gray {
 	switch orientation {
 	case 2:

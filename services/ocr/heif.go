@@ -11,6 +11,7 @@ import (
 // heifBrands lists the kinds of HEIF that cameras write.
 var heifBrands = []string{"heic", "heix", "heim", "heis", "mif1", "msf1"}
 
+// isHEIF reports whether the first box of a file names one of heifBrands.
 func isHEIF(file []byte) bool {
 	for _, brand := range heifBrands {
 		// The first box starts with its length.

@@ -38,6 +38,7 @@ func (o opener) images(ctx context.Context, file []byte) ([][]byte, error) {
 	return out, nil
 }
 
+// pages returns the decoded pages with at most imagePixels each: an image in color, a PDF in gray. A text file has none.
 func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
 	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
 		if err != nil {
@@ -89,6 +90,7 @@ func fitted(img image.Image, pixels float64) image.Image {
 // oriented undoes an EXIF orientation of a color image; upright does so for gray ones.
 func oriented(img image.Image, orientation int) image.Image {
 	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
+	// The matrices map source to target coordinates.
 	to := map[int]f64.Aff3{
 		2: {-1, 0, w, 0, 1, 0},
 		3: {-1, 0, w, 0, -1, h},

@@ -73,6 +73,7 @@ var formats = []format{
 	{[]string{"RIFF????WEBPVP8"}, header(webp.DecodeConfig), body(webp.Decode)},
 }
 
+// header and body adapt decoders of streams to files in memory.
 func header(f func(r io.Reader) (image.Config, error)) func(b []byte) (image.Config, error) {
 	return func(b []byte) (image.Config, error) { return f(bytes.NewReader(b)) }
 }
@@ -139,6 +140,7 @@ func formatOf(file []byte) *format {
 	return nil
 }
 
+// matches reports whether a file starts with one of the magic numbers.
 func (f format) matches(file []byte) bool {
 	for _, m := range f.magic {
 		if len(file) < len(m) {

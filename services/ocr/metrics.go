@@ -19,6 +19,7 @@ type metrics struct {
 	failures metric.Int64Counter
 }
 
+// newMetrics registers the instruments. The buckets of durations are in seconds, and the queue is read from g at collection.
 func newMetrics(g rpc.Gate) (metrics, error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
 	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),

@@ -62,6 +62,7 @@ type Config struct {
 // resultRetention is how long the receipt read from a file is stored.
 const resultRetention = 30 * 24 * time.Hour
 
+// server implements OCRService.
 type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
@@ -124,6 +125,8 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	return s, err
 }
 
+// newReader returns a reader with the vision endpoint as its engine if one is configured. Tesseract is then the optional fallback,
+// and otherwise the engine.
 func newReader(config Config) (reader, error) {
 	onboard := local{engine: newTesseract(config), now: time.Now}
 	r := reader{opener: newOpener(config), engine: onboard, now: time.Now}
@@ -159,6 +162,7 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	return resp, err
 }
 
+// receipt returns the stored receipt of a file, or reads the file and stores the result. Results are kept per user, by SHA-256.
 func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
 	digest := sha256.Sum256(file)
 	if known := s.stored(ctx, userID, digest[:]); known != nil {
@@ -191,6 +195,7 @@ func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, rec
 	return insertResult(ctx, s.db, userID, digest, s.recognizer, stored)
 }
 
+// parseRecognize validates a request and returns the user's id.
 func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 	userID, err := uuid.Parse(req.GetUserId())
 	if err != nil {
@@ -232,7 +237,8 @@ func (s *server) recognize(ctx context.Context, file []byte) (reading, error) {
 	return s.reader.read(ctx, file)
 }
 
-// images returns the pages of a file as JPEGs, made as soon as a worker is free.
+// images returns the pages of a file as JPEGs, made as soon as a worker is free. It decodes the file a second time, so it enters
+// the gate again.
 func (s *server) images(ctx context.Context, file []byte) ([][]byte, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {

@@ -60,7 +60,8 @@ const (
 	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date and of the sums are read again.
 	minDateConfidence = 0.8
 	minSumConfidence  = 0.8
-	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only.
+	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It is higher because no further pass
+	// has confirmed the total, and the rows show as much in less time.
 	minSumConfidenceOnce = 0.9
 )
 
@@ -73,6 +74,7 @@ type reread struct {
 
 // rereadRows reads the rows that decide uncertain fields again, and joins the results with the earlier readings.
 func (r local) rereadRows(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
+	// Every request requires a total, because a receipt without one is rejected.
 	var requests []reread
 	required := minSumConfidence
 	if len(readings) == 1 {
@@ -120,6 +122,7 @@ func (r local) readRows(ctx context.Context, pages []prepared, requests []reread
 		if len(q.rows) == 0 {
 			continue
 		}
+		// rows and words have the order in which the loops above added them.
 		for range q.scales {
 			read := make([]receipt.Page, len(pages))
 			for i, p := range pages {
@@ -144,6 +147,7 @@ type rowScale struct{ factor, margin float64 }
 
 var (
 	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits read twice are likely correct.
+	// The margins differ because parts of a neighboring row at the edge also change which digits are misread.
 	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
 	// nameScales has one scale. The spelling with the highest confidence wins, most often that of the larger letters.
 	nameScales = []rowScale{{1.25, 0.25}}
@@ -155,6 +159,7 @@ func (r local) passes(first []receipt.Page) []pass {
 		return nil
 	}
 	language := receipt.Language(first)
+	// At 1.36 times targetHeight, capital letters are 30 pixels high, the upper end of the best range.
 	return []pass{
 		{mode: block, language: language, scale: 1.36},
 		{mode: columns, language: language, scale: 1.36},
@@ -180,10 +185,12 @@ func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.
 // returns the prepared page and its words in the best orientation.
 func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []receipt.Word, error) {
 	white := whiten(img)
+	// All four orientations are tried if necessary, because sideways only guesses.
 	turns := []int{0, 2, 1, 3}
 	if sideways(white) {
 		turns = []int{0, 1, 3, 2}
 	}
+	// These steps do not depend on the orientation, so they run once per page and not once per turn.
 	ink := darken(withoutEdges(white))
 	var best prepared
 	var words []receipt.Word
@@ -196,6 +203,7 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 		}
 		p := prepare(turn(ink, quarters)).enlarged(1)
 		p.quarters = quarters
+		// The engine is not started for a page without a letter, in any orientation.
 		if p.blank {
 			return p, nil, nil
 		}

@@ -54,6 +54,7 @@ type pdfInfo struct {
 	sizes [][2]float64
 }
 
+// info runs pdfinfo. A locked or damaged PDF is errUnreadable.
 func (o opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
 	out, err := o.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
 	if err != nil {
@@ -82,6 +83,7 @@ func (i pdfInfo) dpi(pixels float64) int {
 		if s[0] <= 0 || s[1] <= 0 {
 			return 0
 		}
+		// An inch has 72 points. The number of pixels grows with the square of the resolution.
 		dpi = min(dpi, int(72*math.Sqrt(pixels/(s[0]*s[1]))), int(72*maxEdge/max(s[0], s[1])))
 	}
 	return dpi
@@ -89,6 +91,7 @@ func (i pdfInfo) dpi(pixels float64) int {
 
 // render returns the first pages as images.
 func (o opener) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
+	// At 20 dpi, a capital letter of 9 points is less than two pixels high.
 	if dpi < 20 {
 		return nil, fmt.Errorf("%w: PDF pages of an enormous size", errUnreadable)
 	}
@@ -116,6 +119,7 @@ type layerDoc struct {
 
 // layerPages parses pdftotext's XHTML. It returns nil for output that is no XML.
 func layerPages(layer []byte) []receipt.Page {
+	// The words come from an untrusted file. Invalid UTF-8, faulty markup and the entities of HTML must not lose the page.
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
 	decoder.Strict = false
 	decoder.Entity = xml.HTMLEntity
@@ -140,6 +144,7 @@ func layerPages(layer []byte) []receipt.Page {
 	return pages
 }
 
+// words returns the number of words on all pages.
 func words(pages []receipt.Page) int {
 	n := 0
 	for _, p := range pages {
@@ -148,7 +153,7 @@ func words(pages []receipt.Page) int {
 	return n
 }
 
-// graymaps parses pdftoppm's output, a sequence of binary PGM images.
+// graymaps parses pdftoppm's output, a sequence of binary PGM images. The images share the memory of the output.
 func graymaps(b []byte) ([]*image.Gray, error) {
 	var out []*image.Gray
 	for len(b) > 0 {
@@ -157,6 +162,7 @@ func graymaps(b []byte) ([]*image.Gray, error) {
 		if _, err := fmt.Sscanf(string(header), "P5\n%d %d\n%d\n", &w, &h, &top); err != nil || top != 255 || w <= 0 || h <= 0 || w > maxEdge || h > maxEdge {
 			return nil, fmt.Errorf("%w: pdftoppm printed no graymap", errEngine)
 		}
+		// pdftoppm formats headers in exactly this way, so formatting one again returns its length.
 		n = len(fmt.Sprintf("P5\n%d %d\n%d\n", w, h, top))
 		if len(b) < n+w*h {
 			return nil, fmt.Errorf("%w: pdftoppm stopped early", errEngine)

@@ -19,6 +19,7 @@ func toGray(src image.Image) *image.Gray {
 		}
 	case *image.YCbCr:
 		for y := range b.Dy() {
+			// The luma plane of a JPEG is its gray image.
 			copy(out.Pix[y*out.Stride:y*out.Stride+b.Dx()], s.Y[s.YOffset(b.Min.X, b.Min.Y+y):])
 		}
 	default:
@@ -28,7 +29,7 @@ func toGray(src image.Image) *image.Gray {
 	return out
 }
 
-// halve scales an image to half its width and height by averaging.
+// halve scales an image to half its width and height by averaging. It drops an odd last row or column.
 func halve(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx()/2, img.Bounds().Dy()/2
 	half := image.NewGray(image.Rect(0, 0, w, h))
@@ -47,6 +48,7 @@ func rotate(img *image.Gray, angle float64) *image.Gray {
 	out := image.NewGray(img.Bounds())
 	sin, cos := math.Sincos(angle)
 	cx, cy := float64(w)/2, float64(h)/2
+	// Each target pixel is mapped back to its source. In the other direction, rounding would leave holes.
 	for y := range h {
 		for x := range w {
 			dx, dy := float64(x)-cx, float64(y)-cy
@@ -70,7 +72,7 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
 }
 
-// turn rotates an image clockwise by quarters of a full turn.
+// turn rotates an image clockwise by quarters of a full turn. Without a turn it returns img itself, not a copy.
 func turn(img *image.Gray, quarters int) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	switch quarters & 3 {
@@ -147,12 +149,14 @@ type components struct {
 	box    []image.Rectangle
 }
 
+// add creates a component from a run of row y and returns its label.
 func (c *components) add(from, to, y int) int {
 	c.parent = append(c.parent, len(c.parent))
 	c.box = append(c.box, image.Rect(from, y, to, y+1))
 	return len(c.parent) - 1
 }
 
+// root returns the representative of a component. It halves the path to it, so that later calls are short.
 func (c *components) root(i int) int {
 	for c.parent[i] != i {
 		c.parent[i] = c.parent[c.parent[i]]
@@ -161,12 +165,14 @@ func (c *components) root(i int) int {
 	return i
 }
 
+// link joins the components of runs that touch between two adjacent rows, also diagonally. Both lists are sorted by position.
 func (c *components) link(above, here []inkRun) {
 	j := 0
 	for _, r := range here {
 		for j < len(above) && above[j].to < r.from {
 			j++
 		}
+		// A run above may also touch the next run of this row, so j stays where it is.
 		for k := j; k < len(above) && above[k].from <= r.to; k++ {
 			a, b := c.root(above[k].label), c.root(r.label)
 			if a != b {
@@ -177,7 +183,8 @@ func (c *components) link(above, here []inkRun) {
 	}
 }
 
-// heights returns the heights of components with the proportions of letters, without specks, rules and logos.
+// heights returns the heights of components with the proportions of letters, without specks, rules and logos. The limits are in
+// pixels: specks are lower than 7, logos higher than 150, and rules wider than three times their height.
 func (c *components) heights() []int {
 	var out []int
 	for i, p := range c.parent {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// limits bounds one run of a program: time, memory and output in bytes.
+// limits bounds one run of a program: time, memory and output in bytes. memory is the address space, which exceeds the memory in
+// use.
 type limits struct {
 	time   time.Duration
 	memory int64
@@ -36,6 +37,7 @@ func run(ctx context.Context, l limits, stdin []byte, program string, args ...st
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
+	// The program gets none of the service's environment, and one thread, because each core already reads its own receipt.
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -47,6 +49,7 @@ func run(ctx context.Context, l limits, stdin []byte, program string, args ...st
 	}
 	defer func() { _ = in.Close() }()
 	out := &bounded{limit: l.output, stop: cancel}
+	// Error messages beyond 4 KiB are discarded and do not stop the program.
 	complaint := &bounded{limit: 4 << 10}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, complaint
 	if err := cmd.Start(); err != nil {
@@ -54,6 +57,7 @@ func run(ctx context.Context, l limits, stdin []byte, program string, args ...st
 	}
 	err = cmd.Wait()
 	switch {
+	// Too much output also cancels ctx, so it is checked first.
 	case out.over:
 		return nil, fmt.Errorf("%s: %w", program, errOutput)
 	case err != nil && ctx.Err() != nil:
@@ -92,6 +96,7 @@ func limited(l limits, program string, args []string) (string, []string, error) 
 		// Other systems than Linux only have the limits on time and output.
 		return path, args, nil
 	}
+	// A core dump would write the receipt to disk. The limit on processor time is rounded up, so that the timeout comes first.
 	front := []string{
 		"--as=" + strconv.FormatInt(l.memory, 10), "--core=0",
 		"--cpu=" + strconv.Itoa(int(l.time.Seconds())+1), "--fsize=" + strconv.Itoa(l.output), path,

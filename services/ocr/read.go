@@ -53,6 +53,7 @@ func publicError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	// The context comes first, because a canceled run also looks like a failure of the engine.
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errUnreadable):
@@ -85,6 +86,7 @@ func (r reader) recognize(ctx context.Context, file []byte) (reading, error) {
 // readImages reads images with the engine, or with the fallback if the engine fails.
 func (r reader) readImages(ctx context.Context, images []*image.Gray) (reading, error) {
 	out, err := r.engine.read(ctx, images)
+	// The fallback must not start for a canceled request, which fails with errEngine, too.
 	if r.fallback != nil && errors.Is(err, errEngine) && ctx.Err() == nil {
 		out, err = r.fallback.read(ctx, images)
 		out.fromFallback = true
@@ -106,6 +108,7 @@ func (f frame) place(b receipt.Box) receipt.Box {
 	if f.quarters%2 == 1 {
 		turned.X, turned.Y = turned.Y, turned.X
 	}
+	// The page was turned first and straightened second, so the skew is undone first.
 	b = skewed(b, turned, f.angle)
 	switch f.quarters {
 	case 1:
@@ -126,6 +129,7 @@ func skewed(b receipt.Box, page image.Point, angle float64) receipt.Box {
 	sin, cos := math.Sincos(angle)
 	cx, cy := float64(page.X)/2, float64(page.Y)/2
 	dx, dy := float64(b.X)+float64(b.W)/2-cx, float64(b.Y)+float64(b.H)/2-cy
+	// Only the sine can be negative, because angles are near maxSkew at most.
 	w := float64(b.W)*cos + float64(b.H)*math.Abs(sin)
 	h := float64(b.W)*math.Abs(sin) + float64(b.H)*cos
 	return receipt.Box{

@@ -16,6 +16,7 @@ func resize(img *image.Gray, w, h int) *image.Gray {
 	if w == from.X && h == from.Y {
 		return img
 	}
+	// Enlarging with CatmullRom takes four weights per pixel, the case that sum unrolls.
 	kernel := draw.CatmullRom
 	if w*2 < from.X {
 		kernel = draw.BiLinear
@@ -79,6 +80,7 @@ func mixtures(kernel *draw.Kernel, from, to int) []mixture {
 	// To reduce, the filter is widened, so that every pixel counts.
 	width := max(scale, 1)
 	for i := range out {
+		// Positions refer to the centers of pixels, at 0.5.
 		middle := (float64(i)+0.5)*scale - 0.5
 		// The filter is 0 at its ends.
 		first := max(int(math.Floor(middle-kernel.Support*width))+1, 0)
@@ -90,6 +92,7 @@ func mixtures(kernel *draw.Kernel, from, to int) []mixture {
 			total += weight
 		}
 		out[i].first = first
+		// The edge of the image cuts off weights, so the others must add up to 1 again.
 		for j := range out[i].weights {
 			out[i].weights[j] /= total
 		}

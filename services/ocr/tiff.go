@@ -10,10 +10,12 @@ func tiffPages(images []*image.Gray) []byte {
 	const short, long = 3, 4
 	size := 8
 	for _, img := range images {
+		// table is enough for the 9 entries of 12 bytes, 6 bytes around them, and padding.
 		const table = 128
 		size += img.Bounds().Dx()*img.Bounds().Dy() + table
 	}
 	out := append(make([]byte, 0, size), "II*\x00\x00\x00\x00\x00"...)
+	// link is the offset of the pointer to the next table. The first one is in the header.
 	link := 4
 	for _, img := range images {
 		at, w, h := len(out), img.Bounds().Dx(), img.Bounds().Dy()
@@ -23,6 +25,7 @@ func tiffPages(images []*image.Gray) []byte {
 		// Tables start at even offsets.
 		out = append(out, make([]byte, len(out)%2)...)
 		binary.LittleEndian.PutUint32(out[link:], uint32(len(out)))
+		// The format requires ascending tags. A short occupies the first bytes of a value, where little-endian order puts it.
 		entries := []struct {
 			tag, kind uint16
 			value     int

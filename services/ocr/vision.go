@@ -62,6 +62,7 @@ type visionConfig struct {
 	Fallback bool `env:"OCR_VISION_FALLBACK" envDefault:"false"`
 }
 
+// newVision validates the configuration and compiles the schema. It does not connect to the endpoint.
 func newVision(config visionConfig, now func() time.Time) (vision, error) {
 	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
 		return vision{}, errors.New("OCR_VISION_URL must start with http:// or https://, and OCR_VISION_MODEL must be set")
@@ -169,6 +170,7 @@ func (v vision) parse(answer []byte) (receipt.Claim, error) {
 	if json.Unmarshal(answer, &c) != nil || len(c.Choices) == 0 {
 		return receipt.Claim{}, errors.New("the endpoint answered no completion")
 	}
+	// Any other reason, such as length, means that the JSON may be incomplete.
 	if reason := c.Choices[0].FinishReason; reason != "stop" {
 		return receipt.Claim{}, errors.New("the model did not finish its answer")
 	}

@@ -8,6 +8,7 @@ import (
 
 // whiten divides each pixel by the brightness of the surrounding paper, which removes shadows and tints but not the ink.
 func whiten(img *image.Gray) *image.Gray {
+	// tile is the edge of a tile in pixels. The light on the paper varies slowly, so it is measured per tile and interpolated.
 	const tile = 32
 	b := img.Bounds()
 	cols, rows := (b.Dx()+tile-1)/tile, (b.Dy()+tile-1)/tile
@@ -27,6 +28,7 @@ func whiten(img *image.Gray) *image.Gray {
 			m := across[x]
 			top := above[m.from]*(1-m.share) + above[m.to]*m.share
 			bottom := below[m.from]*(1-m.share) + below[m.to]*m.share
+			// Paper becomes 250. The divisor is at least 40, which limits the amplification of dark areas.
 			bright := float64(v) * 250 / max(top*(1-down.share)+bottom*down.share, 40)
 			row[x] = uint8(min(bright, 255))
 		}
@@ -40,7 +42,8 @@ type midway struct {
 	share    float64
 }
 
-// between returns the positions of n pixels.
+// between returns the positions of n pixels. The center of tile t is at pixel (t+0.5)*tile. Before the first and after the last
+// center, one tile counts alone.
 func between(n, tile, tiles int) []midway {
 	out := make([]midway, n)
 	for i := range out {
@@ -51,7 +54,8 @@ func between(n, tile, tiles int) []midway {
 	return out
 }
 
-// brightness returns the 90th percentile of a tile, which is the paper unless ink covers the tile.
+// brightness returns the 90th percentile of a tile, which is the paper unless ink covers the tile. It samples every second pixel of
+// every second row.
 func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	var histogram [256]int
 	n := 0
@@ -62,6 +66,7 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 			n++
 		}
 	}
+	// The scan starts at white and stops when more than a tenth of the samples are as bright.
 	left := n / 10
 	for v := 255; v > 0; v-- {
 		left -= histogram[v]
@@ -110,6 +115,7 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 // would otherwise count as ink. It changes img.
 func withoutEdges(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	// dark is the stack of the flood fill. A visited pixel is white already, so none is pushed twice.
 	var dark []image.Point
 	visit := func(x, y int) {
 		if x >= 0 && y >= 0 && x < w && y < h && img.Pix[y*img.Stride+x] < inkLevel {
@@ -139,6 +145,8 @@ func withoutEdges(img *image.Gray) *image.Gray {
 // darken stretches faint print to black. The darkness of the print is the median of the darkest pixels of all small tiles with
 // contrast. It changes img.
 func darken(img *image.Gray) *image.Gray {
+	// tile is in pixels, and the others in gray levels. A tile has print if its range exceeds contrast. Print up to fair is dark
+	// enough.
 	const tile, contrast, fair = 12, 45, 70
 	var darkest []int
 	for y := 0; y+tile <= img.Bounds().Dy(); y += tile {
@@ -160,6 +168,7 @@ func darken(img *image.Gray) *image.Gray {
 		return img
 	}
 	for i, v := range img.Pix {
+		// The scale maps dark to fair/2, and the paper, 250, to itself.
 		img.Pix[i] = uint8(max(0, min(255, (int(v)-dark)*(250-fair/2)/(250-dark)+fair/2)))
 	}
 	return img
@@ -175,5 +184,5 @@ func median[T cmp.Ordered](v []T) T {
 	return v[len(v)/2]
 }
 
-// inkLevel is the gray value below which a pixel of whitened paper is ink.
+// inkLevel is the gray value below which a pixel of whitened paper is ink. The paper itself is near 250.
 const inkLevel = 150

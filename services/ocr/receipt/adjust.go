@@ -17,6 +17,7 @@ func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(good
 // roundedTo reports whether the sum is printed and the total is that sum rounded to a multiple of 0.05. Cash is rounded this way
 // in countries without smaller coins, and not every till prints the difference.
 func (s *sums) roundedTo(sum, total int64) bool {
+	// 50 thousandths are 0.05.
 	if sum == total || abs(total-sum) >= 50 || total%50 != 0 || sum%50 == 0 {
 		return false
 	}
@@ -34,6 +35,7 @@ type option struct {
 func (s *sums) adjustments(base, total int64) (adjustment, bool) {
 	difference := total - base
 	taxes, tips, discounts := s.taxOptions(base), options(s.tips), options(s.discounts)
+	// fewest starts above the number of kinds, so that any solution is accepted.
 	best, fewest := adjustment{}, 5
 	for _, tax := range taxes {
 		for _, tip := range tips {
@@ -86,8 +88,10 @@ func (s *sums) taxOptions(base int64) []option {
 	out := options(s.taxes)
 	printed := len(out)
 	for _, rate := range s.rates[:min(len(s.rates), 2)] {
+		// The first option is no charge, so it yields the tax on base alone.
 		for _, c := range out[:printed] {
 			charge := abs(c.value)
+			// Amounts are in thousandths and the rate in thousandths of a percent. The tax is rounded to hundredths.
 			tax := ((base+charge)*rate/100_000 + 5) / 10 * 10
 			out = append(out, option{tax + charge, true})
 		}

@@ -24,7 +24,8 @@ type amount struct {
 	right int
 }
 
-// number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there.
+// number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there. One
+// separator may be read as two: "4,.60".
 var number = regexp.MustCompile(`\d(?:\d|[.,]{2}\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
 
 // maxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
@@ -111,6 +112,7 @@ func (l *line) parseNumber(start, end int) (amount, bool) {
 	if len(whole)+len(fraction) > maxDigits {
 		return amount{}, false
 	}
+	// The fraction is padded or cut to three digits, so n is in thousandths.
 	n, err := strconv.ParseInt(whole+(fraction + "000")[:3], 10, 64)
 	if err != nil {
 		return amount{}, false

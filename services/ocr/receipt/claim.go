@@ -117,6 +117,7 @@ func clip(s string) string {
 func thousandths(s string) (int64, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	digits := strings.TrimPrefix(whole, "-")
+	// Three of maxDigits are for the fraction.
 	if len(digits) < 1 || len(digits) > maxDigits-3 || len(fraction) > 3 {
 		return 0, false
 	}

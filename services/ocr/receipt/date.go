@@ -195,6 +195,7 @@ func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, amb
 	}
 	if b < 1 || b > 12 || a < 1 || day.Day() != a || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
 		if ambiguous {
+			// The other order may be valid, for example if this one is in the future.
 			swapped := printedDate{year: d.year, a: b, b: a, ordered: true}
 			day, _, ok = swapped.resolve(false, now)
 			return day, false, ok

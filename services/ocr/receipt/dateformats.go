@@ -115,6 +115,7 @@ func namedMonths(text string) []printedDate {
 	}{{dayMonth, 1, 2}, {monthDay, 2, 1}} {
 		for _, at := range format.pattern.FindAllStringSubmatchIndex(text, -1) {
 			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
+			// at[6] and at[7] delimit the year.
 			if year := part(3); len(year) == 4 || !centsFollow.MatchString(text[at[7]:]) && text[at[6]-1] != '.' {
 				out = append(out, printedDate{year: fullYear(year), a: atoi(part(format.day)), b: monthOf[part(format.month)[:3]], ordered: true, score: 0.8})
 			}

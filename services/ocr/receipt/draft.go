@@ -31,6 +31,7 @@ func draftReadings(readings []Reading) [][]draftItem {
 func (it *draftItem) addRereads(other []draftItem) {
 	for _, o := range other {
 		if sameRow(it.at, o.at) && o.amount.value != it.amount.value && !slices.Contains(it.rereads, o.amount.value) {
+			// The clone matters: copies of an item in other drafts share the array.
 			it.rereads = append(slices.Clone(it.rereads), o.amount.value)
 		}
 	}

@@ -94,6 +94,7 @@ func readItems(region []*line) []draftItem {
 				r.pendingName = l
 			}
 		case l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip:
+		// "Item Qty: 2.00" prints a number of articles like a price.
 		case l.kind == kindCount && len(l.tokens) > 1 && price.value%1000 == 0 && onlyCountWords(l.tokens):
 		case itemName(l) == "" && l.priceCount() == 1 && quantityTimesPrice.MatchString(l.text):
 			r.readQuantity(l, price)
@@ -166,6 +167,7 @@ func newItem(l *line, name string, price amount) draftItem {
 	}
 	// The product is kept even if it differs from the amount, because the amount may be misread.
 	if quantityTimesPrice.MatchString(l.text) && len(numbers) > 0 {
+		// The first number is the quantity. The unit price follows it, or is the only price of the line.
 		u := price
 		if len(numbers) > 1 {
 			u = numbers[1]
@@ -183,7 +185,8 @@ func newItem(l *line, name string, price amount) draftItem {
 			}
 		}
 	}
-	// Prices further left, and their products with whole quantities up to 100, may be the amount instead.
+	// Prices further left, and their products with whole quantities up to 100, may be the amount instead. A quantity of 1 is
+	// left out, because its product is the price itself.
 	for i := len(numbers) - 1; i >= 0; i-- {
 		a := numbers[i]
 		if a.isPrice() && a.value != price.value {

@@ -111,6 +111,7 @@ func onlyCountWords(t []string) bool {
 func totalKind(t []string) kind {
 	tax := taxWords.has(t)
 	switch {
+	// "Total paid" is a payment, and "total to be paid" is the total.
 	case paidWords.has(t) && !owedWords.has(t):
 		return kindCash
 	case tax && containedWords.has(t):
@@ -125,6 +126,7 @@ func totalKind(t []string) kind {
 		return kindTip
 	case tax:
 		return kindTax
+	// Discounts are among countWords as savings, but "total after discount" is the total.
 	case countWords.has(t) && !amountWords.has(t) && !afterDiscount.has(t):
 		return kindCount
 	}

@@ -15,7 +15,8 @@ var languages = []struct {
 	{"eng", phraseList(`total,cash,change,tax,invoice,thank,you,date,qty,amount,receipt,gst,tel,no,item,price,rounding,please,goods,and,the,cashier`)},
 }
 
-// Language returns the engine's code for the language of a receipt: the language whose words occur on the most lines.
+// Language returns the engine's code for the language of a receipt: the language whose words occur on the most lines. If none
+// has more lines than English, it returns English.
 func Language(pages []Page) string {
 	counts := make([]int, len(languages))
 	for _, l := range layout(pages) {

@@ -63,6 +63,7 @@ func newLine(words []Word, exact bool) *line {
 			b.WriteByte(' ')
 		}
 		l.starts = append(l.starts, b.Len())
+		// The repair keeps the length, so starts also delimit the words in evidence and minConfidence.
 		b.WriteString(fixDigits(w.Text))
 		heights = append(heights, w.Box.H)
 	}
@@ -110,9 +111,11 @@ func nearestRow(rows [][]Word, w Word, typical int) int {
 		}
 		off := math.Abs(float64(middle(last) - middle(w)))
 		if n := len(row); n > 1 {
-			// A comma or dash is not in the middle of the row, so its left neighbor counts, too.
+			// A comma or dash is not in the middle of the row, so its left neighbor counts, too. One pixel is added, so that
+			// the direct neighbor counts if both are level.
 			off = min(off, math.Abs(float64(middle(row[n-2])-middle(w)))+1)
 		}
+		// limit, in pixels, is half of the taller box, but from 3/8 to 1 of the typical height.
 		limit := 0.5 * float64(min(max(last.Box.H, w.Box.H, typical*3/4), typical*2))
 		if off < limit && off < nearest {
 			best, nearest = i, off
@@ -211,6 +214,7 @@ func FromText(text string) []Page {
 
 // textWords returns the words of one line of text. Cells have 10 by 24 pixels, and a tab has the width of eight cells.
 func textWords(s string, row int) []Word {
+	// A box is 16 pixels high. Rows join below half of that, so rows 24 pixels apart stay separate.
 	const cell, leading = 10, 24
 	var words []Word
 	column, start := 0, -1

@@ -108,6 +108,7 @@ func bestSpelling(name textField, readings []Reading) textField {
 	var all []spelling
 	add := func(text string, at *line) {
 		letters := lettersOf(text)
+		// A name in the same row that differs in more than two letters of five is another text.
 		if sameRow(at, name.at) && distance(letters, lettersOf(name.value))*5 <= 2*max(len(letters), len(lettersOf(name.value))) {
 			all = append(all, spelling{text, letters, at.meanConfidence()})
 		}
@@ -135,7 +136,8 @@ func bestSpelling(name textField, readings []Reading) textField {
 	return name
 }
 
-// sameRow reports whether two lines of different readings are the same row of the page.
+// sameRow reports whether two lines of different readings are the same row of the page. The middles of their words must be less
+// than the height of a line apart.
 func sameRow(a, b *line) bool {
 	return a.page == b.page && abs(int64(rowMiddle(a.words)-rowMiddle(b.words))) < int64(max(a.height, b.height))
 }

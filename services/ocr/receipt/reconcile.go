@@ -37,6 +37,7 @@ func (r reconciler) reconcile(draft []draftItem) items {
 	if out, ok := r.balance(draft, 0); ok {
 		return out
 	}
+	// This is a single combination, so it is tried on receipts of any length.
 	if out, ok := subset(named)(r, draft); ok {
 		return out
 	}

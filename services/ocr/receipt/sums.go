@@ -36,7 +36,7 @@ func findSums(lines []*line) sums {
 			*into = append(*into, labeled{amount: a, at: l, strong: strong, readings: 1})
 			continue
 		}
-		// The amount may be alone on the next line.
+		// The amount may be alone on the next line. One word beside it may be the currency.
 		if i+1 < len(lines) && lines[i+1].kind == kindNone && len(lines[i+1].tokens) <= 1 {
 			if a, ok := lines[i+1].lastPrice(); ok && lines[i+1].priceCount() == 1 {
 				*into = append(*into, labeled{amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
@@ -133,12 +133,14 @@ func addMissingPoint(l *line) (amount, bool) {
 	if last.percent || last.decimals == 3 || len(l.text)-last.end > 3 {
 		return amount{}, false
 	}
+	// In "12 50", the second number is the cents.
 	if n > 1 && last.decimals == 0 && last.end-last.start == 2 && l.amounts[n-2].decimals == 0 && last.start-l.amounts[n-2].end == 1 {
 		a := last
 		a.start = l.amounts[n-2].start
 		a.value, a.decimals = l.amounts[n-2].value+last.value/100, 2
 		return a, true
 	}
+	// In "1250", the last two digits are the cents. A guess has half the confidence, which lowers its label.
 	if last.decimals == 0 && last.end-last.start >= 3 && last.end-last.start <= 7 {
 		last.value, last.decimals, last.minConfidence = last.value/100, 2, last.minConfidence*0.5
 		return last, true

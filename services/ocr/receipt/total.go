@@ -82,6 +82,7 @@ func (j *join) proposeTotals() candidates {
 		for _, l := range r.lines {
 			for _, a := range l.amounts {
 				if a.isPrice() && l.kind == kindNone {
+					// An unlabeled price reaches minScore only with proof.
 					out.add(a.value, l, a, 0.2)
 				}
 			}
@@ -142,6 +143,7 @@ func (b candidates) derive(s *sums) {
 	for _, r := range s.rounding {
 		for _, t := range s.totals {
 			for _, v := range []int64{t.value + r.value, t.value - r.value} {
+				// In thousandths: the rounding is below 0.10 and leads to a multiple of 0.05.
 				if r.value != 0 && abs(r.value) < 100 && v%50 == 0 && t.value%50 != 0 {
 					b.add(v, t.at, t.amount, 0.5)
 				}
@@ -160,6 +162,7 @@ func (b candidates) deriveTaxed(s *sums) {
 				continue
 			}
 			b.add(taxed, base.at, base.amount, 0)
+			// The first option is no rounding.
 			for _, r := range roundings(s.rounding)[1:] {
 				if v := taxed + r.value; v%50 == 0 {
 					b.add(v, base.at, base.amount, 0.5)
@@ -174,6 +177,7 @@ func (b candidates) deriveTaxed(s *sums) {
 // must agree with the total, too.
 func setConfidences(c []candidate) {
 	for i := range c {
+		// lead is the distance to the best other candidate. Only the first candidate can have a positive one.
 		lead := c[i].score()
 		if len(c) > 1 {
 			other := c[0]

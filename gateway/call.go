@@ -24,8 +24,8 @@ const (
 	metadataForwardedFor = "x-forwarded-for"
 )
 
-// call calls the RPC and stores the reply in its wire format. Only this part of a request counts for the concurrency limit, so clients
-// that send or receive slowly do not use it up.
+// call calls the RPC and stores the reply in its wire format. Only this part of a request counts for the concurrency limit, so
+// clients that send or receive slowly do not use it up.
 func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Encoded, entry *logEntry) error {
 	if !h.limiter.enter(r.Context()) {
 		entry.shed = true

@@ -36,7 +36,9 @@ var schemas = []struct {
 	{"ocr", ocr.Migrations},
 }
 
-// prepareDatabase creates the roles, the database and its schemas, or updates them, and returns the URLs for Stack.Databases.
+// prepareDatabase creates the roles, the database and its schemas, or updates them, and returns the URLs for Stack.Databases. It
+// is repeated at each start and applies the migrations of a newer release. The superuser creates roles and the database, owner
+// runs the migrations, and each service connects as its own role, as in production.
 func prepareDatabase(ctx context.Context, superuser, database string, passwords map[string]string) (map[string]string, error) {
 	if err := createDatabase(ctx, superuser, database, passwords); err != nil {
 		return nil, fmt.Errorf("setting up the database: %w", err)
@@ -70,8 +72,9 @@ func prepareDatabase(ctx context.Context, superuser, database string, passwords 
 	return urls, nil
 }
 
-// createDatabase creates the roles and the database if they do not exist, and sets the roles' passwords. An advisory lock serializes
-// concurrent stacks on one server, because roles belong to the whole server.
+// createDatabase creates the roles and the database if they do not exist, and sets the roles' passwords. An advisory lock
+// serializes concurrent stacks on one server, because roles belong to the whole server. PostgreSQL releases the lock with the
+// connection. Role names and passwords are part of the statement because CREATE ROLE accepts no parameters.
 func createDatabase(ctx context.Context, superuser, database string, passwords map[string]string) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
@@ -123,7 +126,7 @@ func restrict(ctx context.Context, superuser, database string) error {
 	return err
 }
 
-// borrowDatabase creates a database on an existing server. Stop drops it.
+// borrowDatabase creates a database on an existing server. Stop drops it, even if a service still has connections to it.
 func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[string]string, error) {
 	database := "coffer_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.tidy = append(s.tidy, func() error {

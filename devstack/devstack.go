@@ -173,7 +173,7 @@ func (s *Stack) Kill(name string) error {
 	})
 }
 
-// halt ends a part with end and keeps it stopped.
+// halt ends a part with end and keeps it stopped. It sets halted under the part's lock, so that no restart starts the part again.
 func (s *Stack) halt(name string, end func(part) error) error {
 	p, err := s.part(name)
 	if err != nil {
@@ -209,7 +209,8 @@ func (s *Stack) part(name string) (*supervised, error) {
 	return s.parts[i], nil
 }
 
-// assemble starts the parts in the order of their dependencies.
+// assemble starts the parts in the order of their dependencies. It locks the data directory before it uses the data. Each step
+// registers its cleanup in s.parts or s.tidy, so that Stop also cleans up after a failed step.
 func (s *Stack) assemble(ctx context.Context, config Config) error {
 	dir, err := filepath.Abs(config.DataDir)
 	if err != nil {

@@ -126,7 +126,8 @@ func (s *service) closeUnused() error {
 	return s.lis.Close()
 }
 
-// stop implements part. It cancels serve's context and waits until serve has returned.
+// stop implements part. It cancels serve's context and waits until serve has returned. After a timeout the service counts as
+// running, so that stop can be called again.
 func (s *service) stop() error {
 	if s.cancel == nil {
 		return nil
@@ -144,7 +145,8 @@ func (s *service) stop() error {
 	}
 }
 
-// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are free.
+// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are free. These two are closed
+// again, because NATS and the metrics server open their ports themselves.
 func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	services := []*service{
 		{title: "auth", addr: config.AuthAddr, probe: s.healthy("auth")},
@@ -215,8 +217,8 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 	return nil
 }
 
-// environment returns the environment variables of a service: those of the stack's configuration, the addresses of the other parts,
-// the secrets and the certificates.
+// environment returns the environment variables of a service: the Environment of the configuration, the addresses of the other
+// parts, the secrets and the certificates. Services in this process read the same variables as separate processes.
 func (s *Stack) environment(title string, config Config) (map[string]string, error) {
 	environment := maps.Clone(config.Environment)
 	if environment == nil {

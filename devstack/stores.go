@@ -98,7 +98,8 @@ func (n *natsServer) name() string { return "nats" }
 // failures implements part. The relays of the services detect that the server stores no events.
 func (n *natsServer) failures() <-chan error { return n.broken }
 
-// start implements part. It returns when the stream exists.
+// start implements part. It returns when the stream exists. A port selected by the system is kept for restarts, because the
+// services know the URL.
 func (n *natsServer) start(ctx context.Context) error {
 	host, portText, err := net.SplitHostPort(n.addr)
 	if err != nil {

@@ -74,7 +74,9 @@ func (s *Stack) watch(ctx context.Context, p *supervised) {
 	}
 }
 
-// restart returns when the part is ready. It does nothing for a part that was halted meanwhile.
+// restart returns when the part is ready. It does nothing for a part that was halted meanwhile. It stops the part first, because
+// a part that reports a failure may still run, like NATS that stores no events. It then discards a failure that the part reported
+// meanwhile, because that would cause a second restart of a part that works.
 func (p *supervised) restart(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,8 @@ type cluster struct {
 	durable bool
 }
 
-// locate determines the folder of a cluster and the account that runs it. The folder is created if it does not exist.
+// locate determines the folder of a cluster and the account that runs it. The folder is created if it does not exist. The folder
+// is under /var/tmp if the account may not enter the wanted one, for example because root's home is closed to other users.
 func locate(o Options) (cluster, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -156,7 +157,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	return password, nil
 }
 
-// password returns the superuser's password, and creates one for a new cluster.
+// password returns the superuser's password, and creates one for a new cluster. A lost password of an existing cluster is an
+// error, because a new one would not match the password in the cluster.
 func (c cluster) password() (string, error) {
 	name := filepath.Join(c.dir, "password")
 	text, err := os.ReadFile(name)
@@ -173,7 +175,8 @@ func (c cluster) password() (string, error) {
 	return password, nil
 }
 
-// serve starts the server on a port and returns without waiting for it to accept connections.
+// serve starts the server on a port and returns without waiting for it to accept connections. The settings are arguments, so that
+// they also apply to a cluster of an earlier release. The log starts empty, because lastLog must show this start.
 func (c cluster) serve(ctx context.Context, bin string, port int) (*process, error) {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port),

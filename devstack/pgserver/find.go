@@ -30,8 +30,8 @@ func Programs(ctx context.Context, given, major string) (string, error) {
 	return find(ctx, given, major)
 }
 
-// find returns the folder of the binaries: given, or the first one found. It must have the version of the existing cluster;
-// version is empty if there is no cluster yet.
+// find returns the folder of the binaries: given, or the first one found. It must have the version of the existing cluster,
+// because PostgreSQL does not open the data of another major version. version is empty if there is no cluster yet.
 func find(ctx context.Context, given, version string) (string, error) {
 	if given != "" {
 		b, ok := inspect(ctx, given)
@@ -96,6 +96,7 @@ func candidates(ctx context.Context) []string {
 	return dirs
 }
 
+// number finds the major version: it is the first number in a folder's path and in the output of postgres --version.
 var number = regexp.MustCompile(`\d+`)
 
 // newestFirst compares two folders by the version in their names, for sorting.

@@ -22,11 +22,13 @@ type document struct {
 	Relationships []relationship `json:"relationships"`
 }
 
+// creation says when and by which tool the document was created. The time is the epoch of the images, for reproducible documents.
 type creation struct {
 	Created  string   `json:"created"`
 	Creators []string `json:"creators"`
 }
 
+// spdxPackage is a Go module or a Debian package. Its package URL is one of Refs.
 type spdxPackage struct {
 	ID       string     `json:"SPDXID"`
 	Name     string     `json:"name"`
@@ -35,19 +37,22 @@ type spdxPackage struct {
 	Refs     []external `json:"externalRefs"`
 }
 
+// external is a reference to a package in another catalog. add uses it for the package URL.
 type external struct {
 	Category string `json:"referenceCategory"`
 	Type     string `json:"referenceType"`
 	Locator  string `json:"referenceLocator"`
 }
 
+// relationship connects two elements by their SPDXID.
 type relationship struct {
 	From string `json:"spdxElementId"`
 	Type string `json:"relationshipType"`
 	To   string `json:"relatedSpdxElement"`
 }
 
-// writeBill writes the bill of materials of an image: the Go modules linked into the program, and the Debian packages.
+// writeBill writes the bill of materials of an image: the Go modules linked into the program, and the Debian packages. The
+// modules come from the build information in the program, so the bill lists exactly the linked versions.
 func writeBill(path, service string, digest v1.Hash, program string, packages []deb) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

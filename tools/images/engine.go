@@ -22,8 +22,9 @@ var engine = []string{
 // deb is a Debian package in an image.
 type deb struct{ name, version string }
 
-// engineLayer downloads the packages for an architecture with all their dependencies, and unpacks them without running their scripts. It
-// requires Debian or Ubuntu with apt. The machine's package sources determine the versions.
+// engineLayer downloads the packages for an architecture with all their dependencies, and unpacks them without running their
+// scripts. It requires Debian or Ubuntu with apt. The machine's package sources determine the versions. tar keeps the links of
+// emptyRoot where a package contains a folder such as /lib.
 func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error) {
 	debs, err := download(ctx, dir, arch, engine)
 	if err != nil {
@@ -109,7 +110,8 @@ func emptyRoot(root string) error {
 	return nil
 }
 
-// trim deletes the files that only users and package managers need, and every shell.
+// trim deletes the files that only users and package managers need, and every shell. It creates an empty usr/sbin again, because
+// emptyRoot made /sbin a link to it.
 func trim(root string) error {
 	for _, path := range []string{
 		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",

@@ -44,7 +44,8 @@ func treeLayer(root string) (v1.Layer, error) {
 	})
 }
 
-// addFile writes a file, folder or link to a layer. The header contains no names and times of this machine.
+// addFile writes a file, folder or link to a layer. The header contains no names and times of this machine, and its mode keeps
+// only the permissions and the sticky bit.
 func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
@@ -83,7 +84,8 @@ func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	return err
 }
 
-// layer returns a layer with the files that write adds.
+// layer returns a layer with the files that write adds. The archive stays in memory, because go-containerregistry reads a layer
+// several times: for its digests and for each output.
 func layer(write func(*tar.Writer) error) (v1.Layer, error) {
 	var content bytes.Buffer
 	w := tar.NewWriter(&content)

@@ -175,7 +175,8 @@ func (b builder) image(ctx context.Context, service, arch, program string) (v1.I
 	return image, packages, err
 }
 
-// config completes the configuration of an image. file already lists the layers.
+// config completes the configuration of an image. file already lists the layers. The numeric user is the one in the Kubernetes
+// manifests, and an empty base has no user database for a name. Port 9000 is the service's, and 9464 serves metrics.
 func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFile {
 	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: epoch}
 	file.Config = v1.Config{
@@ -193,7 +194,9 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 	return file
 }
 
-// compile builds a service's program from the service's module, without the workspace. The linker sets the version.
+// compile builds a service's program from the service's module. Without the workspace, only the module's go.mod determines the
+// versions of dependencies. The program is static, because the base is empty. The linker sets the version. -trimpath and the
+// empty build id keep properties of the build machine out of it, because images must be reproducible (ADR 13).
 func (b builder) compile(ctx context.Context, service, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {

@@ -70,6 +70,8 @@ type count struct{ found, lines int }
 
 func (c count) share() float64 { return float64(c.found) / float64(max(1, c.lines)) }
 
+// run counts the lines of all tracked files, by group. all is their total, and commented has the comment lines and all lines of
+// Go.
 func run(ctx context.Context, folder string, verbose bool) error {
 	out, err := exec.CommandContext(ctx, "git", "-C", folder, "ls-files").Output()
 	if err != nil {
@@ -102,6 +104,7 @@ func run(ctx context.Context, folder string, verbose bool) error {
 	return report(groups, all, commented)
 }
 
+// report prints the groups above maxShare and the totals, and returns an error if there is such a group.
 func report(groups map[string]count, all, commented count) error {
 	var failed []string
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -128,6 +131,7 @@ func group(name string) string {
 	return parts[0] + "/" + parts[1]
 }
 
+// generated reports whether a file is generated, by its folder or the standard comment near its start.
 func generated(name, text string) bool {
 	return strings.Contains(name, "/gen/") || strings.Contains(text[:min(400, len(text))], "Code generated")
 }

@@ -7,6 +7,10 @@
 //
 // The second form writes a backup of the running Coffer with the same settings into a new folder. The third form creates the data for
 // the next start from a backup.
+//
+// The command contains only the terminal's part: settings, signals, the log file and the banner. Package devstack starts and
+// supervises the parts. The first signal stops them in order; a second one ends the process immediately. Log records go to
+// coffer.log in the data directory, and warnings and errors also to the terminal. Start reading with run.
 package main
 
 import (

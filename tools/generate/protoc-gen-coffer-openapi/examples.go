@@ -17,12 +17,15 @@ var recorded []byte
 
 // example is a request of an operation, and the responses to it by status.
 type example struct {
+	// Parameters are the values in path, query and headers, by name.
 	Parameters map[string]any `json:"parameters"`
-	Request    any            `json:"request"`
-	Responses  map[string]any `json:"responses"`
+	// Request is the JSON body, nil without one.
+	Request any `json:"request"`
+	// Responses maps a status, such as "201", to the JSON body.
+	Responses map[string]any `json:"responses"`
 }
 
-// examples returns the recorded examples by operation. Numbers keep their digits.
+// examples returns the recorded examples by operation. Numbers keep their digits: 12.30 would otherwise become 12.3.
 func examples() (map[string]example, error) {
 	var all map[string]example
 	decoder := json.NewDecoder(bytes.NewReader(recorded))

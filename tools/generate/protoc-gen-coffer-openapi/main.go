@@ -1,5 +1,19 @@
 // Command protoc-gen-coffer-openapi is a protoc plugin that writes openapi.json: the REST API as the options in the
 // protos describe it, envelope, headers and error codes included.
+//
+// generate-protos runs it and stores the document as gateway/openapi.json. The gateway serves the document, the clients are
+// generated from it, and the tests in test/ validate each answer of a running stack against it. The sources of the document are:
+//
+//   - paths and verbs: the option google.api.http of an RPC;
+//   - everything else about operations and fields: the options in coffer/rest/v1/rest.proto (ADR 5);
+//   - error responses: the enum Reason and the option errors (ADR 66);
+//   - descriptions: the comments in the protos;
+//   - examples: examples.json, which TestExamples records (ADR 67).
+//
+// The gateway reads the same options at run time. A change of their meaning must therefore change both.
+//
+// Start reading with build. operation.go describes an RPC, schema.go its messages, reasons.go its errors, and examples.go adds
+// the examples at the end.
 package main
 
 import (
@@ -38,11 +52,14 @@ func main() {
 // object is a JSON object; encoding/json writes it sorted by key, so that the document is the same every time.
 type object = map[string]any
 
+// description introduces the document. It states the rules that apply to all operations.
 const description = "Personal budgeting: wallets, categories, transactions, receipts and shared budgets.\n\n" +
 	"Every successful response has `code` and `message` beside the resource. Every error is `{code, message, error, details?, requestId}`. " +
 	"Amounts are JSON numbers in the currency's major unit with at most the currency's ISO 4217 decimals: read them as decimals, not as binary floating point. " +
 	"Unknown and read-only fields in a request are ignored."
 
+// build returns the document for all RPCs with a REST path. The order of its steps matters: the operations define the schemas of
+// their messages, addExamples completes operations and schemas, and tags reads the finished operations.
 func build(files []*protogen.File) (object, error) {
 	g := &generator{schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{}}
 	g.reasons, g.reasonNames = reasons(files)
@@ -81,7 +98,7 @@ func build(files []*protogen.File) (object, error) {
 	}, nil
 }
 
-// tags describe the groups of operations. A tag is the first name in the paths of its operations.
+// tags describe the groups of operations. A tag is the first name in the paths of its operations. A new resource needs an entry.
 var tags = map[string]string{
 	"auth":          "Accounts, sessions, access tokens and the audit trail.",
 	"budgets":       "Spending limits, their progress, and the members who share them.",
@@ -116,15 +133,19 @@ func (g *generator) tags() ([]any, error) {
 
 // generator collects the document's parts.
 type generator struct {
-	paths   object
+	// paths maps each path to its operations, by verb.
+	paths object
+	// schemas are the named schemas that the operations refer to.
 	schemas object
-	// defined distinguishes two messages of one name.
+	// defined maps the name of a schema to its message. It distinguishes two messages of one name, and is set before the
+	// message's fields are described.
 	defined map[string]*protogen.Message
 	// reasons are the declared errors, by name; reasonNames their names, by number.
 	reasons     map[string]reason
 	reasonNames map[protoreflect.EnumNumber]string
 }
 
+// service adds the RPCs of a service that have a REST path. The others are called only by services.
 func (g *generator) service(service *protogen.Service) error {
 	for _, method := range service.Methods {
 		if !proto.HasExtension(method.Desc.Options(), annotations.E_Http) {
@@ -148,6 +169,8 @@ func (g *generator) service(service *protogen.Service) error {
 	return nil
 }
 
+// errorSchema returns the schema of the body of every error. It is not derived, because no message in the protos has these
+// fields: the gateway makes the body from a gRPC status. Each error response restricts the code further, see failure.
 func errorSchema() object {
 	return object{
 		"type":     "object",

@@ -19,18 +19,27 @@ import (
 // operation is an RPC that has a route.
 type operation struct {
 	method *protogen.Method
-	verb   string
+	// verb is the HTTP method in lower case, as the document has it.
+	verb string
 	// path has its parameters by JSON name.
-	path      string
-	inPath    []string
-	body      bool
+	path string
+	// inPath has the proto names of the fields in the path.
+	inPath []string
+	// body reports that the request has a body. Fields are query parameters otherwise.
+	body bool
+	// multipart reports that the body is a form with a file.
 	multipart bool
-	public    bool
-	success   []*restv1.Success
+	// public reports that the operation needs no access token.
+	public bool
+	// success lists the successful responses, the usual one first.
+	success []*restv1.Success
 }
 
+// parameter matches a parameter in the path of google.api.http, for example {budget_id}. Its name is the proto name of a field.
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
+// newOperation reads the options of an RPC with a REST path. It replaces the proto names in the path by JSON names, because
+// clients see only these.
 func newOperation(method *protogen.Method) (*operation, error) {
 	options := method.Desc.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
@@ -64,6 +73,8 @@ func newOperation(method *protogen.Method) (*operation, error) {
 	return o, nil
 }
 
+// operation returns the description of an operation. Its id and summary follow from the name of the RPC, so renaming an RPC
+// renames the functions of generated clients.
 func (g *generator) operation(o *operation) (object, error) {
 	name := o.method.GoName
 	described := object{
@@ -74,6 +85,7 @@ func (g *generator) operation(o *operation) (object, error) {
 	if text := comment(o.method.Comments.Leading); text != "" {
 		described["description"] = text
 	}
+	// The empty list overrides the bearer token that the document requires by default.
 	if o.public {
 		described["security"] = []any{}
 	}
@@ -91,7 +103,7 @@ func (g *generator) operation(o *operation) (object, error) {
 	return described, nil
 }
 
-// tag is the resource: the first name in the path.
+// tag is the resource: the first name in the path. The only other path, /.well-known/jwks.json, belongs to auth.
 func (o *operation) tag() string {
 	rest, ok := strings.CutPrefix(o.path, "/api/v1/")
 	if !ok {
@@ -101,6 +113,8 @@ func (o *operation) tag() string {
 	return tag
 }
 
+// parameters returns the fields of the request that are not in the body. OpenAPI demands that parameters in the path are marked
+// as required. All others are optional in the document.
 func (g *generator) parameters(o *operation) []any {
 	var parameters []any
 	for _, field := range o.method.Input.Fields {
@@ -140,6 +154,8 @@ func (o *operation) place(field *protogen.Field) string {
 	return "body"
 }
 
+// requestBody defines the schema of the body, named like the request message. It contains fewer fields than the message if others
+// are in the path, the query or headers. A request without required fields may omit the body.
 func (g *generator) requestBody(o *operation) object {
 	properties, required := object{}, []string{}
 	for _, field := range o.method.Input.Fields {
@@ -165,6 +181,8 @@ func (g *generator) requestBody(o *operation) object {
 	return object{"required": len(required) > 0, "content": object{mediaType: object{"schema": reference(name)}}}
 }
 
+// responses returns the responses by status: the successes in the option success, then the errors. The description of a success
+// is the message in its envelope, or the name of the status for responses without an envelope.
 func (g *generator) responses(o *operation) (object, error) {
 	responses := object{}
 	for _, s := range o.success {
@@ -182,7 +200,8 @@ func (g *generator) responses(o *operation) (object, error) {
 	return responses, g.failures(o, responses)
 }
 
-// setCode restricts the code of an envelope. Each success of an operation has a separate schema.
+// setCode restricts the code of an envelope. Each success of an operation has a separate schema. It changes the schema that
+// answer has defined, and does nothing for files and streams, because they have no envelope.
 func (g *generator) setCode(body object, code string) {
 	name, _ := body["$ref"].(string)
 	answer, _ := g.schemas[strings.TrimPrefix(name, schemas)].(object)
@@ -215,6 +234,8 @@ func (g *generator) streamed(m *protogen.Message) object {
 	return g.message(m)
 }
 
+// responseHeaders returns the headers of a success: the request's id and the fields of the response that are headers, such as
+// ETag.
 func (g *generator) responseHeaders(o *operation) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
 	for _, field := range o.method.Output.Fields {

@@ -15,6 +15,7 @@ import (
 // schemas is the place of the schemas in the document.
 const schemas = "#/components/schemas/"
 
+// reference returns a reference to a named schema. The schema may be defined later.
 func reference(name string) object { return object{"$ref": schemas + name} }
 
 // schemaName returns the name of a message's schema. The suffix Response is replaced, because oapi-codegen generates another type
@@ -32,7 +33,10 @@ func schemaName(m *protogen.Message) string {
 // inside another request are required if they are marked so.
 func (g *generator) message(m *protogen.Message) object { return g.variant(m, false) }
 
-// variant defines the schema of a message, or of its preview if the preview differs.
+// variant defines the schema of a message, or of its preview if the preview differs. A preview shows a resource before its
+// creation and lacks the fields that are marked assigned. It has a separate schema with the suffix Preview, so that these fields
+// can be required in the schema of the resource. variant panics if two messages would share a name, because one would be missing
+// in the document.
 func (g *generator) variant(m *protogen.Message, preview bool) object {
 	preview = preview && hasAssigned(m)
 	name := schemaName(m)
@@ -67,6 +71,8 @@ func (g *generator) variant(m *protogen.Message, preview bool) object {
 	return reference(name)
 }
 
+// isRequired reports whether a message always has a field, by the rules of message. An assigned field is marked omit_empty for
+// the preview only, so it is required in the schema of the complete resource.
 func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	name := string(m.Desc.Name())
 	switch {
@@ -94,6 +100,8 @@ var envelope = map[string]string{
 // described returns a field's schema with its comment.
 func (g *generator) described(field *protogen.Field) object { return g.describedVariant(field, false) }
 
+// describedVariant returns a field's schema with its comment, in a preview or the complete message. Without a comment in the
+// proto, a field of the envelope gets its description in envelope.
 func (g *generator) describedVariant(field *protogen.Field, preview bool) object {
 	schema, text := g.schema(field, preview), comment(field.Comments.Leading)
 	if text == "" && strings.HasSuffix(string(field.Parent.Desc.Name()), "Response") {
@@ -110,6 +118,7 @@ func (g *generator) describedVariant(field *protogen.Field, preview bool) object
 	return schema
 }
 
+// schema returns the schema of a field without its comment. Map keys are always strings in JSON.
 func (g *generator) schema(field *protogen.Field, preview bool) object {
 	switch {
 	case field.Desc.IsMap():
@@ -125,15 +134,19 @@ func (g *generator) element(field *protogen.Field, preview bool) object {
 	if field.Message == nil {
 		return scalar(field)
 	}
+	// The content of an event depends on its type.
 	if field.Message.Desc.FullName() == "google.protobuf.Any" {
 		return object{"type": "object"}
 	}
+	// Wrappers such as CategoryIds distinguish an empty list from an absent one. In JSON they are the array itself.
 	if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() && values[0].Desc.Name() == "values" {
 		return g.schema(values[0], false)
 	}
 	return g.variant(field.Message, preview)
 }
 
+// scalar returns the schema of a field that is not a message. Decimals are strings in the protos and numbers in JSON (option
+// number), and strings with fixed values become an enum (option one_of).
 func scalar(field *protogen.Field) object {
 	switch field.Desc.Kind() {
 	case protoreflect.BoolKind:
@@ -183,15 +196,17 @@ func format(field *protogen.Field) string {
 	return ""
 }
 
+// boolOption returns the value of a field's option, false if it is not set.
 func boolOption(field *protogen.Field, option protoreflect.ExtensionType) bool {
 	return proto.GetExtension(field.Desc.Options(), option).(bool)
 }
 
+// stringOption returns the value of a field's option, "" if it is not set.
 func stringOption(field *protogen.Field, option protoreflect.ExtensionType) string {
 	return proto.GetExtension(field.Desc.Options(), option).(string)
 }
 
-// comment returns a comment as one paragraph.
+// comment returns a comment as one paragraph, because line breaks only limit the width of the proto files.
 func comment(c protogen.Comments) string {
 	return strings.Join(strings.Fields(string(c)), " ")
 }

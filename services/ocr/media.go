@@ -29,6 +29,8 @@ const (
 	maxText = 256 << 10
 	// workPixels is the size to which larger images are scaled down before any other step.
 	workPixels = 12_000_000
+	// pagePixels is the largest size of a rendered page of a PDF: A4 at 300 dpi.
+	pagePixels = 9_000_000
 )
 
 // errUnreadable marks files that are no image, PDF or text of a supported kind.
@@ -40,7 +42,7 @@ type opener struct {
 }
 
 func newOpener(c Config) opener {
-	return opener{limits: limits{time: c.Timeout, memory: 1 << 30, output: maxPages*maxPixels/8 + 1<<20}}
+	return opener{limits: limits{time: c.Timeout, memory: 1 << 30, output: maxPages*pagePixels + 1<<20}}
 }
 
 // document is a decoded file: either pages of text or images of pages.

@@ -43,7 +43,7 @@ func (o opener) pdf(ctx context.Context, file []byte) (document, error) {
 		d.text = text
 		return d, nil
 	}
-	d.images, err = o.render(ctx, file, info.dpi(workPixels*3/4))
+	d.images, err = o.render(ctx, file, info.dpi(pagePixels))
 	return d, err
 }
 

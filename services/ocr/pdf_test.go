@@ -22,10 +22,21 @@ func TestReadScannedPDF(t *testing.T) {
 	t.Parallel()
 	text, want := goldenText(t, "en_us")
 	img := printed(t, text, 22)
-	r, err := newTestReader().read(t.Context(), scanPDF(asJPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy()))
+	r, err := newTestReader().read(t.Context(), scanPDF(asJPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy(), 1, fmt.Sprintf("[0 0 %d %d]", img.Bounds().Dx()/4, img.Bounds().Dy()/4)))
 	require.NoError(t, err)
 	require.Equal(t, want.Total, r.Total)
 	require.Equal(t, want.Date, r.Date)
+}
+
+func TestRenderScannedPages(t *testing.T) {
+	t.Parallel()
+	text, _ := goldenText(t, "en_us")
+	img := printed(t, text, 22)
+	scan := scanPDF(asJPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy(), maxPages, "[0 0 595 842]")
+	d, err := newTestReader().opener.pdf(t.Context(), scan)
+	require.NoError(t, err)
+	require.Len(t, d.images, maxPages)
+	require.Greater(t, d.images[0].Rect.Dx()*d.images[0].Rect.Dy(), workPixels*7/10, "A4 at the full resolution")
 }
 
 func TestReadPDFLimitsPages(t *testing.T) {
@@ -43,7 +54,7 @@ func TestReadUnreadablePDF(t *testing.T) {
 	whole := textPDF(1, text)
 	for name, file := range map[string][]byte{
 		"locked":    lockedPDF(text),
-		"enormous":  bytes.ReplaceAll(scanPDF(nil, 10, 10), []byte("[0 0 10 10]"), []byte("[0 0 9000000 9000000]")),
+		"enormous":  scanPDF(nil, 10, 10, 1, "[0 0 9000000 9000000]"),
 		"pageless":  textPDF(0, ""),
 		"truncated": whole[:60],
 	} {
@@ -70,11 +81,11 @@ func textPDF(pages int, text string) []byte {
 	return pdfOf(pages, "[0 0 600 850]", "/Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Courier >> >>", content.String(), nil)
 }
 
-// scanPDF returns a PDF with one image.
-func scanPDF(jpeg []byte, w, h int) []byte {
+// scanPDF returns a PDF whose pages show an image of w x h pixels. The box of a page is in points.
+func scanPDF(jpeg []byte, w, h, pages int, box string) []byte {
 	image := fmt.Appendf(nil, "<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /DCTDecode /Length %d >>\nstream\n", w, h, len(jpeg))
 	image = append(append(image, jpeg...), "\nendstream"...)
-	return pdfOf(1, fmt.Sprintf("[0 0 %d %d]", w/4, h/4), "/XObject << /I 4 0 R >>", fmt.Sprintf("%d 0 0 %d 0 0 cm /I Do", w/4, h/4), image)
+	return pdfOf(pages, box, "/XObject << /I 4 0 R >>", fmt.Sprintf("%d 0 0 %d 0 0 cm /I Do", w/4, h/4), image)
 }
 
 // pdfOf returns a PDF without a cross-reference table, which readers rebuild.

@@ -39,8 +39,7 @@ func PositiveProblem(number string, n int64, err error) string {
 // MaxDecimals is the maximum number of decimals of a currency.
 const MaxDecimals = 4
 
-// maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum of about 9,000 such amounts in
-// any currency.
+// maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum of 900 such amounts in any currency.
 const maxMajor = 999_999_999_999
 
 // Currency is an active ISO 4217 currency. The zero value is not a currency.

@@ -20,8 +20,6 @@ type amount struct {
 	markedPrice bool
 	// minConfidence is the lowest confidence of the words that contain the number, from 0 to 1.
 	minConfidence float64
-	// right is the right edge of the number, in pixels, or in characters for plain text.
-	right int
 }
 
 // number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there. One
@@ -48,11 +46,6 @@ func findAmounts(l *line) []amount {
 	}
 	for i := range out {
 		out[i].minConfidence = l.minConfidence(out[i].start, out[i].end)
-		e := l.evidence("", out[i].start, out[i].end)
-		out[i].right = e.Box.X + e.Box.W
-		if l.plain {
-			out[i].right = out[i].end
-		}
 	}
 	return out
 }

@@ -257,7 +257,7 @@ var later = map[string]string{
 	"expiresAt": "2026-12-20T10:15:00.000Z", "previousSecretUntil": "2026-11-21T10:15:00.000Z", "nextAttemptAt": "2026-11-20T10:15:30.000Z",
 }
 
-// stable replaces ids by their order of appearance, and the time of the test, tokens and e-mails by fixed ones.
+// stable replaces ids by their order of appearance, and the time of the test, addresses, tokens and e-mails by fixed ones.
 func (r *recorder) stable(key string, v any) any {
 	switch v := v.(type) {
 	case object:
@@ -288,6 +288,8 @@ func (r *recorder) stableText(key, text string) string {
 		return cmp.Or(later[key], "2026-11-20T10:15:00.000Z")
 	case err == nil:
 		return moment.UTC().Format("2006-01-02T15:04:05.000Z")
+	case key == "address" || key == "ipAddress":
+		return "203.0.113.7"
 	case key == "windowStart":
 		return "2026-03-01"
 	case key == "windowEnd":

@@ -48,7 +48,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
-	if err := createSchema(ctx, db, schema); err != nil {
+	if err := execLocked(ctx, db, `CREATE SCHEMA IF NOT EXISTS `+schema); err != nil {
 		return fmt.Errorf("creating schema %s: %w", schema, err)
 	}
 	provider, err := newProvider(db, migrations)
@@ -58,7 +58,7 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	if err := up(ctx, provider); err != nil {
 		return fmt.Errorf("migrating schema %s: %w", schema, err)
 	}
-	_, err = db.ExecContext(ctx, fmt.Sprintf(`
+	err = execLocked(ctx, db, fmt.Sprintf(`
 		GRANT USAGE ON SCHEMA %[1]s TO %[1]s;
 		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %[1]s TO %[1]s;
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[1]s;
@@ -120,9 +120,10 @@ func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	return provider, nil
 }
 
-// createSchema creates the schema if it does not exist. It takes a lock because concurrent CREATE SCHEMA IF NOT EXISTS
-// statements can fail with a unique violation.
-func createSchema(ctx context.Context, db *sql.DB, schema string) error {
+// execLocked executes statements in one transaction that holds a lock, so that concurrent migrations execute them one after the
+// other. Without the lock, concurrent CREATE SCHEMA IF NOT EXISTS statements can fail with a unique violation, and concurrent
+// GRANT statements with "tuple concurrently updated".
+func execLocked(ctx context.Context, db *sql.DB, statements string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func createSchema(ctx context.Context, db *sql.DB, schema string) error {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer schema'))`); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `CREATE SCHEMA IF NOT EXISTS `+schema); err != nil {
+	if _, err := tx.ExecContext(ctx, statements); err != nil {
 		return err
 	}
 	return tx.Commit()

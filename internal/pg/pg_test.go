@@ -217,6 +217,23 @@ func TestMigrateConcurrently(t *testing.T) {
 	require.ErrorContains(t, pg.Migrate(t.Context(), url, "x; DROP TABLE things", migrations), "not a plain identifier")
 }
 
+// TestMigrateGrantsConcurrently migrates a schema without pending migrations many times at once: all that is left to do is to
+// grant. Concurrent grants on a table fail unless each waits for the one before.
+func TestMigrateGrantsConcurrently(t *testing.T) {
+	t.Parallel()
+	url, name := schemaToMigrate(t)
+	require.NoError(t, pg.Migrate(t.Context(), url, name, migrations))
+	var all sync.WaitGroup
+	failures := make(chan error, 6)
+	for range cap(failures) {
+		all.Go(func() { failures <- pg.Migrate(t.Context(), url, name, migrations) })
+	}
+	all.Wait()
+	for range cap(failures) {
+		require.NoError(t, <-failures)
+	}
+}
+
 // TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of a migration. Meanwhile other
 // statements on the table must not wait behind the migration for long.
 func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {

@@ -43,7 +43,7 @@ type endpoint struct {
 	handler http.HandlerFunc
 }
 
-// endpoints returns the endpoints of the gateway: probes, version, OpenAPI document and Swagger UI.
+// endpoints returns the endpoints of the gateway: the console's page, probes, version, OpenAPI document and Swagger UI.
 func (s *restServer) endpoints(conns connections) []endpoint {
 	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
 	docs := func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func (s *restServer) endpoints(conns connections) []endpoint {
 		ui.ServeHTTP(w, r)
 	}
 	return []endpoint{
-		{"/", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, docsPath+"/", http.StatusFound) }},
+		{"/", s.home},
 		{livePath, func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 		}},

@@ -126,11 +126,12 @@ func (s *restServer) handleError(ctx context.Context, _ *runtime.ServeMux, _ run
 	s.fail(ctx, w, err)
 }
 
-// handleRoutingError handles requests for which the mux has no handler, and OPTIONS requests outside of CORS.
+// handleRoutingError handles requests for which the mux has no handler, and OPTIONS requests outside of CORS. Those for the console
+// are among the first.
 func (s *restServer) handleRoutingError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, httpStatus int) {
 	allow := s.paths.allow(r.URL.Path)
 	if httpStatus != http.StatusMethodNotAllowed || allow == "" {
-		s.fail(ctx, w, errRouteNotFound)
+		s.notFound(w, r)
 		return
 	}
 	w.Header().Set("Allow", allow)

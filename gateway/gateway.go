@@ -5,7 +5,8 @@
 //  1. loadshed.go rejects requests to an overloaded service.
 //  2. accesslog.go assigns the request id and logs the request at its end. middleware.go sets security headers, answers CORS
 //     preflights, recovers from panics and rejects unclean paths.
-//  3. route.go describes the RPC behind each path, which the mux of grpc-gateway matches. endpoints.go has the gateway's own paths.
+//  3. route.go describes the RPC behind each path, which the mux of grpc-gateway matches. endpoints.go has the gateway's own paths,
+//     pages.go those of the console, whose files are served by console.go.
 //  4. admit.go verifies the token and counts the request with ratelimit.go.
 //  5. internal/decode makes the request message from path, headers, query and body.
 //  6. call.go calls the service. events.go streams events instead.
@@ -64,6 +65,8 @@ type Config struct {
 	// proxies every connection comes from one of few addresses, so the second does not apply if TrustProxyHops is set.
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"10000"`
 	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"1000"`
+	// Web switches the console on. If false, "/" redirects to the documentation.
+	Web bool `env:"WEB" envDefault:"true"`
 	// HealthAddr serves /livez and /readyz, too, so that clients cannot take the connections of probes; empty: nowhere.
 	HealthAddr string `env:"HEALTH_ADDR"`
 }

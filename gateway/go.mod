@@ -6,6 +6,7 @@ require github.com/coffer-budget/coffer/proto v0.0.0
 
 require (
 	github.com/coffer-budget/coffer/internal v0.0.0
+	github.com/coffer-budget/coffer/web v0.0.0
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/google/uuid v1.6.0
@@ -75,3 +76,5 @@ require (
 replace github.com/coffer-budget/coffer/proto => ../proto
 
 replace github.com/coffer-budget/coffer/internal => ../internal
+
+replace github.com/coffer-budget/coffer/web => ../web

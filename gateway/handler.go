@@ -23,6 +23,7 @@ type restServer struct {
 	limits   *rateLimit
 	shedder  *loadShedder
 	log      *slog.Logger
+	console  console
 	// stopping is closed when the gateway stops. Event streams then end, and other requests finish.
 	stopping <-chan struct{}
 }
@@ -95,6 +96,9 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 		return nil, err
 	}
 	s := &restServer{config: config, verifier: verifier, limits: limits, shedder: shedder, log: log, stopping: ctx.Done()}
+	if s.console, err = openConsole(config.Web); err != nil {
+		return nil, err
+	}
 	own := s.endpoints(conns)
 	s.paths = newPathTable(routes, own)
 	mux, err := s.newMux(routes, own, conns)

@@ -61,13 +61,13 @@ func (s *restServer) recover(next http.Handler) http.Handler {
 	})
 }
 
-// rejectUncleanPaths rejects paths that match a route only after cleaning.
+// rejectUncleanPaths rejects paths that match a route only after cleaning. A screen of the console may end with a slash.
 func (s *restServer) rejectUncleanPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, escaped := r.URL.Path, strings.ToLower(r.URL.EscapedPath())
+		path := r.URL.Path
 		inDocs := strings.HasPrefix(path, docsPath+"/")
-		if strings.Contains(path, "//") || strings.Contains(escaped, "%2f") || strings.HasSuffix(path, "/") && path != "/" && !inDocs {
-			s.fail(r.Context(), w, errRouteNotFound)
+		if hasEmptySegment(r) || strings.HasSuffix(path, "/") && path != "/" && !inDocs {
+			s.notFound(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -43,6 +43,7 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coffer-budget/coffer/web v0.0.0 // indirect
 	github.com/exaring/otelpgx v0.13.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
@@ -116,3 +117,5 @@ replace github.com/coffer-budget/coffer/services/ocr => ../services/ocr
 replace github.com/coffer-budget/coffer/gateway => ../gateway
 
 replace github.com/coffer-budget/coffer/devstack => ../devstack
+
+replace github.com/coffer-budget/coffer/web => ../web

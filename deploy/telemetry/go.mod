@@ -48,6 +48,7 @@ require (
 	github.com/coffer-budget/coffer/services/budget v0.0.0 // indirect
 	github.com/coffer-budget/coffer/services/ledger v0.0.0 // indirect
 	github.com/coffer-budget/coffer/services/ocr v0.0.0 // indirect
+	github.com/coffer-budget/coffer/web v0.0.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/dennwc/varint v1.0.0 // indirect
 	github.com/edsrzf/mmap-go v1.2.1-0.20241212181136-fad1cd13edbd // indirect
@@ -157,3 +158,5 @@ replace (
 )
 
 replace golang.org/x/exp => golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
+
+replace github.com/coffer-budget/coffer/web => ../../web

@@ -2,6 +2,7 @@ package ocr
 
 import (
 	"context"
+	"errors"
 	"image"
 	"time"
 
@@ -22,18 +23,15 @@ type pass struct {
 	scale float64
 }
 
+// answerReserve is the time before the deadline of a request at which further passes stop. It is enough to send the response.
+const answerReserve = 2 * time.Second
+
 // read implements engine. It reads all pages in one pass, then in up to three further passes while the receipt is uncertain, then the
-// rows of uncertain fields.
+// rows of uncertain fields. A failure after the first pass only ends the improvement of what was read before.
 func (r local) read(ctx context.Context, images []*image.Gray) (reading, error) {
-	var pages []prepared
-	var first []receipt.Page
-	for _, img := range images {
-		p, words, err := r.uprightPage(ctx, img)
-		if err != nil {
-			return reading{}, err
-		}
-		pages = append(pages, p)
-		first = append(first, p.straight(words))
+	pages, first, err := r.firstPass(ctx, images)
+	if err != nil {
+		return reading{}, err
 	}
 	out := reading{}
 	for _, p := range pages {
@@ -41,19 +39,57 @@ func (r local) read(ctx context.Context, images []*image.Gray) (reading, error) 
 	}
 	readings := []receipt.Reading{receipt.Read(first)}
 	out.Receipt = receipt.Join(r.now(), readings...)
+	further := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		further, cancel = context.WithDeadline(ctx, deadline.Add(-answerReserve))
+		defer cancel()
+	}
+	out.failure = r.improve(further, &out, pages, first, readings)
+	// Without a total there is nothing to keep, and a canceled request needs no response.
+	if out.failure != nil && (out.Total == "" || ctx.Err() != nil) {
+		return reading{}, out.failure
+	}
+	return out, nil
+}
+
+// firstPass returns the prepared pages and their words.
+func (r local) firstPass(ctx context.Context, images []*image.Gray) (pages []prepared, first []receipt.Page, err error) {
+	for _, img := range images {
+		p, words, err := r.uprightPage(ctx, img)
+		if err != nil {
+			return nil, nil, err
+		}
+		pages = append(pages, p)
+		first = append(first, p.straight(words))
+	}
+	return pages, first, nil
+}
+
+// improve joins further passes and rows with the first reading while the receipt is uncertain. It returns the failures of the
+// engine. Another pass follows a crash, because crashes depend on the parameters, but not an exceeded time limit.
+func (r local) improve(ctx context.Context, out *reading, pages []prepared, first []receipt.Page, readings []receipt.Reading) error {
+	var failures error
 	for i, again := range r.passes(first) {
 		// Uncertain lines alone do not justify a third pass.
 		if out.Confident() || i > 0 && !out.Uncertain() {
 			break
 		}
 		read, err := r.pass(ctx, pages, again)
+		if failures = errors.Join(failures, err); errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return failures
+		}
 		if err != nil {
-			return reading{}, err
+			continue
 		}
 		readings = append(readings, receipt.Read(read))
 		out.Receipt = receipt.Join(r.now(), readings...)
 	}
-	return r.rereadRows(ctx, pages, out, readings)
+	rows, err := r.rereadRows(ctx, pages, out.Receipt, readings)
+	if err == nil {
+		out.Receipt = receipt.Join(r.now(), append(readings, rows...)...)
+	}
+	return errors.Join(failures, err)
 }
 
 const (
@@ -72,29 +108,25 @@ type reread struct {
 	read   func([]receipt.Page) receipt.Reading
 }
 
-// rereadRows reads the rows that decide uncertain fields again, and joins the results with the earlier readings.
-func (r local) rereadRows(ctx context.Context, pages []prepared, out reading, readings []receipt.Reading) (reading, error) {
+// rereadRows reads the rows that decide uncertain fields again. It returns their readings.
+func (r local) rereadRows(ctx context.Context, pages []prepared, found receipt.Receipt, readings []receipt.Reading) ([]receipt.Reading, error) {
 	// Every request requires a total, because a receipt without one is rejected.
+	if found.Total == "" {
+		return nil, nil
+	}
 	var requests []reread
 	required := minSumConfidence
 	if len(readings) == 1 {
 		required = minSumConfidenceOnce
 	}
-	if c := out.Confidence["total"]; c > 0 && c < required {
+	if found.Confidence["total"] < required {
 		requests = append(requests, reread{readings[len(readings)-1].SumRows(), rowScales, receipt.ReadSumRows})
 	}
-	if out.Total != "" && out.Confidence["date"] < minDateConfidence {
+	if found.Confidence["date"] < minDateConfidence {
 		requests = append(requests, reread{receipt.DateRows(readings...), rowScales, receipt.ReadDateRows})
 	}
-	if out.Total != "" {
-		requests = append(requests, reread{receipt.MerchantRow(readings...), nameScales, receipt.ReadMerchantRow})
-	}
-	again, err := r.readRows(ctx, pages, requests)
-	if err != nil {
-		return reading{}, err
-	}
-	out.Receipt = receipt.Join(r.now(), append(readings, again...)...)
-	return out, nil
+	requests = append(requests, reread{receipt.MerchantRow(readings...), nameScales, receipt.ReadMerchantRow})
+	return r.readRows(ctx, pages, requests)
 }
 
 // readRows reads single rows across the whole width of the page, because words between other elements are often missed. It returns
@@ -207,20 +239,43 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 		if p.blank {
 			return p, nil, nil
 		}
-		found, err := r.engine.words(ctx, pass{mode: columns, language: mainLanguage}, p.scaled())
+		p, found, err := r.firstWords(ctx, p)
+		// The words of an earlier turn are better than none.
+		if err != nil && most > 0 && ctx.Err() == nil {
+			break
+		}
 		if err != nil {
 			return prepared{}, nil, err
 		}
-		n, some := legible(found[0])
+		n, some := legible(found)
 		blank[quarters] = !some
 		if n > most {
-			best, words, most = p, found[0], n
+			best, words, most = p, found, n
 		}
 		if most >= rightWayUp {
 			break
 		}
 	}
 	return best, words, nil
+}
+
+// firstWords reads a page for the first time. If the engine fails, it reads a smaller image in another mode, because crashes and
+// long runs depend on both. It returns the page with the scale that was read.
+func (r local) firstWords(ctx context.Context, p prepared) (prepared, []receipt.Word, error) {
+	words, err := r.engine.words(ctx, pass{mode: columns, language: mainLanguage}, p.scaled())
+	if err == nil {
+		return p, words[0], nil
+	}
+	if ctx.Err() != nil {
+		return prepared{}, nil, err
+	}
+	// Capital letters are then 15 pixels high instead of targetHeight, which is still legible.
+	p.scale *= 0.7
+	words, again := r.engine.words(ctx, pass{mode: block, language: mainLanguage}, p.scaled())
+	if again != nil {
+		return prepared{}, nil, errors.Join(err, again)
+	}
+	return p, words[0], nil
 }
 
 // rightWayUp is the share of legible words above which a page counts as upright.

@@ -34,6 +34,8 @@ type reading struct {
 	pages []frame
 	// fromFallback is set if the engine failed and the fallback read the receipt.
 	fromFallback bool
+	// failure is the engine's error after the first reading, or nil. Another attempt may then find more.
+	failure error
 }
 
 // read returns errParse, errResponse or the context's error.

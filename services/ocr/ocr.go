@@ -175,13 +175,8 @@ func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*o
 		return nil, err
 	}
 	receipt := found.proto()
-	// Neither result is stored, because the engine may succeed the next time.
-	switch {
-	case found.fromFallback:
-		s.log.WarnContext(ctx, "failed to read a receipt with the engine, used the fallback")
-		return receipt, nil
-	case found.failure != nil:
-		s.log.WarnContext(ctx, "failed to confirm a receipt, kept the first reading", "error", found.failure)
+	if !found.final() {
+		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.fromFallback, "error", found.failure)
 		return receipt, nil
 	}
 	// A stored result only saves work, so a failure to store it does not fail the request.

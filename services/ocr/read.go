@@ -38,6 +38,9 @@ type reading struct {
 	failure error
 }
 
+// final reports whether the result may be stored. Otherwise the engine may read more from the file the next time.
+func (r reading) final() bool { return !r.fromFallback && r.failure == nil }
+
 // read returns errParse, errResponse or the context's error.
 func (r reader) read(ctx context.Context, file []byte) (reading, error) {
 	out, err := r.recognize(ctx, file)

@@ -135,6 +135,24 @@ func TestListAudit(t *testing.T) {
 		fail("203.0.113.1")
 		require.Len(t, b.audit(ctx, t), 2+auditAddresses+2, "another hour counts anew")
 	})
+	t.Run("limits the addresses of each user separately", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ada, _ := b.member(t, "ada@example.com")
+		bob, _ := b.member(t, "bob@example.com")
+		fail := func(ctx context.Context, address string) {
+			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address})
+			require.NoError(t, b.fail(t.Context(), loginAttempt("", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
+		}
+		for i := range auditAddresses {
+			fail(ada, fmt.Sprintf("198.51.100.%d", i))
+		}
+		fail(bob, "203.0.113.1")
+		require.Len(t, b.audit(ada, t), 2+auditAddresses)
+		entries := b.audit(bob, t)
+		require.Len(t, entries, 3)
+		require.Equal(t, "203.0.113.1", entries[0].GetAddress())
+	})
 	t.Run("stores no entry without an account", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

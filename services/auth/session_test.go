@@ -172,6 +172,17 @@ func TestRefresh(t *testing.T) {
 		_, err = b.refresh(t.Context(), second.GetRefreshToken())
 		require.NoError(t, err)
 	})
+	t.Run("returns tokens for the user of the session", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, email := range []string{"ada@example.com", "bob@example.com", "eve@example.com"} {
+			ctx, login := b.member(t, email)
+			refreshed, err := b.refresh(t.Context(), login.GetRefreshToken())
+			require.NoError(t, err)
+			require.Equal(t, email, refreshed.GetUser().GetEmail())
+			require.Equal(t, caller.ID(ctx), caller.ID(b.as(t, refreshed.GetAccessToken())))
+		}
+	})
 	t.Run("ends only the session of a token that was used before", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

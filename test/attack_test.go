@@ -211,6 +211,7 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"categoryId": s.attackerIDs["category"], "categoryIds": []string{s.attackerIDs["category"]}, "amount": 1, "date": "2026-03-14", "type": "expense",
 		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{}, "enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted", "role": "viewer", "sharePercent": 1, "read": true, "archived": false,
+		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1,
 		"transactions": []object{expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
 	}
 	body := object{}

@@ -74,8 +74,8 @@ func (r *recorder) user(name string) *user {
 
 // ledger creates and reads wallets, categories, transactions and a receipt.
 func (r *recorder) ledger(u *user) (wallet, category string) {
-	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": json.Number("250.00")}).text("wallet.id")
-	category = r.call(u, http.MethodPost, "/api/v1/categories", object{"name": "Groceries"}).text("category.id")
+	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": json.Number("250.00"), "color": "#2F6F4F", "icon": "💶", "position": json.Number("1")}).text("wallet.id")
+	category = r.call(u, http.MethodPost, "/api/v1/categories", object{"name": "Groceries", "color": "#B5651D", "icon": "🛒", "kind": "expense"}).text("category.id")
 	lunch := object{"amount": json.Number("12.30"), "description": "Lunch", "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense"}
 	id := r.call(u, http.MethodPost, "/api/v1/transaction", lunch).text("transaction.id")
 	abroad := object{"amount": json.Number("20.00"), "description": "Souvenir", "date": "2026-03-15", "currency": "USD", "walletId": wallet, "categoryId": category, "type": "expense"}

@@ -287,6 +287,53 @@ func TestWalletsAndCategories(t *testing.T) {
 	}
 }
 
+// TestWalletAndCategoryAppearance sets, reads and removes the fields that clients show. They change no balance.
+func TestWalletAndCategoryAppearance(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	plain := u.wallet("EUR", "0")
+	w := u.post("/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": 5, "color": "#2F6F4F", "icon": "💶", "position": 2}).created("WALLET_CREATED")
+	id := w.text("wallet.id")
+	require.Equal(t, []string{"#2F6F4F", "💶", "2"}, []string{w.text("wallet.color"), w.text("wallet.icon"), w.text("wallet.position")})
+	require.NotContains(t, u.get("/api/v1/wallet/"+plain).at("wallet"), "color")
+	require.NotContains(t, u.get("/api/v1/wallet/"+plain).at("wallet"), "position")
+	require.Equal(t, id, u.get("/api/v1/wallet").ok("WALLETS_FETCHED").text("wallets.0.id"))
+	u.patch("/api/v1/wallet/"+plain, object{"position": 0}).ok("WALLET_UPDATED")
+	require.Equal(t, plain, u.get("/api/v1/wallet").ok("WALLETS_FETCHED").text("wallets.0.id"))
+	changed := u.patch("/api/v1/wallet/"+id, object{"icon": "🏦"}).ok("WALLET_UPDATED")
+	require.Equal(t, []string{"#2F6F4F", "🏦", "2", "5.00"}, []string{changed.text("wallet.color"), changed.text("wallet.icon"), changed.text("wallet.position"), changed.text("wallet.balance")})
+	cleared := u.patch("/api/v1/wallet/"+id, object{"color": nil, "icon": "", "position": nil}).ok("WALLET_UPDATED").at("wallet")
+	for _, field := range []string{"color", "icon", "position"} {
+		require.NotContains(t, cleared, field)
+	}
+	for field, bad := range map[string][]any{
+		"color": {"2F6F4F", "#2F6F4", "red", 7}, "icon": {"A", "👨‍👩‍👧", "🍎🍎", 7}, "position": {-1, 1_000_001, json.Number("1.5"), "1", json.Number("1e99")},
+	} {
+		for _, value := range bad {
+			u.patch("/api/v1/wallet/"+id, object{field: value}).fails(400, "VALIDATION_ERROR").blames(field)
+			u.post("/api/v1/wallet", object{"name": "A", "currency": "EUR", field: value}).fails(400, "VALIDATION_ERROR").blames(field)
+		}
+	}
+	u.patch("/api/v1/wallet/"+id, object{"color": "#000000"}, "If-Match", `"1"`).fails(412, "VERSION_MISMATCH")
+
+	c := u.post("/api/v1/categories", object{"name": "Pay", "color": "#000000", "icon": "🧾", "kind": "income"}).created("CATEGORY_CREATED")
+	category := "/api/v1/categories/" + c.text("category.id")
+	require.Equal(t, []string{"#000000", "🧾", "income"}, []string{c.text("category.color"), c.text("category.icon"), c.text("category.kind")})
+	require.Equal(t, "both", u.patch(category, object{"kind": "both"}).ok("CATEGORY_UPDATED").text("category.kind"))
+	require.Equal(t, "Pay", u.get(category).ok("CATEGORY_FETCHED").text("category.name"))
+	cleared = u.patch(category, object{"color": nil, "icon": nil, "kind": nil}).ok("CATEGORY_UPDATED").at("category")
+	for _, field := range []string{"color", "icon", "kind"} {
+		require.NotContains(t, cleared, field)
+	}
+	for field, value := range map[string]any{"color": "blue", "icon": "🍎🍎", "kind": "transfer"} {
+		u.patch(category, object{field: value}).fails(400, "VALIDATION_ERROR").blames(field)
+		u.post("/api/v1/categories", object{"name": "A", field: value}).fails(400, "VALIDATION_ERROR").blames(field)
+	}
+	// A kind restricts no transaction.
+	u.patch(category, object{"kind": "income"}).ok("CATEGORY_UPDATED")
+	u.spend(id, c.text("category.id"), "1")
+}
+
 // TestTypicalMonth combines wallets, income, expenses, a shared budget, a receipt and the dashboard over one month.
 func TestTypicalMonth(t *testing.T) {
 	t.Parallel()

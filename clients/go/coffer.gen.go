@@ -222,6 +222,27 @@ func (e BudgetStatus) Valid() bool {
 	}
 }
 
+// Defines values for CategoryKind.
+const (
+	CategoryKindBoth    CategoryKind = "both"
+	CategoryKindExpense CategoryKind = "expense"
+	CategoryKindIncome  CategoryKind = "income"
+)
+
+// Valid indicates whether the value is a known member of the CategoryKind enum.
+func (e CategoryKind) Valid() bool {
+	switch e {
+	case CategoryKindBoth:
+		return true
+	case CategoryKindExpense:
+		return true
+	case CategoryKindIncome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ChangePasswordResultCode.
 const (
 	PASSWORDCHANGED ChangePasswordResultCode = "PASSWORD_CHANGED"
@@ -282,6 +303,27 @@ const (
 func (e CreateBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateCategoryRequestKind.
+const (
+	CreateCategoryRequestKindBoth    CreateCategoryRequestKind = "both"
+	CreateCategoryRequestKindExpense CreateCategoryRequestKind = "expense"
+	CreateCategoryRequestKindIncome  CreateCategoryRequestKind = "income"
+)
+
+// Valid indicates whether the value is a known member of the CreateCategoryRequestKind enum.
+func (e CreateCategoryRequestKind) Valid() bool {
+	switch e {
+	case CreateCategoryRequestKindBoth:
+		return true
+	case CreateCategoryRequestKindExpense:
+		return true
+	case CreateCategoryRequestKindIncome:
 		return true
 	default:
 		return false
@@ -1470,6 +1512,27 @@ func (e UpdateBudgetResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdateCategoryRequestKind.
+const (
+	UpdateCategoryRequestKindBoth    UpdateCategoryRequestKind = "both"
+	UpdateCategoryRequestKindExpense UpdateCategoryRequestKind = "expense"
+	UpdateCategoryRequestKindIncome  UpdateCategoryRequestKind = "income"
+)
+
+// Valid indicates whether the value is a known member of the UpdateCategoryRequestKind enum.
+func (e UpdateCategoryRequestKind) Valid() bool {
+	switch e {
+	case UpdateCategoryRequestKindBoth:
+		return true
+	case UpdateCategoryRequestKindExpense:
+		return true
+	case UpdateCategoryRequestKindIncome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateCategoryResultCode.
 const (
 	CATEGORYUPDATED UpdateCategoryResultCode = "CATEGORY_UPDATED"
@@ -1987,13 +2050,22 @@ type BudgetStatus string
 
 // Category Category groups transactions by purpose, for example Groceries.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}
 type Category struct {
+	// Color Color in which clients show the category: #RRGGBB, in hexadecimal digits as the user sent them. Absent if there is none.
+	Color *string `json:"color,omitempty"`
+
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
 
+	// Icon One emoji that clients show with the category. Absent if there is none.
+	Icon *string `json:"icon,omitempty"`
+
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
+
+	// Kind Transactions for which clients offer the category. It restricts no transaction. Absent if there is none, which means both.
+	Kind *CategoryKind `json:"kind,omitempty"`
 
 	// Name 1 to 100 characters, unique per user, ignoring case.
 	Name string `json:"name"`
@@ -2001,6 +2073,9 @@ type Category struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 }
+
+// CategoryKind Transactions for which clients offer the category. It restricts no transaction. Absent if there is none, which means both.
+type CategoryKind string
 
 // CategoryTotals CategoryTotals contains the totals of one category in one currency, in the major unit.
 //
@@ -2096,17 +2171,29 @@ type CreateBudgetResult struct {
 // CreateBudgetResultCode The result of the operation, for programs.
 type CreateBudgetResultCode string
 
-// CreateCategoryRequest Example: {"name":"Groceries"}
+// CreateCategoryRequest Example: {"color":"#B5651D","icon":"🛒","kind":"expense","name":"Groceries"}
 type CreateCategoryRequest struct {
+	// Color #RRGGBB, in hexadecimal digits of either case. Default none.
+	Color *string `json:"color,omitempty"`
+
+	// Icon One emoji of at most 16 bytes of UTF-8. Default none.
+	Icon *string `json:"icon,omitempty"`
+
+	// Kind Transactions for which clients offer the category: expense, income or both. Default none.
+	Kind *CreateCategoryRequestKind `json:"kind,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 }
 
-// CreateCategoryResult Example: {"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Groceries","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_CREATED","message":"Category created"}
+// CreateCategoryRequestKind Transactions for which clients offer the category: expense, income or both. Default none.
+type CreateCategoryRequestKind string
+
+// CreateCategoryResult Example: {"category":{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Groceries","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_CREATED","message":"Category created"}
 type CreateCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Category Category `json:"category"`
 
 	// Code The result of the operation, for programs.
@@ -2254,19 +2341,28 @@ type CreateTransactionsResult struct {
 // CreateTransactionsResultCode The result of the operation, for programs.
 type CreateTransactionsResultCode string
 
-// CreateWalletRequest Example: {"balance":250,"currency":"EUR","name":"Cash"}
+// CreateWalletRequest Example: {"balance":250,"color":"#2F6F4F","currency":"EUR","icon":"💶","name":"Cash","position":1}
 type CreateWalletRequest struct {
 	// Balance Opening balance, in the major unit; may be negative. Default 0.
 	Balance *json.Number `json:"balance,omitempty"`
 
+	// Color #RRGGBB, in hexadecimal digits of either case. Default none.
+	Color *string `json:"color,omitempty"`
+
 	// Currency ISO 4217 code, in upper or lower case.
 	Currency string `json:"currency"`
 
+	// Icon One emoji of at most 16 bytes of UTF-8. Default none.
+	Icon *string `json:"icon,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
+
+	// Position Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. Default none.
+	Position *int32 `json:"position,omitempty"`
 }
 
-// CreateWalletResult Example: {"code":"WALLET_CREATED","message":"Wallet created","wallet":{"archived":false,"balance":250,"balances":[{"amount":250,"currency":"EUR"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Cash","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// CreateWalletResult Example: {"code":"WALLET_CREATED","message":"Wallet created","wallet":{"archived":false,"balance":250,"balances":[{"amount":250,"currency":"EUR"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Cash","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type CreateWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWalletResultCode `json:"code"`
@@ -2276,7 +2372,7 @@ type CreateWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -2501,11 +2597,11 @@ type GetBudgetResult struct {
 // GetBudgetResultCode The result of the operation, for programs.
 type GetBudgetResultCode string
 
-// GetCategoryResult Example: {"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_FETCHED","message":"Category fetched"}
+// GetCategoryResult Example: {"category":{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_FETCHED","message":"Category fetched"}
 type GetCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Category Category `json:"category"`
 
 	// Code The result of the operation, for programs.
@@ -2592,7 +2688,7 @@ type GetTransactionResult struct {
 // GetTransactionResultCode The result of the operation, for programs.
 type GetTransactionResultCode string
 
-// GetWalletResult Example: {"code":"WALLET_FETCHED","message":"Wallet fetched","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// GetWalletResult Example: {"code":"WALLET_FETCHED","message":"Wallet fetched","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type GetWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWalletResultCode `json:"code"`
@@ -2602,7 +2698,7 @@ type GetWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -2753,7 +2849,7 @@ type ListBudgetsResult struct {
 // ListBudgetsResultCode The result of the operation, for programs.
 type ListBudgetsResultCode string
 
-// ListCategoriesResult Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"},{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}],"code":"CATEGORIES_FETCHED","message":"Categories fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListCategoriesResult Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"},{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}],"code":"CATEGORIES_FETCHED","message":"Categories fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListCategoriesResult struct {
 	// Categories Categories of the page.
 	Categories []Category `json:"categories"`
@@ -2876,7 +2972,7 @@ type ListTransactionsResult struct {
 // ListTransactionsResultCode The result of the operation, for programs.
 type ListTransactionsResultCode string
 
-// ListWalletsResult Example: {"code":"WALLETS_FETCHED","message":"Wallets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// ListWalletsResult Example: {"code":"WALLETS_FETCHED","message":"Wallets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListWalletsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWalletsResultCode `json:"code"`
@@ -3741,15 +3837,27 @@ type UpdateBudgetResultCode string
 
 // UpdateCategoryRequest Example: {"name":"Food"}
 type UpdateCategoryRequest struct {
+	// Color #RRGGBB, in hexadecimal digits of either case. null or an empty string removes it.
+	Color *string `json:"color,omitempty"`
+
+	// Icon One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
+	Icon *string `json:"icon,omitempty"`
+
+	// Kind Transactions for which clients offer the category: expense, income or both. null or an empty string removes it.
+	Kind *UpdateCategoryRequestKind `json:"kind,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateCategoryResult Example: {"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000004","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_UPDATED","message":"Category updated"}
+// UpdateCategoryRequestKind Transactions for which clients offer the category: expense, income or both. null or an empty string removes it.
+type UpdateCategoryRequestKind string
+
+// UpdateCategoryResult Example: {"category":{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_UPDATED","message":"Category updated"}
 type UpdateCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Category Category `json:"category"`
 
 	// Code The result of the operation, for programs.
@@ -3884,11 +3992,20 @@ type UpdateWalletRequest struct {
 	// Archived true archives the wallet, false restores it.
 	Archived *bool `json:"archived,omitempty"`
 
+	// Color #RRGGBB, in hexadecimal digits of either case. null or an empty string removes it.
+	Color *string `json:"color,omitempty"`
+
+	// Icon One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
+	Icon *string `json:"icon,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
+
+	// Position Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. null removes it.
+	Position *int32 `json:"position,omitempty"`
 }
 
-// UpdateWalletResult Example: {"code":"WALLET_UPDATED","message":"Wallet updated","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// UpdateWalletResult Example: {"code":"WALLET_UPDATED","message":"Wallet updated","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type UpdateWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWalletResultCode `json:"code"`
@@ -3898,7 +4015,7 @@ type UpdateWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -3956,7 +4073,7 @@ type User struct {
 
 // Wallet Wallet holds money in one or more currencies.
 //
-// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Wallet struct {
 	// Archived Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `json:"archived"`
@@ -3967,11 +4084,17 @@ type Wallet struct {
 	// Balances Current balances: the wallet's own currency first, and then each other currency with a balance other than 0.
 	Balances []Balance `json:"balances"`
 
+	// Color Color in which clients show the wallet: #RRGGBB, in hexadecimal digits as the user sent them. Absent if there is none.
+	Color *string `json:"color,omitempty"`
+
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
 
 	// Currency ISO 4217 code of the wallet's own currency.
 	Currency string `json:"currency"`
+
+	// Icon One emoji that clients show with the wallet. Absent if there is none.
+	Icon *string `json:"icon,omitempty"`
 
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
@@ -3982,7 +4105,10 @@ type Wallet struct {
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
-	// UpdatedAt Time of the last change of name or archived; RFC 3339, UTC.
+	// Position Place of the wallet in the list of wallets, 0 to 1000000. Absent if there is none.
+	Position *int32 `json:"position,omitempty"`
+
+	// UpdatedAt Time of the last change of the wallet, except of its balance; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
@@ -4905,7 +5031,7 @@ type ClientInterface interface {
 
 	// UpdateCategoryWithBody Update category
 	//
-	// Renames a category.
+	// Renames a category, or changes its kind or appearance.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4914,7 +5040,7 @@ type ClientInterface interface {
 
 	// UpdateCategory Update category
 	//
-	// Renames a category.
+	// Renames a category, or changes its kind or appearance.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5092,7 +5218,7 @@ type ClientInterface interface {
 
 	// ListWallets List wallets
 	//
-	// Returns a page of the user's wallets, newest first.
+	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
 	//
 	// Corresponds with GET /api/v1/wallet (the `ListWallets` operationId).
 	ListWallets(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5131,7 +5257,7 @@ type ClientInterface interface {
 
 	// UpdateWalletWithBody Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5140,7 +5266,7 @@ type ClientInterface interface {
 
 	// UpdateWallet Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5907,7 +6033,7 @@ func (c *Client) GetCategory(ctx context.Context, id openapi_types.UUID, reqEdit
 
 // UpdateCategoryWithBody Update category
 //
-// Renames a category.
+// Renames a category, or changes its kind or appearance.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5926,7 +6052,7 @@ func (c *Client) UpdateCategoryWithBody(ctx context.Context, id openapi_types.UU
 
 // UpdateCategory Update category
 //
-// Renames a category.
+// Renames a category, or changes its kind or appearance.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6324,7 +6450,7 @@ func (c *Client) UpdateTransaction(ctx context.Context, id openapi_types.UUID, p
 
 // ListWallets List wallets
 //
-// Returns a page of the user's wallets, newest first.
+// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
 //
 // Corresponds with GET /api/v1/wallet (the `ListWallets` operationId).
 func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6413,7 +6539,7 @@ func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, reqEditor
 
 // UpdateWalletWithBody Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6432,7 +6558,7 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID
 
 // UpdateWallet Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10278,7 +10404,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateCategoryWithBodyWithResponse Update category
 	//
-	// Renames a category.
+	// Renames a category, or changes its kind or appearance.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10287,7 +10413,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateCategoryWithResponse Update category
 	//
-	// Renames a category.
+	// Renames a category, or changes its kind or appearance.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10485,7 +10611,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListWalletsWithResponse List wallets
 	//
-	// Returns a page of the user's wallets, newest first.
+	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10530,7 +10656,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10539,7 +10665,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithResponse Update wallet
 	//
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14258,7 +14384,7 @@ func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id op
 
 // UpdateCategoryWithBodyWithResponse Update category
 //
-// Renames a category.
+// Renames a category, or changes its kind or appearance.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14273,7 +14399,7 @@ func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Con
 
 // UpdateCategoryWithResponse Update category
 //
-// Renames a category.
+// Renames a category, or changes its kind or appearance.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14603,7 +14729,7 @@ func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context,
 
 // ListWalletsWithResponse List wallets
 //
-// Returns a page of the user's wallets, newest first.
+// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -14678,7 +14804,7 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id open
 
 // UpdateWalletWithBodyWithResponse Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14693,7 +14819,7 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 
 // UpdateWalletWithResponse Update wallet
 //
-// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

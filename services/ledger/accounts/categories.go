@@ -26,11 +26,11 @@ const MaxCategories = 1000
 
 // CreateCategory creates a category.
 func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
-	name, err := parseCategoryName(req.GetName())
+	c, err := parseCategory(req)
 	if err != nil {
 		return nil, err
 	}
-	c := category{ID: s.NewID(), OwnerID: caller.ID(ctx), Name: name, Version: 1, CreatedAt: s.Now()}
+	c.ID, c.OwnerID, c.Version, c.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
 	c.UpdatedAt = c.CreatedAt
 	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
@@ -89,16 +89,13 @@ func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryReq
 	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
 }
 
-// UpdateCategory renames a category.
+// UpdateCategory renames a category, or changes its kind or appearance.
 func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, request.ErrInvalidCategoryID
 	}
-	if req.Name == nil {
-		return nil, apierr.EmptyUpdate
-	}
-	name, err := parseCategoryName(req.GetName())
+	changes, err := parseCategoryChanges(req)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +109,8 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 		if err != nil {
 			return err
 		}
-		c.Name, c.UpdatedAt = name, s.Now()
+		changes.apply(&c)
+		c.UpdatedAt = s.Now()
 		c.Version++
 		if err := updateCategory(ctx, tx, c); err != nil {
 			return takenName(err)
@@ -210,12 +208,14 @@ func takenName(err error) error {
 	return err
 }
 
-// parseCategoryName returns the name of a category, or a validation error. Names have 1 to 100 characters.
-func parseCategoryName(s string) (string, error) {
+// parseCategory validates the request and returns the category, still without id and owner.
+func parseCategory(req *ledgerv1.CreateCategoryRequest) (category, error) {
 	var p apierr.Problems
-	name, problem := text.Name("name", s)
-	p.Field(problem)
-	return name, p.Err()
+	c := category{
+		Name: *parseName(&p, req.GetName()), Color: parseColor(&p, req.GetColor()), Icon: parseIcon(&p, req.GetIcon()),
+		Kind: parseKind(&p, req.GetKind()),
+	}
+	return c, p.Err()
 }
 
 // parseCategoryDelete returns the category to delete and the target of its merge. The target is the category itself if the request
@@ -240,5 +240,8 @@ func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.U
 
 // proto returns c as the API shows it.
 func (c category) proto() *ledgerv1.Category {
-	return &ledgerv1.Category{Id: c.ID.String(), Name: c.Name, CreatedAt: calendar.FormatTime(c.CreatedAt), UpdatedAt: calendar.FormatTime(c.UpdatedAt)}
+	return &ledgerv1.Category{
+		Id: c.ID.String(), Name: c.Name, Color: c.Color, Icon: c.Icon, Kind: c.Kind,
+		CreatedAt: calendar.FormatTime(c.CreatedAt), UpdatedAt: calendar.FormatTime(c.UpdatedAt),
+	}
 }

@@ -17,6 +17,8 @@ type category struct {
 	OwnerID uuid.UUID `db:"owner_id"`
 	// Name is unique per owner, ignoring case.
 	Name string
+	// Color, Icon and Kind are empty if the owner set none.
+	Color, Icon, Kind string
 	// Version starts at 1 and increases with each change. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -24,7 +26,7 @@ type category struct {
 }
 
 // categoryColumns are the columns of a category.
-const categoryColumns = `id, owner_id, name, version, created_at, updated_at`
+const categoryColumns = `id, owner_id, name, color, icon, kind, version, created_at, updated_at`
 
 // countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that
 // concurrent ones cannot exceed the limit. The count is a separate statement, so its snapshot includes the creations that the lock
@@ -44,8 +46,9 @@ func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, er
 // insertCategory inserts a category. It violates categories_owner_name_key if the owner has a category of that name, ignoring case.
 func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6)`, c.OwnerID, c.ID, c.Name, c.Version, c.CreatedAt, c.UpdatedAt)
+		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at, color, icon, kind)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		c.OwnerID, c.ID, c.Name, c.Version, c.CreatedAt, c.UpdatedAt, c.Color, c.Icon, c.Kind)
 	if err != nil {
 		return fmt.Errorf("inserting category %s: %w", c.ID, err)
 	}
@@ -95,12 +98,12 @@ func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...u
 	return locked, nil
 }
 
-// updateCategory renames a category. It violates categories_owner_name_key like insertCategory.
+// updateCategory writes the fields of a category that its owner can change, and the version. It violates categories_owner_name_key like insertCategory.
 func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		UPDATE categories
-		SET name = $3, version = $4, updated_at = $5
-		WHERE owner_id = $1 AND id = $2`, c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt)
+		SET name = $3, version = $4, updated_at = $5, color = $6, icon = $7, kind = $8
+		WHERE owner_id = $1 AND id = $2`, c.OwnerID, c.ID, c.Name, c.Version, c.UpdatedAt, c.Color, c.Icon, c.Kind)
 	if err != nil {
 		return fmt.Errorf("updating category %s: %w", c.ID, err)
 	}

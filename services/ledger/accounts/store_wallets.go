@@ -20,7 +20,11 @@ type wallet struct {
 	// InitialMinor is the opening balance in minor units of Currency.
 	InitialMinor int64 `db:"initial_minor"`
 	Archived     bool
-	// Version starts at 1 and increases with each change of name or archived, but not with the balance.
+	// Color and Icon are empty if the owner set none.
+	Color, Icon string
+	// Position is nil if the owner set none.
+	Position *int32
+	// Version starts at 1 and increases with each change of the row, but not with the balance.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
@@ -48,12 +52,12 @@ func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
-			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, archived, version, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, archived, version, created_at, updated_at, color, icon, position)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
-		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt)
+		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position)
 	if err != nil {
 		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
 	}
@@ -64,7 +68,7 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 // is first, because false sorts before true. It always has a row (see insertWallet), so the arrays are never NULL.
 const walletsWith = `
 	SELECT w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
-		held.currencies, held.amounts
+		w.color, w.icon, w.position, held.currencies, held.amounts
 	FROM wallets w
 	CROSS JOIN LATERAL (
 		SELECT array_agg(b.currency ORDER BY b.currency <> w.currency, b.currency) AS currencies,
@@ -82,13 +86,14 @@ func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (walle
 	return w, nil
 }
 
-// selectWallets returns up to limit of an owner's wallets with an id less than before, newest first. archived selects archived or
-// other wallets; nil selects all.
-func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, before uuid.UUID, limit int) ([]wallet, error) {
+// selectWallets returns up to limit of an owner's wallets after a place, in the order of walletPlace. archived selects archived or
+// other wallets; nil selects all. The index wallets_list has the same order.
+func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, after walletPlace, limit int) ([]wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
-		WHERE w.owner_id = $1 AND w.id < $2 AND ($3::boolean IS NULL OR w.archived = $3)
-		ORDER BY w.id DESC
-		LIMIT $4`, owner, before, archived, limit)
+		WHERE w.owner_id = $1 AND coalesce(w.position, 2147483647) >= $2 AND (coalesce(w.position, 2147483647) > $2 OR w.id < $3)
+			AND ($4::boolean IS NULL OR w.archived = $4)
+		ORDER BY coalesce(w.position, 2147483647), w.id DESC
+		LIMIT $5`, owner, after.Rank, after.ID, archived, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting wallets: %w", err)
 	}
@@ -108,12 +113,13 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 	return nil
 }
 
-// updateWallet writes the name, the archived mark and the version of a wallet.
+// updateWallet writes the fields of a wallet that its owner can change, and the version.
 func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		UPDATE wallets
-		SET name = $3, archived = $4, version = $5, updated_at = $6
-		WHERE owner_id = $1 AND id = $2`, w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt)
+		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8, position = $9
+		WHERE owner_id = $1 AND id = $2`,
+		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position)
 	if err != nil {
 		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
 	}

@@ -55,18 +55,18 @@ func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletR
 	return resp, nil
 }
 
-// ListWallets returns a page of the caller's wallets, newest first. A cursor is valid for the same filter only.
+// ListWallets returns a page of the caller's wallets in the order of walletPlace. A cursor is valid for the same filter only.
 func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
 	owner := caller.ID(ctx)
 	scope := "wallets " + owner.String()
 	if req.Archived != nil {
 		scope += " archived " + strconv.FormatBool(req.GetArchived())
 	}
-	wallets, pagination, err := page.List(s.Cursors, page.Query[wallet, uuid.UUID]{
-		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
-		Position: func(w wallet) uuid.UUID { return w.ID },
-		Select: func(before uuid.UUID, limit int) ([]wallet, error) {
-			return selectWallets(ctx, s.DB, owner, req.Archived, before, limit)
+	wallets, pagination, err := page.List(s.Cursors, page.Query[wallet, walletPlace]{
+		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: walletPlace{Rank: -1},
+		Position: wallet.place,
+		Select: func(after walletPlace, limit int) ([]wallet, error) {
+			return selectWallets(ctx, s.DB, owner, req.Archived, after, limit)
 		},
 	})
 	if err != nil {
@@ -92,9 +92,14 @@ func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest
 	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWallet renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+// UpdateWallet renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
+// changed.
 func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
-	id, name, err := parseWalletUpdate(req)
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, request.ErrInvalidWalletID
+	}
+	changes, err := parseWalletChanges(req)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +109,7 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 		if err != nil {
 			return err
 		}
-		if req.Name != nil {
-			w.Name = name
-		}
-		if req.Archived != nil {
-			w.Archived = req.GetArchived()
-		}
+		changes.apply(&w)
 		w.Version++
 		w.UpdatedAt = s.Now()
 		if err := updateWallet(ctx, tx, w); err != nil {
@@ -180,10 +180,12 @@ func unknownWallet(err error) error {
 // parseWallet validates the request and returns the wallet with its opening balance, still without id and owner.
 func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	var p apierr.Problems
-	name, problem := text.Name("name", req.GetName())
-	p.Field(problem)
+	name := parseName(&p, req.GetName())
 	currency := request.RequireCurrency(&p, "currency", req.GetCurrency())
-	w := wallet{Name: name, Currency: currency.Code()}
+	w := wallet{Name: *name, Currency: currency.Code(), Color: parseColor(&p, req.GetColor()), Icon: parseIcon(&p, req.GetIcon())}
+	if req.Position != nil {
+		w.Position = checkPosition(&p, req.GetPosition())
+	}
 	if req.Balance != nil {
 		var err error
 		if w.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
@@ -192,24 +194,6 @@ func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	}
 	w.Currencies, w.Amounts = []string{w.Currency}, []int64{w.InitialMinor}
 	return w, p.Err()
-}
-
-// parseWalletUpdate validates the request. name is only meaningful if the request sets it.
-func parseWalletUpdate(req *ledgerv1.UpdateWalletRequest) (id uuid.UUID, name string, err error) {
-	id, ok := text.ID(req.GetId())
-	if !ok {
-		return uuid.Nil, "", request.ErrInvalidWalletID
-	}
-	if req.Name == nil && req.Archived == nil {
-		return uuid.Nil, "", apierr.EmptyUpdate
-	}
-	var p apierr.Problems
-	if req.Name != nil {
-		var problem *apierr.Field
-		name, problem = text.Name("name", req.GetName())
-		p.Field(problem)
-	}
-	return id, name, p.Err()
 }
 
 // proto returns w as the API shows it. Amounts[0] is the balance in the wallet's own currency.
@@ -221,6 +205,9 @@ func (w wallet) proto() *ledgerv1.Wallet {
 		Balance:        money.CurrencyOf(w.Currency).Format(w.Amounts[0]),
 		InitialBalance: money.CurrencyOf(w.Currency).Format(w.InitialMinor),
 		Archived:       w.Archived,
+		Color:          w.Color,
+		Icon:           w.Icon,
+		Position:       w.Position,
 		CreatedAt:      calendar.FormatTime(w.CreatedAt),
 		UpdatedAt:      calendar.FormatTime(w.UpdatedAt),
 	}

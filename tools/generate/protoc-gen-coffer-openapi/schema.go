@@ -161,16 +161,26 @@ func scalar(field *protogen.Field) object {
 		return object{"type": "string", "format": "binary"}
 	}
 	switch {
-	case boolOption(field, restv1.E_Number) && boolOption(field, restv1.E_NullEmpties):
-		return object{"type": "number", "format": "double", "nullable": true}
-	case boolOption(field, restv1.E_Number):
-		// Without a format, client generators choose 32 bits, which lose cents.
-		return object{"type": "number", "format": "double"}
+	case !boolOption(field, restv1.E_Number):
+		return text(field)
+	case stringOption(field, restv1.E_Format) == "int32":
+		return nullable(field, object{"type": "integer", "format": "int32"})
 	}
-	schema := object{"type": "string"}
+	// Without a format, client generators choose 32 bits, which lose cents.
+	return nullable(field, object{"type": "number", "format": "double"})
+}
+
+// nullable adds to a schema that null empties the field, if it does.
+func nullable(field *protogen.Field, schema object) object {
 	if boolOption(field, restv1.E_NullEmpties) {
 		schema["nullable"] = true
 	}
+	return schema
+}
+
+// text returns the schema of a field that is a string in JSON, too.
+func text(field *protogen.Field) object {
+	schema := nullable(field, object{"type": "string"})
 	if values := strings.Fields(stringOption(field, restv1.E_OneOf)); len(values) > 0 {
 		schema["enum"] = values
 	}

@@ -253,7 +253,8 @@ func (x *WalletCreated) GetWallet() *Wallet {
 	return nil
 }
 
-// WalletUpdated is published when a wallet is renamed, archived or restored. Subject: ledger.v1.wallet.updated.
+// WalletUpdated is published when a wallet is renamed, archived or restored, or its color, icon or position changes.
+// Subject: ledger.v1.wallet.updated.
 // A changed balance alone publishes only the event of the transaction.
 type WalletUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -419,7 +420,8 @@ func (x *CategoryCreated) GetCategory() *Category {
 	return nil
 }
 
-// CategoryUpdated is published when a category is renamed. Subject: ledger.v1.category.updated.
+// CategoryUpdated is published when a category is renamed, or its color, icon or kind changes.
+// Subject: ledger.v1.category.updated.
 type CategoryUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the user who owns it.

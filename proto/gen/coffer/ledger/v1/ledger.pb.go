@@ -45,8 +45,14 @@ type Wallet struct {
 	Archived bool `protobuf:"varint,7,opt,name=archived,proto3" json:"archived,omitempty"`
 	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Time of the last change of name or archived; RFC 3339, UTC.
-	UpdatedAt     string `protobuf:"bytes,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Time of the last change of the wallet, except of its balance; RFC 3339, UTC.
+	UpdatedAt string `protobuf:"bytes,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Color in which clients show the wallet: #RRGGBB, in hexadecimal digits as the user sent them. Absent if there is none.
+	Color string `protobuf:"bytes,10,opt,name=color,proto3" json:"color,omitempty"`
+	// One emoji that clients show with the wallet. Absent if there is none.
+	Icon string `protobuf:"bytes,11,opt,name=icon,proto3" json:"icon,omitempty"`
+	// Place of the wallet in the list of wallets, 0 to 1000000. Absent if there is none.
+	Position      *int32 `protobuf:"varint,12,opt,name=position,proto3,oneof" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -144,6 +150,27 @@ func (x *Wallet) GetUpdatedAt() string {
 	return ""
 }
 
+func (x *Wallet) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *Wallet) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *Wallet) GetPosition() int32 {
+	if x != nil && x.Position != nil {
+		return *x.Position
+	}
+	return 0
+}
+
 // Balance is the balance of a wallet in one currency.
 type Balance struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -210,8 +237,14 @@ type CreateWalletRequest struct {
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// #RRGGBB, in hexadecimal digits of either case. Default none.
+	Color string `protobuf:"bytes,5,opt,name=color,proto3" json:"color,omitempty"`
+	// One emoji of at most 16 bytes of UTF-8. Default none.
+	Icon string `protobuf:"bytes,6,opt,name=icon,proto3" json:"icon,omitempty"`
+	// Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. Default none.
+	Position      *int32 `protobuf:"varint,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateWalletRequest) Reset() {
@@ -270,6 +303,27 @@ func (x *CreateWalletRequest) GetIdempotencyKey() string {
 		return x.IdempotencyKey
 	}
 	return ""
+}
+
+func (x *CreateWalletRequest) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *CreateWalletRequest) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *CreateWalletRequest) GetPosition() int32 {
+	if x != nil && x.Position != nil {
+		return *x.Position
+	}
+	return 0
 }
 
 type CreateWalletResponse struct {
@@ -605,7 +659,13 @@ type UpdateWalletRequest struct {
 	// true archives the wallet, false restores it.
 	Archived *bool `protobuf:"varint,3,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// #RRGGBB, in hexadecimal digits of either case. null or an empty string removes it.
+	Color *string `protobuf:"bytes,5,opt,name=color,proto3,oneof" json:"color,omitempty"`
+	// One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
+	Icon *string `protobuf:"bytes,6,opt,name=icon,proto3,oneof" json:"icon,omitempty"`
+	// Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. null removes it.
+	Position      *string `protobuf:"bytes,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -664,6 +724,27 @@ func (x *UpdateWalletRequest) GetArchived() bool {
 func (x *UpdateWalletRequest) GetIfMatch() string {
 	if x != nil {
 		return x.IfMatch
+	}
+	return ""
+}
+
+func (x *UpdateWalletRequest) GetColor() string {
+	if x != nil && x.Color != nil {
+		return *x.Color
+	}
+	return ""
+}
+
+func (x *UpdateWalletRequest) GetIcon() string {
+	if x != nil && x.Icon != nil {
+		return *x.Icon
+	}
+	return ""
+}
+
+func (x *UpdateWalletRequest) GetPosition() string {
+	if x != nil && x.Position != nil {
+		return *x.Position
 	}
 	return ""
 }
@@ -862,7 +943,15 @@ type Category struct {
 	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change; RFC 3339, UTC.
-	UpdatedAt     string `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt string `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Color in which clients show the category: #RRGGBB, in hexadecimal digits as the user sent them. Absent if there is
+	// none.
+	Color string `protobuf:"bytes,5,opt,name=color,proto3" json:"color,omitempty"`
+	// One emoji that clients show with the category. Absent if there is none.
+	Icon string `protobuf:"bytes,6,opt,name=icon,proto3" json:"icon,omitempty"`
+	// Transactions for which clients offer the category. It restricts no transaction. Absent if there is none, which means
+	// both.
+	Kind          string `protobuf:"bytes,7,opt,name=kind,proto3" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -925,6 +1014,27 @@ func (x *Category) GetUpdatedAt() string {
 	return ""
 }
 
+func (x *Category) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *Category) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *Category) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
 type CreateCategoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100 characters.
@@ -932,8 +1042,14 @@ type CreateCategoryRequest struct {
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// #RRGGBB, in hexadecimal digits of either case. Default none.
+	Color string `protobuf:"bytes,3,opt,name=color,proto3" json:"color,omitempty"`
+	// One emoji of at most 16 bytes of UTF-8. Default none.
+	Icon string `protobuf:"bytes,4,opt,name=icon,proto3" json:"icon,omitempty"`
+	// Transactions for which clients offer the category: expense, income or both. Default none.
+	Kind          string `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateCategoryRequest) Reset() {
@@ -976,6 +1092,27 @@ func (x *CreateCategoryRequest) GetName() string {
 func (x *CreateCategoryRequest) GetIdempotencyKey() string {
 	if x != nil {
 		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *CreateCategoryRequest) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *CreateCategoryRequest) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *CreateCategoryRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
 	}
 	return ""
 }
@@ -1302,7 +1439,13 @@ type UpdateCategoryRequest struct {
 	// 1 to 100 characters.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// #RRGGBB, in hexadecimal digits of either case. null or an empty string removes it.
+	Color *string `protobuf:"bytes,4,opt,name=color,proto3,oneof" json:"color,omitempty"`
+	// One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
+	Icon *string `protobuf:"bytes,5,opt,name=icon,proto3,oneof" json:"icon,omitempty"`
+	// Transactions for which clients offer the category: expense, income or both. null or an empty string removes it.
+	Kind          *string `protobuf:"bytes,6,opt,name=kind,proto3,oneof" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1354,6 +1497,27 @@ func (x *UpdateCategoryRequest) GetName() string {
 func (x *UpdateCategoryRequest) GetIfMatch() string {
 	if x != nil {
 		return x.IfMatch
+	}
+	return ""
+}
+
+func (x *UpdateCategoryRequest) GetColor() string {
+	if x != nil && x.Color != nil {
+		return *x.Color
+	}
+	return ""
+}
+
+func (x *UpdateCategoryRequest) GetIcon() string {
+	if x != nil && x.Icon != nil {
+		return *x.Icon
+	}
+	return ""
+}
+
+func (x *UpdateCategoryRequest) GetKind() string {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
 	}
 	return ""
 }
@@ -4266,7 +4430,7 @@ var File_coffer_ledger_v1_ledger_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/ledger.proto\x12\x10coffer.ledger.v1\x1a\x17coffer/ocr/v1/ocr.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xa8\x02\n" +
+	"\x1dcoffer/ledger/v1/ledger.proto\x12\x10coffer.ledger.v1\x1a\x17coffer/ocr/v1/ocr.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x8c\x03\n" +
 	"\x06Wallet\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -4278,17 +4442,26 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\b \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\t \x01(\tR\tupdatedAt\"C\n" +
+	"updated_at\x18\t \x01(\tR\tupdatedAt\x12\x1a\n" +
+	"\x05color\x18\n" +
+	" \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
+	"\x04icon\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12\x1f\n" +
+	"\bposition\x18\f \x01(\x05H\x00R\bposition\x88\x01\x01B\v\n" +
+	"\t_position\"C\n" +
 	"\aBalance\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1c\n" +
-	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\xc0\x01\n" +
+	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\x98\x02\n" +
 	"\x13CreateWalletRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12 \n" +
 	"\bcurrency\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bcurrency\x12#\n" +
 	"\abalance\x18\x03 \x01(\tB\x04ص\x18\x01H\x00R\abalance\x88\x01\x01\x12<\n" +
-	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\n" +
+	"\x0fidempotency_key\x18\x04 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12\x14\n" +
+	"\x05color\x18\x05 \x01(\tR\x05color\x12\x12\n" +
+	"\x04icon\x18\x06 \x01(\tR\x04icon\x12\x1f\n" +
+	"\bposition\x18\a \x01(\x05H\x01R\bposition\x88\x01\x01B\n" +
 	"\n" +
-	"\b_balance\"\xca\x01\n" +
+	"\b_balanceB\v\n" +
+	"\t_position\"\xca\x01\n" +
 	"\x14CreateWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -4314,14 +4487,20 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06wallet\x18\x03 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x9e\x01\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb2\x02\n" +
 	"\x13UpdateWalletRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1f\n" +
 	"\barchived\x18\x03 \x01(\bH\x01R\barchived\x88\x01\x01\x12'\n" +
-	"\bif_match\x18\x04 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\a\n" +
+	"\bif_match\x18\x04 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12\x1f\n" +
+	"\x05color\x18\x05 \x01(\tB\x04\x88\xb6\x18\x01H\x02R\x05color\x88\x01\x01\x12\x1d\n" +
+	"\x04icon\x18\x06 \x01(\tB\x04\x88\xb6\x18\x01H\x03R\x04icon\x88\x01\x01\x122\n" +
+	"\bposition\x18\a \x01(\tB\x11ص\x18\x01\x88\xb6\x18\x01ʶ\x18\x05int32H\x04R\bposition\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
-	"\t_archived\"\x94\x01\n" +
+	"\t_archivedB\b\n" +
+	"\x06_colorB\a\n" +
+	"\x05_iconB\v\n" +
+	"\t_position\"\x94\x01\n" +
 	"\x14UpdateWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -4333,17 +4512,23 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x14DeleteWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"l\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xd3\x01\n" +
 	"\bCategory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x03 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x04 \x01(\tR\tupdatedAt\"o\n" +
+	"updated_at\x18\x04 \x01(\tR\tupdatedAt\x12\x1a\n" +
+	"\x05color\x18\x05 \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
+	"\x04icon\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12/\n" +
+	"\x04kind\x18\a \x01(\tB\x1b\xf8\xb5\x18\x01¶\x18\x13expense income bothR\x04kind\"\xc6\x01\n" +
 	"\x15CreateCategoryRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12<\n" +
-	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xd2\x01\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12\x14\n" +
+	"\x05color\x18\x03 \x01(\tR\x05color\x12\x12\n" +
+	"\x04icon\x18\x04 \x01(\tR\x04icon\x12+\n" +
+	"\x04kind\x18\x05 \x01(\tB\x17¶\x18\x13expense income bothR\x04kind\"\xd2\x01\n" +
 	"\x16CreateCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
@@ -4369,12 +4554,18 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
 	"\bcategory\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.CategoryR\bcategory\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"r\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x84\x02\n" +
 	"\x15UpdateCategoryRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12'\n" +
-	"\bif_match\x18\x03 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\a\n" +
-	"\x05_name\"\x9c\x01\n" +
+	"\bif_match\x18\x03 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12\x1f\n" +
+	"\x05color\x18\x04 \x01(\tB\x04\x88\xb6\x18\x01H\x01R\x05color\x88\x01\x01\x12\x1d\n" +
+	"\x04icon\x18\x05 \x01(\tB\x04\x88\xb6\x18\x01H\x02R\x04icon\x88\x01\x01\x124\n" +
+	"\x04kind\x18\x06 \x01(\tB\x1b\x88\xb6\x18\x01¶\x18\x13expense income bothH\x03R\x04kind\x88\x01\x01B\a\n" +
+	"\x05_nameB\b\n" +
+	"\x06_colorB\a\n" +
+	"\x05_iconB\a\n" +
+	"\x05_kind\"\x9c\x01\n" +
 	"\x16UpdateCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
@@ -4843,6 +5034,7 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	if File_coffer_ledger_v1_ledger_proto != nil {
 		return
 	}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[0].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[8].OneofWrappers = []any{}

@@ -57,11 +57,13 @@ type LedgerServiceClient interface {
 	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user
 	// may have 500 wallets.
 	CreateWallet(ctx context.Context, in *CreateWalletRequest, opts ...grpc.CallOption) (*CreateWalletResponse, error)
-	// Returns a page of the user's wallets, newest first.
+	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
+	// position, or without one, are newest first.
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
 	// Returns a wallet with its current balances.
 	GetWallet(ctx context.Context, in *GetWalletRequest, opts ...grpc.CallOption) (*GetWalletResponse, error)
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
+	// changed.
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	DeleteWallet(ctx context.Context, in *DeleteWalletRequest, opts ...grpc.CallOption) (*DeleteWalletResponse, error)
@@ -72,7 +74,7 @@ type LedgerServiceClient interface {
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
 	// Returns a category.
 	GetCategory(ctx context.Context, in *GetCategoryRequest, opts ...grpc.CallOption) (*GetCategoryResponse, error)
-	// Renames a category.
+	// Renames a category, or changes its kind or appearance.
 	UpdateCategory(ctx context.Context, in *UpdateCategoryRequest, opts ...grpc.CallOption) (*UpdateCategoryResponse, error)
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
 	// instead: transactions and budgets then use that category.
@@ -362,11 +364,13 @@ type LedgerServiceServer interface {
 	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user
 	// may have 500 wallets.
 	CreateWallet(context.Context, *CreateWalletRequest) (*CreateWalletResponse, error)
-	// Returns a page of the user's wallets, newest first.
+	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
+	// position, or without one, are newest first.
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
 	// Returns a wallet with its current balances.
 	GetWallet(context.Context, *GetWalletRequest) (*GetWalletResponse, error)
-	// Renames or archives a wallet, or restores an archived one. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
+	// changed.
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	DeleteWallet(context.Context, *DeleteWalletRequest) (*DeleteWalletResponse, error)
@@ -377,7 +381,7 @@ type LedgerServiceServer interface {
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
 	// Returns a category.
 	GetCategory(context.Context, *GetCategoryRequest) (*GetCategoryResponse, error)
-	// Renames a category.
+	// Renames a category, or changes its kind or appearance.
 	UpdateCategory(context.Context, *UpdateCategoryRequest) (*UpdateCategoryResponse, error)
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
 	// instead: transactions and budgets then use that category.

@@ -446,7 +446,8 @@ var (
 	// optional string one_of = 50024;
 	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[16]
 	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
-	// date-time; the value none means that such a field has no format.
+	// date-time; the value none means that such a field has no format. For a field with the option number, int32 means that
+	// it is an integer, which the service checks.
 	//
 	// optional string format = 50025;
 	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[17]

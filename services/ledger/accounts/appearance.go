@@ -1,0 +1,159 @@
+package accounts
+
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+const (
+	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region has more.
+	maxIcon = 16
+	// maxPosition is the maximum position of a wallet.
+	maxPosition = 1_000_000
+)
+
+// parseName returns the name of a wallet or category, which has 1 to 100 characters.
+func parseName(p *apierr.Problems, s string) *string {
+	name, problem := text.Name("name", s)
+	p.Field(problem)
+	return &name
+}
+
+// colorForm matches the colors of CSS with six digits.
+var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+
+// parseColor returns a color as it was sent, or "" for none.
+func parseColor(p *apierr.Problems, s string) string {
+	if s != "" && !colorForm.MatchString(s) {
+		p.Field(&apierr.Field{Name: "color", Message: "must be # and six hexadecimal digits, such as #2F6F4F"})
+	}
+	return s
+}
+
+// parseIcon returns an emoji, or "" for none.
+func parseIcon(p *apierr.Problems, s string) string {
+	switch {
+	case len(s) > maxIcon:
+		p.Field(&apierr.Field{Name: "icon", Message: "must be at most 16 bytes"})
+	case s != "" && !isEmoji(s):
+		p.Field(&apierr.Field{Name: "icon", Message: "must be one emoji"})
+	}
+	return s
+}
+
+// parseKind returns the kind of a category, or "" for none.
+func parseKind(p *apierr.Problems, s string) string {
+	switch s {
+	case "", "expense", "income", "both":
+	default:
+		p.Field(&apierr.Field{Name: "kind", Message: "must be expense, income or both"})
+	}
+	return s
+}
+
+// parsePosition returns the position of a wallet from a JSON number, or nil if it is empty.
+func parsePosition(p *apierr.Problems, s string) *int32 {
+	if s == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil {
+		n = -1
+	}
+	return checkPosition(p, int32(n))
+}
+
+// checkPosition returns the position of a wallet, and adds a problem if it is out of range.
+func checkPosition(p *apierr.Problems, n int32) *int32 {
+	if n < 0 || n > maxPosition {
+		p.Field(&apierr.Field{Name: "position", Message: "must be a whole number from 0 to 1000000"})
+	}
+	return &n
+}
+
+// walletChanges holds the fields of a wallet that a request sets; the others are nil. An empty color or icon removes it.
+type walletChanges struct {
+	name, color, icon *string
+	archived          *bool
+	position          *int32
+	// noPosition is set if the request removes the position.
+	noPosition bool
+}
+
+// parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
+	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil && req.Position == nil {
+		return walletChanges{}, apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	c := walletChanges{archived: req.Archived}
+	if req.Name != nil {
+		c.name = parseName(&p, req.GetName())
+	}
+	if req.Color != nil {
+		c.color = new(parseColor(&p, req.GetColor()))
+	}
+	if req.Icon != nil {
+		c.icon = new(parseIcon(&p, req.GetIcon()))
+	}
+	if req.Position != nil {
+		c.position = parsePosition(&p, req.GetPosition())
+		c.noPosition = c.position == nil
+	}
+	return c, p.Err()
+}
+
+// apply sets the changed fields of a wallet.
+func (c walletChanges) apply(w *wallet) {
+	set(&w.Name, c.name)
+	set(&w.Color, c.color)
+	set(&w.Icon, c.icon)
+	set(&w.Archived, c.archived)
+	if c.position != nil || c.noPosition {
+		w.Position = c.position
+	}
+}
+
+// categoryChanges holds the fields of a category that a request sets; the others are nil. An empty field except name removes it.
+type categoryChanges struct{ name, color, icon, kind *string }
+
+// parseCategoryChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseCategoryChanges(req *ledgerv1.UpdateCategoryRequest) (categoryChanges, error) {
+	if req.Name == nil && req.Color == nil && req.Icon == nil && req.Kind == nil {
+		return categoryChanges{}, apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	var c categoryChanges
+	if req.Name != nil {
+		c.name = parseName(&p, req.GetName())
+	}
+	if req.Color != nil {
+		c.color = new(parseColor(&p, req.GetColor()))
+	}
+	if req.Icon != nil {
+		c.icon = new(parseIcon(&p, req.GetIcon()))
+	}
+	if req.Kind != nil {
+		c.kind = new(parseKind(&p, req.GetKind()))
+	}
+	return c, p.Err()
+}
+
+// apply sets the changed fields of a category.
+func (c categoryChanges) apply(to *category) {
+	set(&to.Name, c.name)
+	set(&to.Color, c.color)
+	set(&to.Icon, c.icon)
+	set(&to.Kind, c.kind)
+}
+
+// set assigns a value unless it is nil.
+func set[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}

@@ -177,6 +177,24 @@ clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI
 	@$(WITH_POSTGRES)
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
 
+.PHONY: web
+web: web/node_modules/.installed ## Build the web console into web/dist; needs Node and npm
+	npm --prefix web run build
+
+.PHONY: web-dev
+web-dev: web/node_modules/.installed ## Serve the web console with hot reload against a running stack (COFFER_URL=http://localhost:8080)
+	npm --prefix web run dev
+
+.PHONY: web-check
+web-check: web/node_modules/.installed ## Check the types and components of the web console, and fail if web/dist is outdated
+	npm --prefix web run check
+	npm --prefix web run build
+	git diff --exit-code --stat web/dist
+
+web/node_modules/.installed: web/package-lock.json
+	npm --prefix web ci --no-fund --no-audit
+	@touch $@
+
 .PHONY: protos
 protos: .cache/proto/google/rpc/code.proto
 .cache/proto/google/rpc/code.proto:

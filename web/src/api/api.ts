@@ -1,0 +1,122 @@
+// Typed requests to the API. openapi-fetch is not used, because it parses JSON numbers to doubles; the types are generated from the
+// same OpenAPI document (build/types.js).
+import { parseJSON, stringifyJSON } from "../money/json";
+import type { paths } from "./coffer";
+import { isProblem, networkCode, Problem, problemOf } from "./problem";
+import { accessToken, clientHeader, renewAfter, untilStarted } from "./token";
+import type { Answer, Method, Operation, PathsWith, Request } from "./types";
+
+/** Fetched is an answer with its version, the ETag for a later PATCH. */
+export interface Fetched<T> {
+  data: T;
+  version: string;
+}
+
+/** cached holds the last answers with an ETag by URL. An unchanged list is answered with 304 and without a body. */
+const cached = new Map<string, Fetched<unknown>>();
+const cacheSize = 60;
+
+/** forgetAnswers empties the cache when a user signs out. */
+export function forgetAnswers(): void {
+  cached.clear();
+}
+
+function url(template: string, path: object | undefined, query: object | undefined): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((path as Record<string, unknown>)[name])));
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === "" || value === null) continue;
+    for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item));
+  }
+  const text = parameters.toString();
+  return text ? `${filled}?${text}` : filled;
+}
+
+async function send(method: Method, at: string, options: Request<unknown> & { body?: unknown }): Promise<Response> {
+  const headers = new Headers({ Accept: "application/json", ...clientHeader });
+  const token = accessToken();
+  if (token) headers.set("Authorization", `Bearer ${token}`);
+  if (options.key) headers.set("Idempotency-Key", options.key);
+  if (options.version) headers.set("If-Match", options.version);
+  const known = method === "get" ? cached.get(at) : undefined;
+  if (known) headers.set("If-None-Match", known.version);
+  let body: BodyInit | undefined;
+  const given: unknown = options.body;
+  if (given instanceof FormData) body = given;
+  else if (given !== undefined) {
+    headers.set("Content-Type", "application/json");
+    body = stringifyJSON(given);
+  }
+  try {
+    return await fetch(at, { method: method.toUpperCase(), headers, body, signal: options.signal, cache: "no-store" });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Problem(networkCode, "The server cannot be reached");
+  }
+}
+
+/** request sends a request, once more after a refresh if the access token expired, and returns the parsed answer. */
+async function request(method: Method, at: string, options: Request<unknown> & { body?: unknown }): Promise<Fetched<unknown>> {
+  if (!at.startsWith("/api/v1/auth/")) await untilStarted();
+  const token = accessToken();
+  try {
+    return await parsed(method, at, await send(method, at, options));
+  } catch (error) {
+    const ended = isProblem(error, "TOKEN_EXPIRED") || isProblem(error, "UNAUTHORIZED");
+    if (!ended || !token || !(await renewAfter(token))) throw error;
+    return await parsed(method, at, await send(method, at, options));
+  }
+}
+
+/** parsed returns the answer of a successful response, from the cache for 304, and throws the problem of a failed one. */
+async function parsed(method: Method, at: string, response: Response): Promise<Fetched<unknown>> {
+  const known = cached.get(at);
+  if (response.status === 304 && known) return known;
+  const text = await response.text().catch(() => {
+    throw new Problem(networkCode, "The server cannot be reached");
+  });
+  const data = parseBody(text);
+  if (!response.ok) throw problemOf(response.status, data);
+  const answer = { data, version: response.headers.get("ETag") ?? "" };
+  if (method === "get" && answer.version) remember(at, answer);
+  return answer;
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseJSON(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** remember adds an answer to the cache, and removes the oldest one if the cache is full. */
+function remember(at: string, answer: Fetched<unknown>): void {
+  cached.delete(at);
+  cached.set(at, answer);
+  if (cached.size > cacheSize) cached.delete(cached.keys().next().value!);
+}
+
+function caller<M extends Method>(method: M) {
+  return async <P extends PathsWith<M>>(path: P, options?: Request<Operation<P, M>>): Promise<Answer<Operation<P, M>>> => {
+    const { path: parameters, query } = options ?? {};
+    const answer = await request(method, url(path, parameters as object | undefined, query as object | undefined), (options ?? {}) as Request<unknown>);
+    return answer.data as Answer<Operation<P, M>>;
+  };
+}
+
+/** fetched returns a single resource together with its version. */
+export async function fetched<P extends PathsWith<"get">>(path: P, options?: Request<Operation<P, "get">>): Promise<Fetched<Answer<Operation<P, "get">>>> {
+  const { path: parameters, query } = options ?? {};
+  return (await request("get", url(path, parameters as object | undefined, query as object | undefined), (options ?? {}) as Request<unknown>)) as Fetched<Answer<Operation<P, "get">>>;
+}
+
+/** api sends requests and returns the bodies of successful answers. A failed request throws a Problem. */
+export const api = { get: caller("get"), post: caller("post"), patch: caller("patch"), delete: caller("delete") };
+
+/** newKey returns an Idempotency-Key. A form generates one when it opens. */
+export function newKey(): string {
+  return crypto.randomUUID();
+}
+
+export type { paths };

@@ -1,0 +1,98 @@
+// The wallets and categories of the user. Nearly every screen shows their names, so they are loaded once and kept current.
+import { SvelteMap } from "svelte/reactivity";
+import { read, write } from "../offline/store";
+import { api } from "./api";
+import { isProblem } from "./problem";
+import { onChange } from "./topics";
+import type { Category, Wallet } from "./types";
+
+let wallets = $state.raw<readonly Wallet[]>([]);
+let categories = $state.raw<readonly Category[]>([]);
+let ready = $state(false);
+const walletsById = new SvelteMap<string, Wallet>();
+const categoriesById = new SvelteMap<string, Category>();
+
+export const directory = {
+  /** ready is true as soon as the lists are loaded, from the server or from the device. */
+  get ready(): boolean {
+    return ready;
+  },
+  /** wallets are all wallets, archived ones too, in the order of the user. */
+  get wallets(): readonly Wallet[] {
+    return wallets;
+  },
+  get openWallets(): readonly Wallet[] {
+    return wallets.filter((wallet) => !wallet.archived);
+  },
+  /** categories are sorted by name. */
+  get categories(): readonly Category[] {
+    return categories;
+  },
+  wallet: (id: string): Wallet | undefined => walletsById.get(id),
+  category: (id: string | undefined): Category | undefined => (id ? categoriesById.get(id) : undefined),
+};
+
+function setWallets(list: readonly Wallet[]): void {
+  const position = (wallet: Wallet) => (wallet as { position?: number }).position ?? 0;
+  wallets = [...list].sort((a, b) => position(a) - position(b) || (a.createdAt < b.createdAt ? -1 : 1));
+  walletsById.clear();
+  wallets.forEach((wallet) => walletsById.set(wallet.id, wallet));
+}
+
+function setCategories(list: readonly Category[]): void {
+  categories = [...list].sort((a, b) => a.name.localeCompare(b.name));
+  categoriesById.clear();
+  categories.forEach((category) => categoriesById.set(category.id, category));
+}
+
+async function loadWallets(): Promise<void> {
+  const all: Wallet[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.get("/api/v1/wallet", { query: { limit: 200, cursor } });
+    all.push(...page.wallets);
+    cursor = page.pagination.nextCursor || undefined;
+  } while (cursor);
+  setWallets(all);
+  await write("snapshot", "wallets", all);
+}
+
+async function loadCategories(): Promise<void> {
+  const all: Category[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.get("/api/v1/categories", { query: { limit: 200, cursor } });
+    all.push(...page.categories);
+    cursor = page.pagination.nextCursor || undefined;
+  } while (cursor);
+  setCategories(all);
+  await write("snapshot", "categories", all);
+}
+
+/** reloadDirectory loads both lists again, for a screen that needs the result of its own change at once. */
+export async function reloadDirectory(): Promise<void> {
+  await Promise.all([loadWallets(), loadCategories()]);
+}
+
+/** startDirectory shows the stored lists, loads the current ones, and keeps them current until the returned function is called. */
+export function startDirectory(): () => void {
+  const quietly = (error: unknown) => {
+    if (!isProblem(error)) throw error;
+  };
+  void (async () => {
+    const [storedWallets, storedCategories] = await Promise.all([read<Wallet[]>("snapshot", "wallets"), read<Category[]>("snapshot", "categories")]);
+    if (storedWallets && storedCategories && !ready) {
+      setWallets(storedWallets);
+      setCategories(storedCategories);
+      ready = true;
+    }
+  })();
+  void reloadDirectory().then(() => (ready = true), quietly);
+  const ends = [onChange(["wallets"], () => void loadWallets().catch(quietly)), onChange(["categories"], () => void loadCategories().catch(quietly))];
+  return () => {
+    ends.forEach((end) => end());
+    ready = false;
+    setWallets([]);
+    setCategories([]);
+  };
+}

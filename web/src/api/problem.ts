@@ -1,0 +1,40 @@
+// Errors of the API.
+
+export interface Detail {
+  field: string;
+  message: string;
+}
+
+/** networkCode is the code of a request that got no answer. */
+export const networkCode = "NETWORK";
+
+/** Problem is a failed request: an error of the API, or one with networkCode. */
+export class Problem extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly details: readonly Detail[];
+  readonly requestId: string;
+
+  constructor(code: string, message: string, status = 0, details: readonly Detail[] = [], requestId = "") {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+    this.requestId = requestId;
+  }
+
+  /** field returns the message for a field of a form, also if the detail names a part of it such as lines[2].amount. */
+  field(name: string): string | undefined {
+    return this.details.find(({ field }) => field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`))?.message;
+  }
+}
+
+/** problemOf converts the body of a failed answer. A body without a code, such as that of a proxy, gets one by its status. */
+export function problemOf(status: number, body: unknown): Problem {
+  const { code, message, details, requestId } = (body ?? {}) as { code?: string; message?: string; details?: Detail[]; requestId?: string };
+  return new Problem(code ?? `HTTP_${status}`, message ?? `The server answered with status ${status}`, status, details ?? [], requestId ?? "");
+}
+
+export function isProblem(error: unknown, code?: string): error is Problem {
+  return error instanceof Problem && (code === undefined || error.code === code);
+}

@@ -1,0 +1,62 @@
+// Topics are the kinds of data that screens show. A change of one, by this page or reported by a live event, reloads what depends on it.
+
+export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user";
+
+/** dependents are the topics that change with a topic. */
+const dependents: Record<Topic, readonly Topic[]> = {
+  transactions: ["wallets", "budgets", "summary"],
+  wallets: ["summary"],
+  categories: ["summary", "transactions", "budgets"],
+  budgets: [],
+  summary: [],
+  invitations: ["budgets"],
+  notifications: [],
+  webhooks: [],
+  user: [],
+};
+
+const listeners = new Map<Topic, Set<() => void>>();
+const changed = new Set<Topic>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+const delay = 120;
+
+/** onChange runs a function after a topic changed, and returns the function that ends this. */
+export function onChange(topics: readonly Topic[], run: () => void): () => void {
+  for (const topic of topics) {
+    if (!listeners.has(topic)) listeners.set(topic, new Set());
+    listeners.get(topic)!.add(run);
+  }
+  return () => topics.forEach((topic) => listeners.get(topic)?.delete(run));
+}
+
+/** announce marks topics and their dependents as changed. Changes within a short time, such as those of a batch, reload once. */
+export function announce(...topics: Topic[]): void {
+  for (const topic of topics) {
+    changed.add(topic);
+    dependents[topic].forEach((dependent) => changed.add(dependent));
+  }
+  timer ??= setTimeout(flush, delay);
+}
+
+function flush(): void {
+  timer = undefined;
+  const runs = new Set<() => void>();
+  for (const topic of changed) listeners.get(topic)?.forEach((run) => runs.add(run));
+  changed.clear();
+  runs.forEach((run) => run());
+}
+
+/** topicsOf returns the topics of a live event by its type, such as ledger.v1.transaction.created. */
+export function topicsOf(type: string): Topic[] {
+  const kind = type.split(".")[2];
+  switch (kind) {
+    case "transaction": return ["transactions"];
+    case "wallet": return ["wallets"];
+    case "category": return ["categories"];
+    case "budget": return ["budgets", "notifications"];
+    case "invitation":
+    case "member": return ["invitations", "budgets", "notifications"];
+    case "user": return ["user"];
+    default: return [];
+  }
+}

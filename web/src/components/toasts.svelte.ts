@@ -1,0 +1,84 @@
+// Toasts: short messages at the bottom of the page, with Undo where the change can be taken back.
+import { common } from "../i18n/i18n.svelte";
+import { networkCode, Problem } from "../api/problem";
+
+export interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly note?: string;
+  readonly failed?: boolean;
+  readonly undo?: () => void;
+}
+
+const shownFor = 6000;
+let list = $state.raw<readonly Toast[]>([]);
+let next = 1;
+const endings = new Map<number, { timer: ReturnType<typeof setTimeout>; commit?: () => void }>();
+
+export const toasts = {
+  get list(): readonly Toast[] {
+    return list;
+  },
+};
+
+function show(toast: Omit<Toast, "id">, commit?: () => void): number {
+  const id = next++;
+  list = [...list.slice(-2), { ...toast, id }];
+  endings.set(id, { timer: setTimeout(() => dismiss(id), shownFor), commit });
+  return id;
+}
+
+/** toast shows a text. */
+export function toast(text: string): void {
+  show({ text });
+}
+
+/** fail shows why something failed: the message of the API, with the request id that helps the operator. */
+export function fail(error: unknown): void {
+  if (!(error instanceof Problem)) throw error;
+  show({ text: problemText(error), note: error.requestId ? common().requestId(error.requestId) : undefined, failed: true });
+}
+
+/** problemText returns the message of a problem in the user's language if the console knows its code. */
+export function problemText(problem: Problem): string {
+  if (problem.code === networkCode) return common().unreachable;
+  if (problem.code === "RATE_LIMITED") return common().rateLimited;
+  return problem.message;
+}
+
+/**
+ * undoable shows a text with Undo. commit runs when the toast closes or the page is left, undo if the user takes the change back: the
+ * API cannot restore what it deleted, so the request waits.
+ */
+export function undoable(text: string, commit: () => void, undo: () => void): void {
+  const id = show(
+    {
+      text,
+      undo: () => {
+        end(id);
+        undo();
+      },
+    },
+    commit,
+  );
+}
+
+/** dismiss closes a toast, and commits its change. */
+export function dismiss(id: number): void {
+  end(id)?.();
+}
+
+function end(id: number): (() => void) | undefined {
+  const ending = endings.get(id);
+  endings.delete(id);
+  clearTimeout(ending?.timer);
+  list = list.filter((toast) => toast.id !== id);
+  return ending?.commit;
+}
+
+/** commitAll commits all changes that wait for their toast, because the page is left or the user signs out. */
+export function commitAll(): void {
+  for (const id of [...endings.keys()]) dismiss(id);
+}
+
+window.addEventListener("pagehide", commitAll);

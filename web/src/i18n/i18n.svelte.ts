@@ -1,0 +1,86 @@
+// Languages. Messages are objects of texts and functions. Each screen has its own en.ts and de.ts, which are separate chunks; the type
+// of en.ts is that of all languages, so a missing text is a type error.
+import type commonMessages from "./en";
+
+export type Language = "en" | "de";
+
+/** languages are the names of the languages, each in itself. */
+export const languages: Record<Language, string> = { en: "English", de: "Deutsch" };
+
+const chunks = {
+  ...import.meta.glob<object>("../screens/*/{en,de}.ts", { import: "default" }),
+  ...import.meta.glob<object>("./{en,de}.ts", { import: "default" }),
+};
+
+const key = "coffer.language";
+const loaded = $state.raw<{ texts: Record<string, object> }>({ texts: {} });
+let language = $state<Language>(preferred());
+const open = new Set<string>();
+
+function preferred(): Language {
+  const stored = localStorage.getItem(key);
+  if (stored === "en" || stored === "de") return stored;
+  return navigator.languages.map((tag) => tag.slice(0, 2)).find((tag): tag is Language => tag in languages) ?? "en";
+}
+
+function path(screen: string, of: Language): string {
+  return screen === "common" ? `./${of}.ts` : `../screens/${screen}/${of}.ts`;
+}
+
+async function load(screen: string, of: Language): Promise<void> {
+  const at = path(screen, of);
+  if (loaded.texts[at]) return;
+  const texts = await chunks[at]!();
+  loaded.texts = { ...loaded.texts, [at]: texts };
+}
+
+/** loadMessages loads the texts of a screen in the current language. The router calls it together with the code of the screen. */
+export async function loadMessages(screen: string): Promise<void> {
+  open.add(screen);
+  await load(screen, language);
+}
+
+/** messages returns the texts of a screen whose messages are loaded: messages<typeof en>("home"). */
+export function messages<Texts>(screen: string): Texts {
+  return loaded.texts[path(screen, language)] as Texts;
+}
+
+/** common returns the texts that several screens use. */
+export function common(): typeof commonMessages {
+  return messages("common");
+}
+
+export const i18n = {
+  get language(): Language {
+    return language;
+  },
+  /** locale is the tag for Intl: the browser's own tag of the language if it has one, such as de-AT. */
+  get locale(): string {
+    return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === "de" ? "de-DE" : "en-US");
+  },
+};
+
+/** setLanguage loads the texts of all open screens in another language, and then switches. */
+export async function setLanguage(to: Language): Promise<void> {
+  await Promise.all([...open].map((screen) => load(screen, to)));
+  localStorage.setItem(key, to);
+  language = to;
+  document.documentElement.lang = to;
+}
+
+/** startLanguage loads the common texts and sets the language of the document. */
+export async function startLanguage(): Promise<void> {
+  document.documentElement.lang = language;
+  await loadMessages("common");
+}
+
+const rules = new Map<string, Intl.PluralRules>();
+
+/** plural selects a form by a number, and puts the number in place of #: plural(n, { one: "# day", other: "# days" }). */
+export function plural(n: number, forms: { one: string; other: string }): string {
+  const locale = i18n.locale;
+  const rule = rules.get(locale) ?? new Intl.PluralRules(locale);
+  rules.set(locale, rule);
+  const form = rule.select(n) === "one" ? forms.one : forms.other;
+  return form.replace("#", new Intl.NumberFormat(locale).format(n));
+}

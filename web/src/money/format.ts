@@ -1,0 +1,53 @@
+// Amounts of money as text in the user's language.
+import { decimals } from "./currencies";
+import { digits, type Money } from "./money";
+
+export type Sign = "auto" | "always" | "never";
+
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatter(locale: string, currency: string, sign: Sign, short: boolean): Intl.NumberFormat {
+  const key = `${locale} ${currency} ${sign} ${short}`;
+  let made = formatters.get(key);
+  if (!made) {
+    const places = short ? 0 : decimals(currency);
+    made = new Intl.NumberFormat(locale, {
+      style: "currency",
+      currency,
+      currencyDisplay: "narrowSymbol",
+      signDisplay: sign === "always" ? "exceptZero" : sign,
+      minimumFractionDigits: places,
+      maximumFractionDigits: places,
+      ...(short && { notation: "compact", maximumFractionDigits: 1 }),
+    });
+    formatters.set(key, made);
+  }
+  return made;
+}
+
+/** formatMoney returns the exact amount, such as "€1,234.50". Intl formats the digits, so that no digit is lost. */
+export function formatMoney(amount: Money, locale: string, sign: Sign = "auto"): string {
+  return formatter(locale, amount.currency, sign, false).format(digits(amount) as Intl.StringNumericLiteral);
+}
+
+/** formatShort returns an amount for the axis of a chart, such as "€1.2K". */
+export function formatShort(amount: Money, locale: string): string {
+  return formatter(locale, amount.currency, "auto", true).format(digits(amount) as Intl.StringNumericLiteral);
+}
+
+/** moneyParts splits the formatted amount, so that the fraction can be set in a lighter color. */
+export function moneyParts(amount: Money, locale: string, sign: Sign = "auto"): { text: string; fraction: boolean }[] {
+  return formatter(locale, amount.currency, sign, false)
+    .formatToParts(digits(amount) as Intl.StringNumericLiteral)
+    .map(({ type, value }) => ({ text: value, fraction: type === "fraction" || type === "decimal" }));
+}
+
+/** decimalSign returns "." or ",". */
+export function decimalSign(locale: string): string {
+  return new Intl.NumberFormat(locale).formatToParts(1.5).find((part) => part.type === "decimal")?.value ?? ".";
+}
+
+/** currencyName returns the name of a currency in the user's language. */
+export function currencyName(currency: string, locale: string): string {
+  return new Intl.DisplayNames(locale, { type: "currency" }).of(currency) ?? currency;
+}

@@ -1,0 +1,17 @@
+// Registration of the service worker.
+
+/** startWorker registers the service worker of the build. The development server has none. */
+export async function startWorker(): Promise<void> {
+  if (!("serviceWorker" in navigator) || import.meta.env.DEV) return;
+  await navigator.serviceWorker.register(trustedURL("/sw.js") as string).catch(() => undefined);
+}
+
+interface PolicyFactory {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown };
+}
+
+/** trustedURL marks a constant URL as a script, which the Content Security Policy requires where the browser has trusted types. */
+function trustedURL(url: string): unknown {
+  const types = (window as { trustedTypes?: PolicyFactory }).trustedTypes;
+  return types ? types.createPolicy("coffer-worker", { createScriptURL: (text) => text }).createScriptURL(url) : url;
+}

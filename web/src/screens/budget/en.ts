@@ -1,0 +1,6 @@
+export default {
+  title: "Budget",
+  limit: "Limit",
+  spent: "Spent",
+  remaining: "Left",
+};

@@ -1,0 +1,1 @@
+export default { title: "Home", latest: "Latest", empty: "No transactions yet" };

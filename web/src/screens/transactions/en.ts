@@ -1,0 +1,1 @@
+export default { title: "Transactions", empty: "No transactions yet" };

@@ -1,0 +1,5 @@
+export default {
+  title: "Wallets",
+  empty: "No wallets yet",
+  emptyText: "A wallet is an account, a card or cash.",
+};

@@ -1,0 +1,59 @@
+// The screens of the console. Each is a lazy chunk with its messages beside it: src/screens/<name>/{<Component>.svelte,en.ts,de.ts}.
+import type { Component } from "svelte";
+import { loadMessages } from "../i18n/i18n.svelte";
+
+type Load = () => Promise<{ default: Component<Record<string, never>> }>;
+
+/** screens maps names of screens to their components. The name is that of the folder. */
+export const screens: Record<string, Load> = {
+  signin: () => import("../screens/signin/Signin.svelte"),
+  welcome: () => import("../screens/welcome/Welcome.svelte"),
+  home: () => import("../screens/home/Home.svelte"),
+  transactions: () => import("../screens/transactions/Transactions.svelte"),
+  receipt: () => import("../screens/receipt/Receipt.svelte"),
+  budgets: () => import("../screens/budgets/Budgets.svelte"),
+  budget: () => import("../screens/budget/Budget.svelte"),
+  invitations: () => import("../screens/invitations/Invitations.svelte"),
+  wallets: () => import("../screens/wallets/Wallets.svelte"),
+  categories: () => import("../screens/categories/Categories.svelte"),
+  webhooks: () => import("../screens/webhooks/Webhooks.svelte"),
+  settings: () => import("../screens/settings/Settings.svelte"),
+  more: () => import("../screens/more/More.svelte"),
+  missing: () => import("../screens/missing/Missing.svelte"),
+};
+
+/** sheets open above any screen, by a query parameter of their name: /?entry=new, /transactions?entry=<id>, /?notifications=open. */
+export const sheets: Record<string, Load> = {
+  entry: () => import("../screens/entry/Entry.svelte"),
+  notifications: () => import("../screens/notifications/Notifications.svelte"),
+};
+
+/** routes maps paths to names of screens. */
+export const routes: Record<string, string> = {
+  "/": "home",
+  "/welcome": "welcome",
+  "/transactions": "transactions",
+  "/receipt": "receipt",
+  "/budgets": "budgets",
+  "/budgets/:id": "budget",
+  "/invitations": "invitations",
+  "/wallets": "wallets",
+  "/categories": "categories",
+  "/webhooks": "webhooks",
+  "/settings": "settings",
+  "/settings/:section": "settings",
+  "/more": "more",
+};
+
+const opened = new Map<string, Component<Record<string, never>>>();
+
+/** openScreen loads the code and the messages of a screen or sheet. A screen that was open before is returned without waiting. */
+export function openScreen(name: string): Component<Record<string, never>> | Promise<Component<Record<string, never>>> {
+  return opened.get(name) ?? load(name);
+}
+
+async function load(name: string): Promise<Component<Record<string, never>>> {
+  const [{ default: component }] = await Promise.all([(screens[name] ?? sheets[name])!(), loadMessages(name)]);
+  opened.set(name, component);
+  return component;
+}

@@ -1,0 +1,29 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+import { compress } from "./build/compress.js";
+import { serviceWorker } from "./build/service-worker.js";
+import { sizeLimit } from "./build/size-limit.js";
+
+// The development server forwards the API of a running Coffer, so that the console and the API have the same origin.
+const coffer = process.env.COFFER_URL ?? "http://localhost:8080";
+const forwarded = { target: coffer, changeOrigin: false };
+const proxy = { "/api": forwarded, "/docs": forwarded, "/version": forwarded, "/readyz": forwarded };
+
+export default defineConfig({
+  plugins: [svelte(), serviceWorker(), sizeLimit({ firstPaint: 90_000, app: 150_000 }), compress()],
+  build: {
+    target: ["chrome123", "firefox120", "safari17.5"],
+    modulePreload: { polyfill: false },
+    // Inlined files would need data: URLs, which the Content Security Policy allows for images only.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // One chunk for everything that most screens share: many chunks of a few hundred bytes would load and compress worse.
+        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/(components|money|dates|api|offline|i18n\/i18n)/ }] },
+      },
+    },
+  },
+  server: { port: 5173, strictPort: true, proxy },
+  preview: { port: 4173, strictPort: true, proxy },
+});

@@ -167,3 +167,49 @@ func TestDecodeMultipartRejectsDuplicatedParameters(t *testing.T) {
 	a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.Equal(t, map[string]string{"dryRun": problemTwice, "mode": problemTwice}, r.details())
 }
+
+func TestDecodeMultipartObject(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]*ledgerv1.ReceiptCorrections{
+		"":   nil,
+		"{}": {},
+		` {"merchant":"Käse","total":1.50,"date":null,"unknown":[1],"lines":[{"description":"Brie","amount":-1e1,"categoryId":"c"},{}]}`: {
+			Merchant: new("Käse"), Total: new("1.50"),
+			Lines: &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{{Description: "Brie", Amount: "-1e1", CategoryId: new("c")}, {}}},
+		},
+		`{"lines":[]}`: {Lines: &ledgerv1.CorrectedLines{}},
+		`{"merchant":"` + strings.Repeat("x", 200<<10) + `"}`: {Merchant: new(strings.Repeat("x", 200<<10))},
+	} {
+		a := newAPI(t, map[string]any{"CreateTransactionsFromReceipt": &ledgerv1.CreateTransactionsFromReceiptResponse{}})
+		r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", sent))
+		require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+		got := received[*ledgerv1.CreateTransactionsFromReceiptRequest](a).GetCorrections()
+		require.True(t, proto.Equal(want, got), "%s: %v", sent, got)
+	}
+}
+
+func TestDecodeMultipartNamesProblemsOfObject(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, nil)
+	for sent, details := range map[string]map[string]string{
+		"total=1":                               {"corrections": "must be a JSON object"},
+		"[]":                                    {"corrections": "must be a JSON object"},
+		"null":                                  {"corrections": "must be a JSON object"},
+		`{"total":1`:                            {"corrections": "must be a JSON object"},
+		"{\"merchant\":\"\xff\"}":               {"corrections": "must be valid UTF-8"},
+		`{"merchant":1,"total":"1.50"}`:         {"corrections.merchant": "must be a string", "corrections.total": "must be a number"},
+		`{"lines":{}}`:                          {"corrections.lines": "must be an array"},
+		`{"lines":[{"amount":"1"},7]}`:          {"corrections.lines[0].amount": "must be a number", "corrections.lines[1]": "must be an object"},
+		`{"total":1,"total":2}`:                 {"corrections.total": problemTwice},
+		`{"x":"` + strings.Repeat("x", 256<<10): {"corrections": "is too long"},
+	} {
+		r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", sent))
+		a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+		require.Equal(t, details, r.details())
+	}
+	a.requireFailure(a.upload("", file("receipt", "r.jpg", "x"), text("corrections", `{"lines":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}")),
+		http.StatusBadRequest, "VALIDATION_ERROR")
+	r := a.upload("", file("receipt", "r.jpg", "x"), text("corrections", "{}"), text("corrections", "{}"))
+	require.Equal(t, map[string]string{"corrections": problemTwice}, r.details())
+	require.Zero(t, a.calls())
+}

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -123,6 +124,16 @@ func (s *attackRun) ids(t *testing.T) {
 				require.Contains(t, []int{400, 403, 404}, a.status, "%s", a.raw)
 				require.NotContains(t, string(a.raw), victimMark)
 			}
+		}
+		// A correction must not book a line in another user's category.
+		for _, id := range s.victimIDs {
+			corrections, err := json.Marshal(object{"lines": []any{object{"description": "All", "amount": json.Number("23.25"), "categoryId": id}}})
+			require.NoError(t, err)
+			s.count.Add(1)
+			a := u.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"], "categoryId", s.attackerIDs["category"], "corrections", string(corrections))
+			require.Contains(t, []int{400, 404}, a.status, "%s", a.raw)
+			a.blames("corrections.lines[0].categoryId")
+			require.NotContains(t, string(a.raw), victimMark)
 		}
 	})
 }

@@ -107,6 +107,12 @@ func (u *user) call(method, path string, body any, headers ...string) response {
 
 // upload sends a receipt with form fields, given as alternating names and values.
 func (u *user) upload(query string, file []byte, fields ...string) response {
+	form, contentType := u.form(file, fields...)
+	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form, "Content-Type", contentType)
+}
+
+// form encodes a receipt and pairs of fields and values. Without a file, the form has none.
+func (u *user) form(file []byte, fields ...string) (body []byte, contentType string) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	if file != nil {
@@ -119,7 +125,7 @@ func (u *user) upload(query string, file []byte, fields ...string) response {
 		require.NoError(u.t, w.WriteField(fields[i], fields[i+1]))
 	}
 	require.NoError(u.t, w.Close())
-	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form.Bytes(), "Content-Type", w.FormDataContentType())
+	return form.Bytes(), w.FormDataContentType()
 }
 
 // send validates every response of a documented route against the OpenAPI document.

@@ -85,8 +85,12 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodGet, "/api/v1/transaction/"+id, nil)
 	r.call(u, http.MethodGet, "/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1", nil)
 	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
-	r.upload(u, "?dryRun=true", text, wallet, category)
-	made := r.upload(u, "", text, wallet, category)
+	corrections := object{"merchant": "Corner Bakery", "lines": []any{
+		object{"description": "Rye bread", "amount": json.Number("5.00")},
+		object{"description": "Milk", "amount": json.Number("3.00"), "categoryId": u.category("Breakfast")},
+	}}
+	r.upload(u, "?dryRun=true", text, wallet, category, corrections)
+	made := r.upload(u, "", text, wallet, category, corrections)
 	r.call(u, http.MethodGet, "/api/v1/receipts/"+made.text("receipt.id"), nil)
 	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{"name": "Pocket money"})
 	r.call(u, http.MethodGet, "/api/v1/wallet/"+wallet, nil)
@@ -191,10 +195,12 @@ func (r *recorder) call(u *user, method, path string, body any) response {
 	return a
 }
 
-func (r *recorder) upload(u *user, query, text, wallet, category string) response {
+func (r *recorder) upload(u *user, query, text, wallet, category string, corrections object) response {
 	r.t.Helper()
-	a := u.upload(query, []byte(text), "walletId", wallet, "categoryId", category)
-	r.record(http.MethodPost, "/api/v1/transaction/receipt"+query, object{"receipt": text, "walletId": wallet, "categoryId": category}, a)
+	encoded, err := json.Marshal(corrections)
+	require.NoError(r.t, err)
+	a := u.upload(query, []byte(text), "walletId", wallet, "categoryId", category, "corrections", string(encoded))
+	r.record(http.MethodPost, "/api/v1/transaction/receipt"+query, object{"receipt": text, "walletId": wallet, "categoryId": category, "corrections": corrections}, a)
 	return a
 }
 

@@ -108,6 +108,22 @@ func (u user) upload(times int) {
 	})
 }
 
+// correct creates a transaction from a receipt whose merchant the user corrects.
+func (u user) correct() {
+	u.t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("receipt", "receipt.txt")
+	require.NoError(u.t, err)
+	_, err = part.Write([]byte("CORNER SHOP\nTotal EUR 1.00\n"))
+	require.NoError(u.t, err)
+	for name, value := range map[string]string{"walletId": u.wallet, "categoryId": u.category, "corrections": `{"merchant":"Corner Bakery"}`} {
+		require.NoError(u.t, w.WriteField(name, value))
+	}
+	require.NoError(u.t, w.Close())
+	require.Equal(u.t, http.StatusCreated, u.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), form.Bytes(), nil))
+}
+
 func atOnce(times int, do func()) {
 	var doing sync.WaitGroup
 	for range times {

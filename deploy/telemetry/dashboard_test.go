@@ -17,6 +17,7 @@ func TestMetricsExist(t *testing.T) {
 	u := newUser(t)
 	u.earn(1)
 	u.upload(1)
+	u.correct()
 	install(t, "false")
 	u.upload(1)
 	install(t, "tesseract")

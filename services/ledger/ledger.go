@@ -123,10 +123,14 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
 	// Transactions and Reports share the gates, so that the limit applies to all expensive reads of a user together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
+	receiving, err := receipts.New(book, ocrv1.NewOCRServiceClient(ocrConn), log)
+	if err != nil {
+		return err
+	}
 	s := &server{
 		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors},
 		Transactions: transactions.New(book, cursors, gates),
-		Receipts:     &receipts.Receipts{Ledger: book, OCR: ocrv1.NewOCRServiceClient(ocrConn), Log: log},
+		Receipts:     receiving,
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
 	unmeasure, err := s.Measure()

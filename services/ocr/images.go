@@ -23,7 +23,7 @@ const (
 // images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of evidence fit them. They are encoded from the
 // decoded pixels and contain no other data of the file. A text file has no images.
 func (o opener) images(ctx context.Context, file []byte) ([][]byte, error) {
-	pages, err := o.pages(ctx, file)
+	pages, err := o.pages(ctx, file, imagePixels)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +38,13 @@ func (o opener) images(ctx context.Context, file []byte) ([][]byte, error) {
 	return out, nil
 }
 
-// pages returns the decoded pages with at most imagePixels each: an image in color, a PDF in gray. A text file has none.
-func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
+// pages returns the decoded pages with at most the given number of pixels each: an image in color, a PDF in gray. A text file has none.
+func (o opener) pages(ctx context.Context, file []byte, pixels float64) ([]image.Image, error) {
 	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
-		return []image.Image{oriented(fitted(img, imagePixels), orientation)}, nil
+		return []image.Image{oriented(fitted(img, pixels), orientation)}, nil
 	}
 	if !bytes.HasPrefix(file, []byte(pdfMagic)) {
 		return nil, nil
@@ -53,7 +53,7 @@ func (o opener) pages(ctx context.Context, file []byte) ([]image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := o.render(ctx, file, info.dpi(imagePixels))
+	rendered, err := o.render(ctx, file, info.dpi(pixels))
 	var out []image.Image
 	for _, img := range rendered {
 		out = append(out, img)

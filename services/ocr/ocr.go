@@ -157,7 +157,12 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 		return nil, err
 	}
 	if req.GetPictures() {
-		resp.Pictures, err = s.images(ctx, req.GetFile())
+		if resp.Pictures, err = s.images(ctx, req.GetFile()); err != nil {
+			return nil, err
+		}
+	}
+	if req.GetPreview() {
+		resp.Receipt.Pages, err = s.preview(ctx, req.GetFile(), resp.GetReceipt().GetEvidence())
 	}
 	return resp, err
 }
@@ -246,4 +251,15 @@ func (s *server) images(ctx context.Context, file []byte) ([][]byte, error) {
 	defer leave()
 	images, err := s.reader.opener.images(ctx, file)
 	return images, publicError(ctx, err)
+}
+
+// preview returns the pages of a file for display, made as soon as a worker is free.
+func (s *server) preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+	leave, err := s.gate.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	pages, err := s.reader.opener.preview(ctx, file, evidence)
+	return pages, publicError(ctx, err)
 }

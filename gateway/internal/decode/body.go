@@ -18,8 +18,8 @@ import (
 const (
 	jsonLimit = 1 << 20
 	fileLimit = rpc.MaxFile
-	// multipartSlack is the size of boundaries, part headers and text fields around the file, in bytes.
-	multipartSlack = 64 << 10
+	// multipartSlack is the size of boundaries, part headers and the other fields around the file, in bytes.
+	multipartSlack = maxFormJSON + 64<<10
 )
 
 // body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for a form the boundary of its parts.

@@ -1,11 +1,14 @@
 package decode
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -13,8 +16,9 @@ import (
 )
 
 const (
-	// maxFormText limits a text field of a form, in bytes.
+	// maxFormText limits a text field of a form, and maxFormJSON a field that holds a JSON object, in bytes.
 	maxFormText = 4 << 10
+	maxFormJSON = 256 << 10
 	// maxParts limits the parts of a form: mime/multipart spends kilobytes on each, even on an empty one.
 	maxParts = 32
 	// maxBoundary is the limit of RFC 2046. mime/multipart accepts longer boundaries and searches for them.
@@ -30,7 +34,8 @@ type form struct {
 	bad  *problems
 }
 
-// decodeForm fills m from a form, part by part in any order: bytes fields are files, the others are text. Unknown parts are ignored. A
+// decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are JSON objects, the others are text.
+// Unknown parts are ignored. A
 // file that is missing or repeated stays empty, so that the service reports it with the other problems of the request. If the service
 // is not called because of other problems, it is one of them.
 func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
@@ -81,14 +86,14 @@ func (f *form) readParts(ctx context.Context, content *body) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		if err := f.read(part); err != nil {
+		if err := f.read(ctx, part); err != nil {
 			return err
 		}
 	}
 }
 
 // read sets the field of a part.
-func (f *form) read(part *multipart.Part) error {
+func (f *form) read(ctx context.Context, part *multipart.Part) error {
 	name := part.FormName()
 	field := f.fields[name]
 	if field == nil {
@@ -98,8 +103,11 @@ func (f *form) read(part *multipart.Part) error {
 		return nil
 	}
 	limit := int64(maxFormText)
-	if field.Kind() == protoreflect.BytesKind {
+	switch field.Kind() {
+	case protoreflect.BytesKind:
 		limit = fileLimit
+	case protoreflect.MessageKind:
+		limit = maxFormJSON
 	}
 	content, err := io.ReadAll(io.LimitReader(part, limit+1))
 	if err != nil {
@@ -118,10 +126,30 @@ func (f *form) read(part *multipart.Part) error {
 		f.bad.add(name, problemTwice)
 	case tooLong:
 		f.bad.add(name, "is too long")
+	case f.seen[name] == 1 && field.Kind() == protoreflect.MessageKind:
+		return f.object(ctx, field, name, content)
 	case f.seen[name] == 1:
 		setText(f.message, field, name, string(content), f.bad)
 	}
 	return nil
+}
+
+// object sets the field of a part that holds a JSON object, by the rules of decodeJSON. An empty part means that the field is absent.
+func (f *form) object(ctx context.Context, field *field, name string, content []byte) error {
+	content = bytes.TrimLeft(content, " \t\r\n")
+	switch {
+	case len(content) == 0:
+		return nil
+	case !utf8.Valid(content):
+		f.bad.add(name, problemUTF8)
+		return nil
+	case content[0] != '{' || !json.Valid(content):
+		f.bad.add(name, problemJSON)
+		return nil
+	}
+	d := &jsonDecoder{rest: content, bad: f.bad, path: []segment{{name: name, index: -1}}, interrupted: ctx.Err}
+	d.object(field.fields, f.message.Mutable(field.FieldDescriptor).Message())
+	return d.err
 }
 
 // malformed returns the public error for a form that could not be read to its end.

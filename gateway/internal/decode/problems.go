@@ -23,6 +23,7 @@ const (
 	problemBool    = "must be true or false"
 	problemList    = "must be an array"
 	problemObject  = "must be an object"
+	problemJSON    = "must be a JSON object"
 	problemTwice   = "must be given only once"
 	problemUTF8    = "must be valid UTF-8"
 	problemNUL     = "must not contain NUL"

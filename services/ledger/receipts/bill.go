@@ -3,11 +3,45 @@ package receipts
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
+
+// correctedBill replaces the corrected amounts of a receipt and returns its bill. If the lines were corrected, they must add up to
+// the total.
+func (u upload) correctedBill(r *ocrv1.Receipt, currency money.Currency, printed bool) (bill, error) {
+	if err := u.corrections.applyAmounts(r, currency); err != nil {
+		return bill{}, err
+	}
+	b, err := parseBill(r, currency)
+	switch {
+	case errors.Is(err, money.ErrDecimals):
+		return bill{}, u.currencyMismatch(r, currency, printed)
+	case err != nil:
+		return bill{}, err
+	}
+	for i, category := range u.corrections.categories {
+		b.lines[i].category = category
+	}
+	if len(u.corrections.categories) > 0 && !b.reconciles() {
+		return bill{}, errReceiptSumMismatch.With("corrections.lines", b.mismatch(currency))
+	}
+	return b, nil
+}
+
+// mismatch returns the message for corrected lines that do not add up to the total.
+func (b bill) mismatch(currency money.Currency) string {
+	if b.unreadable {
+		return fmt.Sprintf("cannot be added up: the tax, tip, discount or rounding that was read is not an amount in %s", currency.Code())
+	}
+	sum := b.sum()
+	return fmt.Sprintf("must add up to the total %s: with tax, tip, discount and rounding the sum is %s, the difference is %s",
+		currency.Format(b.total), currency.Format(sum), currency.Format(b.total-sum))
+}
 
 // parseBill parses the amounts of a recognized receipt. It returns errOCRResponse if an amount is not a number,
 // money.ErrDecimals if the total has more decimals than the currency, and errOCRParse if the total is missing or out of range.
@@ -60,4 +94,32 @@ func describe(s, otherwise string) string {
 		s = strings.TrimSpace(string(runes[:maxLineDescription]))
 	}
 	return cmp.Or(s, otherwise)
+}
+
+// currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
+// corrected currency, the receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.
+func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
+	if u.corrections.ReceiptCorrections != nil && u.corrections.Currency != nil {
+		return errReceiptCurrencyMismatch.With("corrections.currency", fmt.Sprintf("must permit the total %s: %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
+	}
+	if printed {
+		return errReceiptCurrencyMismatch.With("receipt", fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
+	}
+	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf(
+		"must be a wallet in the receipt's currency: no currency is printed, the total is %s, and the wallet's currency %s permits %d decimals",
+		r.GetTotal(), currency.Code(), currency.Decimals()))
+}
+
+// splitError returns why a bill cannot be split in the mode of the request. It is a validation error if another mode or another
+// correction is possible, and otherwise OCR_PARSE_FAILED.
+func (u upload) splitError(b bill) error {
+	switch {
+	case u.mode == modeItems:
+		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be items: the receipt's lines do not add up to its total"}})
+	case u.mode == modeSingle && b.reconciles():
+		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be single: the receipt's total is zero"}})
+	case u.corrections.ReceiptCorrections != nil:
+		return apierr.Validation([]apierr.Field{{Name: "corrections.total", Message: "must not be zero without lines that add up to zero"}})
+	}
+	return errOCRParse
 }

@@ -9,6 +9,7 @@ import (
 var (
 	errReceiptFileRequired     = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED).WithMessage("Exactly one non-empty file is required in the field receipt")
 	errReceiptCurrencyMismatch = apierr.New(restv1.Reason_RECEIPT_CURRENCY_MISMATCH)
+	errReceiptSumMismatch      = apierr.New(restv1.Reason_RECEIPT_SUM_MISMATCH)
 	errReceiptDuplicate        = apierr.New(restv1.Reason_RECEIPT_DUPLICATE)
 	errInvalidReceiptID        = apierr.New(restv1.Reason_INVALID_RECEIPT_ID)
 	errReceiptNotFound         = apierr.New(restv1.Reason_RECEIPT_NOT_FOUND)

@@ -4,9 +4,10 @@
 // receipt and its images, or returned as a preview:
 //
 //   - upload.go: the request, its references and the detection of duplicate files
+//   - corrections.go: the fields that the user corrected, which replace those that were read
 //   - receipts.go: the RPC methods, from the upload to the response
 //   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. These always add up to
-//     the printed total. If the lines do not, there is one transaction for the total
+//     the printed or corrected total. If the lines that were read do not, there is one transaction for the total
 //
 // Receipts implements these RPCs of LedgerService. A receipt is deleted with its last transaction: package transactions calls
 // DeleteUnused.
@@ -23,6 +24,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -51,6 +55,18 @@ type Receipts struct {
 	*posting.Ledger
 	OCR ocrv1.OCRServiceClient
 	Log *slog.Logger
+	// corrected counts the corrected fields of stored receipts.
+	corrected metric.Int64Counter
+}
+
+// New returns Receipts that recognize files with ocr.
+func New(ledger *posting.Ledger, ocr ocrv1.OCRServiceClient, log *slog.Logger) (*Receipts, error) {
+	corrected, err := otel.Meter("github.com/coffer-budget/coffer/services/ledger").Int64Counter("ocr.corrections",
+		metric.WithDescription("Fields of receipts that users corrected, by field."))
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	return &Receipts{Ledger: ledger, OCR: ocr, Log: log, corrected: corrected}, nil
 }
 
 // CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
@@ -83,6 +99,11 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 	}
 	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error { return s.storeReceipt(ctx, tx, r, resp) })
 	resp.Replayed = replayed
+	if err == nil && !replayed {
+		for _, field := range r.changed {
+			s.corrected.Add(ctx, 1, metric.WithAttributes(attribute.String("field", field)))
+		}
+	}
 	return resp, err
 }
 
@@ -95,7 +116,7 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 		defer cancel()
 		within = limited
 	}
-	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String(), Pictures: u.keepImage})
+	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String(), Pictures: u.keepImage, Preview: u.showImage})
 	if err == nil && resp.GetReceipt() != nil {
 		return resp, nil
 	}
@@ -116,12 +137,16 @@ type reading struct {
 	receipt      *ocrv1.Receipt
 	images       [][]byte
 	transactions []posting.Transaction
+	// changed has the fields that the user corrected.
+	changed []string
 }
 
-// readReceipt splits a recognized receipt into transactions. If the receipt has no currency, it takes the wallet's, and if it
-// has no date, today's (UTC). Each assumption adds a warning.
+// readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no currency, it takes the
+// wallet's, and if it has no date, today's (UTC). Each assumption adds a warning.
 func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (reading, error) {
 	now, r := s.Now(), recognized.GetReceipt()
+	before := recognizedFields(r)
+	u.corrections.applyTexts(r)
 	currency, printed := money.ParseCurrency(r.GetCurrency())
 	if !printed {
 		currency = u.currency
@@ -135,53 +160,31 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (r
 	}
 	r.Date = date.Format(calendar.DateLayout)
 
-	b, err := parseBill(r, currency)
-	switch {
-	case errors.Is(err, money.ErrDecimals):
-		return reading{}, currencyMismatch(r, currency, printed)
-	case err != nil:
+	b, err := u.correctedBill(r, currency, printed)
+	if err != nil {
 		return reading{}, err
 	}
 	shares, ok := b.split(u.mode)
 	if !ok {
-		return reading{}, splitError(b, u.mode)
+		return reading{}, u.splitError(b)
 	}
 	// The split is one transaction for the total in this case.
 	if len(r.GetLines()) > 0 && !b.reconciles() {
 		warn(r, "LINES_NOT_RECONCILED", "The lines do not add up to the total")
 	}
+	changed := u.corrections.changed(before, r)
+	if len(changed) > 0 {
+		r.Recognized = before
+	}
 	r.ImagePages = int32(len(recognized.GetPictures()))
-	out := reading{upload: u, receipt: r, images: recognized.GetPictures()}
+	out := reading{upload: u, receipt: r, images: recognized.GetPictures(), changed: changed}
 	for _, p := range shares {
 		out.transactions = append(out.transactions, posting.Transaction{
-			OwnerID: u.owner, WalletID: u.wallet, CategoryID: u.category, AmountMinor: p.amount, Currency: currency.Code(),
+			OwnerID: u.owner, WalletID: u.wallet, CategoryID: cmp.Or(p.category, u.category), AmountMinor: p.amount, Currency: currency.Code(),
 			Description: p.description, Date: date, CreatedAt: now, UpdatedAt: now,
 		})
 	}
 	return out, nil
-}
-
-// currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
-// receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.
-func currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
-	if printed {
-		return errReceiptCurrencyMismatch.With("receipt", fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
-	}
-	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf(
-		"must be a wallet in the receipt's currency: no currency is printed, the total is %s, and the wallet's currency %s permits %d decimals",
-		r.GetTotal(), currency.Code(), currency.Decimals()))
-}
-
-// splitError returns why a bill cannot be split in a mode. It is a validation error if another mode is possible, and otherwise
-// OCR_PARSE_FAILED.
-func splitError(b bill, mode string) error {
-	switch {
-	case mode == modeItems:
-		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be items: the receipt's lines do not add up to its total"}})
-	case mode == modeSingle && b.reconciles():
-		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be single: the receipt's total is zero"}})
-	}
-	return errOCRParse
 }
 
 // preview returns the response of a dry run: the transactions that would be created, without ids and timestamps.
@@ -234,14 +237,15 @@ func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp 
 	if err != nil {
 		return err
 	}
-	// All have the same wallet and category, so either all were inserted or none.
-	if len(written) == 0 {
-		return posting.NotInserted(ctx, tx, transactions[0])
+	for _, t := range transactions {
+		if !written[t.ID] {
+			return posting.NotInserted(ctx, tx, t)
+		}
 	}
 	return nil
 }
 
-// GetReceipt returns one of the caller's receipts, as it was recognized.
+// GetReceipt returns one of the caller's receipts, with its corrections.
 func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -284,6 +288,11 @@ func warn(r *ocrv1.Receipt, code, message string) {
 	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code }) {
 		r.Warnings = append(r.Warnings, &ocrv1.Warning{Code: code, Message: message})
 	}
+}
+
+// unwarn removes a warning.
+func unwarn(r *ocrv1.Receipt, code string) {
+	r.Warnings = slices.DeleteFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code })
 }
 
 // warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is one.

@@ -24,9 +24,11 @@ type server struct {
 func setup(t testing.TB) *server {
 	t.Helper()
 	f := fixture.New(t)
+	r, err := New(f.Ledger, nil, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
 	s := &server{
 		Service:  f,
-		Receipts: &Receipts{Ledger: f.Ledger, Log: slog.New(slog.DiscardHandler)},
+		Receipts: r,
 		Reports:  &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 		Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 	}

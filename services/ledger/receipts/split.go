@@ -2,6 +2,8 @@ package receipts
 
 import (
 	"slices"
+
+	"github.com/google/uuid"
 )
 
 // maxLines is the maximum number of lines that become a transaction each. It keeps the database transaction short. A receipt
@@ -31,25 +33,34 @@ type bill struct {
 type billLine struct {
 	description string
 	amount      int64
+	// category is uuid.Nil for the category of the request.
+	category uuid.UUID
 }
 
 // share is a part of a bill that becomes one transaction. The amount is signed like a transaction's: negative for an expense.
 type share struct {
 	description string
 	amount      int64
+	// category is uuid.Nil for the category of the request.
+	category uuid.UUID
 }
 
-// reconciles reports whether the lines and adjustments add up to the printed total exactly. The sum cannot overflow, because
-// package money limits each amount so that an int64 holds the sum of 900, and there are at most maxLines lines.
+// reconciles reports whether the lines and adjustments add up to the printed total exactly.
 func (b bill) reconciles() bool {
 	if b.unreadable || len(b.lines) == 0 || len(b.lines) > maxLines {
 		return false
 	}
+	return b.sum() == b.total
+}
+
+// sum returns the sum of the lines and adjustments. It cannot overflow with at most maxLines lines, because package money limits each
+// amount so that an int64 holds the sum of 900.
+func (b bill) sum() int64 {
 	sum := b.tax + b.tip - b.discount + b.rounding
 	for _, l := range b.lines {
 		sum += l.amount
 	}
-	return sum == b.total
+	return sum
 }
 
 // split returns the shares of a bill. Their sum is minus the printed total in each mode. It returns false if the mode is
@@ -71,7 +82,7 @@ func (b bill) split(mode string) ([]share, bool) {
 func (b bill) items() []share {
 	shares := make([]share, 0, len(b.lines)+4)
 	for _, l := range b.lines {
-		shares = append(shares, share{description: l.description, amount: -l.amount})
+		shares = append(shares, share{description: l.description, amount: -l.amount, category: l.category})
 	}
 	shares = append(shares,
 		share{description: "Tax", amount: -b.tax},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -22,6 +23,7 @@ func TestSplit(t *testing.T) {
 		return out
 	}
 	total := func(amount int64) []share { return []share{{description: "Corner Shop", amount: amount}} }
+	household := uuid.New()
 	for name, c := range map[string]struct {
 		bill bill
 		mode string
@@ -29,19 +31,25 @@ func TestSplit(t *testing.T) {
 	}{
 		"lines that add up become one transaction each": {
 			bill: bill{lines: lines(300, 200), total: 500},
-			want: []share{{"Item", -300}, {"Item", -200}},
+			want: []share{{description: "Item", amount: -300}, {description: "Item", amount: -200}},
 		},
 		"tax, tip, discount and rounding are transactions of their own": {
 			bill: bill{lines: lines(1000), tax: 80, tip: 100, discount: 50, rounding: -3, total: 1127},
-			want: []share{{"Item", -1000}, {"Tax", -80}, {"Tip", -100}, {"Discount", 50}, {"Rounding", 3}},
+			want: []share{{description: "Item", amount: -1000}, {description: "Tax", amount: -80}, {description: "Tip", amount: -100}, {description: "Discount", amount: 50}, {description: "Rounding", amount: 3}},
+		},
+		"a line of another category keeps it": {
+			bill: bill{lines: []billLine{{description: "Soap", amount: 300, category: household}, {description: "Item", amount: 200}}, tax: 10, total: 510},
+			want: []share{
+				{description: "Soap", amount: -300, category: household}, {description: "Item", amount: -200}, {description: "Tax", amount: -10},
+			},
 		},
 		"a refund line is positive": {
 			bill: bill{lines: lines(1000, -250), total: 750},
-			want: []share{{"Item", -1000}, {"Item", 250}},
+			want: []share{{description: "Item", amount: -1000}, {description: "Item", amount: 250}},
 		},
 		"a free line is left out": {
 			bill: bill{lines: lines(1000, 0), total: 1000},
-			want: []share{{"Item", -1000}},
+			want: []share{{description: "Item", amount: -1000}},
 		},
 		"lines one cent off become one transaction for the total": {
 			bill: bill{merchant: "Corner Shop", lines: lines(300, 200), total: 501},
@@ -79,7 +87,7 @@ func TestSplit(t *testing.T) {
 		},
 		"a full discount is split into the items and the discount": {
 			bill: bill{lines: lines(500), discount: 500},
-			want: []share{{"Item", -500}, {"Discount", 500}},
+			want: []share{{description: "Item", amount: -500}, {description: "Discount", amount: 500}},
 		},
 		"a total of zero is no single transaction": {
 			bill: bill{lines: lines(500), discount: 500}, mode: modeSingle,

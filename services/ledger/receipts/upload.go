@@ -29,6 +29,9 @@ type upload struct {
 	mode            string
 	rejectDuplicate bool
 	keepImage       bool
+	// showImage adds images of the pages to the response of a dry run.
+	showImage   bool
+	corrections corrections
 }
 
 // parseUpload validates a request without a query. It returns the references that are well-formed; admit checks that they exist.
@@ -37,6 +40,7 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
 		// A preview stores nothing.
 		keepImage: req.GetKeepImage() && !req.GetDryRun(),
+		showImage: req.GetInclude() == "image",
 	}
 	if len(u.file) == 0 {
 		p.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))
@@ -51,6 +55,14 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
 		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
 	}
+	switch {
+	case req.Include == nil:
+	case !u.showImage:
+		p.Field(&apierr.Field{Name: "include", Message: "must be image"})
+	case !req.GetDryRun():
+		p.Field(&apierr.Field{Name: "include", Message: "is only possible with dryRun=true"})
+	}
+	u.corrections = parseCorrections(p, req.GetCorrections())
 	hash := sha256.Sum256(u.file)
 	u.hash = hash[:]
 	return u, named
@@ -65,11 +77,12 @@ func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFr
 	var p apierr.Problems
 	u, named := parseUpload(&p, req)
 	u.owner = caller.ID(ctx)
-	owned, err := request.SelectReferences(ctx, s.DB, u.owner, named)
+	owned, err := request.SelectReferences(ctx, s.DB, u.owner, append(u.corrections.references(), named)...)
 	if err != nil {
 		return upload{}, err
 	}
 	owned.Check(&p, named)
+	u.corrections.checkOwned(&p, owned)
 	if err := apierr.From(p.Err()); err != nil {
 		if p.Has(errReceiptFileRequired) {
 			// A form without a file has this code even if fields without a separate code are invalid, too.

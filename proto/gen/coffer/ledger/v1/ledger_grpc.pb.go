@@ -95,9 +95,9 @@ type LedgerServiceClient interface {
 	// transaction.
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
-	// creates nothing. The amounts of the transactions add up to the printed total.
+	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
-	// Returns a receipt as it was recognized.
+	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
@@ -402,9 +402,9 @@ type LedgerServiceServer interface {
 	// transaction.
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
-	// creates nothing. The amounts of the transactions add up to the printed total.
+	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
-	// Returns a receipt as it was recognized.
+	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)

@@ -31,7 +31,9 @@ type RecognizeRequest struct {
 	// Owner of the file. The same file of the same user is recognized once.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Also return an image of each page.
-	Pictures      bool `protobuf:"varint,3,opt,name=pictures,proto3" json:"pictures,omitempty"`
+	Pictures bool `protobuf:"varint,3,opt,name=pictures,proto3" json:"pictures,omitempty"`
+	// Also return the pages as data URLs, in Receipt.pages.
+	Preview       bool `protobuf:"varint,4,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -83,6 +85,13 @@ func (x *RecognizeRequest) GetUserId() string {
 func (x *RecognizeRequest) GetPictures() bool {
 	if x != nil {
 		return x.Pictures
+	}
+	return false
+}
+
+func (x *RecognizeRequest) GetPreview() bool {
+	if x != nil {
+		return x.Preview
 	}
 	return false
 }
@@ -142,7 +151,8 @@ func (x *RecognizeResponse) GetPictures() [][]byte {
 }
 
 // Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found
-// are absent.
+// are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values
+// that were read. Confidence and evidence always refer to the values that were read.
 type Receipt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the stored receipt, a UUID. The ledger sets it.
@@ -174,7 +184,11 @@ type Receipt struct {
 	// Values that a person should check.
 	Warnings []*Warning `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Number of pages whose images are stored. The ledger sets it.
-	ImagePages    int32 `protobuf:"varint,15,opt,name=image_pages,json=imagePages,proto3" json:"image_pages,omitempty"`
+	ImagePages int32 `protobuf:"varint,15,opt,name=image_pages,json=imagePages,proto3" json:"image_pages,omitempty"`
+	// Images of the pages. Only with dryRun and include=image, and not for a text file.
+	Pages []*ReceiptPage `protobuf:"bytes,16,rep,name=pages,proto3" json:"pages,omitempty"`
+	// The receipt as it was read. Only if a correction changed it. The ledger sets it.
+	Recognized    *RecognizedFields `protobuf:"bytes,17,opt,name=recognized,proto3" json:"recognized,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -314,6 +328,202 @@ func (x *Receipt) GetImagePages() int32 {
 	return 0
 }
 
+func (x *Receipt) GetPages() []*ReceiptPage {
+	if x != nil {
+		return x.Pages
+	}
+	return nil
+}
+
+func (x *Receipt) GetRecognized() *RecognizedFields {
+	if x != nil {
+		return x.Recognized
+	}
+	return nil
+}
+
+// ReceiptPage is an image of a page, for display.
+type ReceiptPage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// JPEG as a data URL. It may have fewer pixels than the page. The images of a receipt have at most 1 MB together.
+	Image string `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
+	// Width of the page: pageWidth of the evidence's boxes. Scale the image to this width, and the boxes fit it.
+	Width int32 `protobuf:"varint,2,opt,name=width,proto3" json:"width,omitempty"`
+	// Height of the page: pageHeight of the evidence's boxes.
+	Height        int32 `protobuf:"varint,3,opt,name=height,proto3" json:"height,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReceiptPage) Reset() {
+	*x = ReceiptPage{}
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReceiptPage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReceiptPage) ProtoMessage() {}
+
+func (x *ReceiptPage) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReceiptPage.ProtoReflect.Descriptor instead.
+func (*ReceiptPage) Descriptor() ([]byte, []int) {
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ReceiptPage) GetImage() string {
+	if x != nil {
+		return x.Image
+	}
+	return ""
+}
+
+func (x *ReceiptPage) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *ReceiptPage) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+// RecognizedFields has the fields of a receipt as they were read. Fields that were not found are absent.
+type RecognizedFields struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the merchant.
+	Merchant string `protobuf:"bytes,1,opt,name=merchant,proto3" json:"merchant,omitempty"`
+	// YYYY-MM-DD.
+	Date string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Tax that is added to the lines.
+	Tax string `protobuf:"bytes,4,opt,name=tax,proto3" json:"tax,omitempty"`
+	// Tip that was added to the bill.
+	Tip string `protobuf:"bytes,5,opt,name=tip,proto3" json:"tip,omitempty"`
+	// Discount on the whole receipt, as a positive amount.
+	Discount string `protobuf:"bytes,6,opt,name=discount,proto3" json:"discount,omitempty"`
+	// Rounding to the smallest coin; positive or negative.
+	Rounding string `protobuf:"bytes,7,opt,name=rounding,proto3" json:"rounding,omitempty"`
+	// Amount due.
+	Total string `protobuf:"bytes,8,opt,name=total,proto3" json:"total,omitempty"`
+	// Line items in the order of the receipt.
+	Lines         []*Line `protobuf:"bytes,9,rep,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecognizedFields) Reset() {
+	*x = RecognizedFields{}
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecognizedFields) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecognizedFields) ProtoMessage() {}
+
+func (x *RecognizedFields) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecognizedFields.ProtoReflect.Descriptor instead.
+func (*RecognizedFields) Descriptor() ([]byte, []int) {
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RecognizedFields) GetMerchant() string {
+	if x != nil {
+		return x.Merchant
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetTax() string {
+	if x != nil {
+		return x.Tax
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetTip() string {
+	if x != nil {
+		return x.Tip
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetDiscount() string {
+	if x != nil {
+		return x.Discount
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetRounding() string {
+	if x != nil {
+		return x.Rounding
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetTotal() string {
+	if x != nil {
+		return x.Total
+	}
+	return ""
+}
+
+func (x *RecognizedFields) GetLines() []*Line {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
 // Line is a line item.
 type Line struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -331,7 +541,7 @@ type Line struct {
 
 func (x *Line) Reset() {
 	*x = Line{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -343,7 +553,7 @@ func (x *Line) String() string {
 func (*Line) ProtoMessage() {}
 
 func (x *Line) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[3]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -356,7 +566,7 @@ func (x *Line) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Line.ProtoReflect.Descriptor instead.
 func (*Line) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Line) GetDescription() string {
@@ -390,7 +600,7 @@ func (x *Line) GetAmount() string {
 // Evidence is the place in the file that a field was read from.
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Field as in confidence; a line item is lines[3].
+	// Field as in confidence; a line item is lines[3]. If the user corrected the lines, it is an index of recognized.lines.
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// Number of the page, from 1.
 	Page int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
@@ -404,7 +614,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +626,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[4]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +639,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Evidence) GetField() string {
@@ -481,7 +691,7 @@ type Box struct {
 
 func (x *Box) Reset() {
 	*x = Box{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +703,7 @@ func (x *Box) String() string {
 func (*Box) ProtoMessage() {}
 
 func (x *Box) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[5]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +716,7 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Box.ProtoReflect.Descriptor instead.
 func (*Box) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Box) GetX() int32 {
@@ -566,7 +776,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +788,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[6]
+	mi := &file_coffer_ocr_v1_ocr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +801,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ocr_v1_ocr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Warning) GetCode() string {
@@ -619,14 +829,15 @@ var File_coffer_ocr_v1_ocr_proto protoreflect.FileDescriptor
 
 const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\n" +
-	"\x17coffer/ocr/v1/ocr.proto\x12\rcoffer.ocr.v1\x1a\x19coffer/rest/v1/rest.proto\"[\n" +
+	"\x17coffer/ocr/v1/ocr.proto\x12\rcoffer.ocr.v1\x1a\x19coffer/rest/v1/rest.proto\"u\n" +
 	"\x10RecognizeRequest\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\fR\x04file\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1a\n" +
-	"\bpictures\x18\x03 \x01(\bR\bpictures\"a\n" +
+	"\bpictures\x18\x03 \x01(\bR\bpictures\x12\x18\n" +
+	"\apreview\x18\x04 \x01(\bR\apreview\"a\n" +
 	"\x11RecognizeResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x12\x1a\n" +
-	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x95\x05\n" +
+	"\bpictures\x18\x02 \x03(\fR\bpictures\"\x8e\x06\n" +
 	"\aReceipt\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12 \n" +
 	"\bmerchant\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12 \n" +
@@ -646,10 +857,28 @@ const file_coffer_ocr_v1_ocr_proto_rawDesc = "" +
 	"\bevidence\x18\r \x03(\v2\x17.coffer.ocr.v1.EvidenceR\bevidence\x122\n" +
 	"\bwarnings\x18\x0e \x03(\v2\x16.coffer.ocr.v1.WarningR\bwarnings\x12%\n" +
 	"\vimage_pages\x18\x0f \x01(\x05B\x04\xf8\xb5\x18\x01R\n" +
-	"imagePages\x1a=\n" +
+	"imagePages\x126\n" +
+	"\x05pages\x18\x10 \x03(\v2\x1a.coffer.ocr.v1.ReceiptPageB\x04\xf8\xb5\x18\x01R\x05pages\x12?\n" +
+	"\n" +
+	"recognized\x18\x11 \x01(\v2\x1f.coffer.ocr.v1.RecognizedFieldsR\n" +
+	"recognized\x1a=\n" +
 	"\x0fConfidenceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"\x99\x01\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"Q\n" +
+	"\vReceiptPage\x12\x14\n" +
+	"\x05image\x18\x01 \x01(\tR\x05image\x12\x14\n" +
+	"\x05width\x18\x02 \x01(\x05R\x05width\x12\x16\n" +
+	"\x06height\x18\x03 \x01(\x05R\x06height\"\xc7\x02\n" +
+	"\x10RecognizedFields\x12 \n" +
+	"\bmerchant\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bmerchant\x12 \n" +
+	"\x04date\x18\x02 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\x04date\x12 \n" +
+	"\bcurrency\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12\x1a\n" +
+	"\x03tax\x18\x04 \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\x03tax\x12\x1a\n" +
+	"\x03tip\x18\x05 \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\x03tip\x12$\n" +
+	"\bdiscount\x18\x06 \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\bdiscount\x12$\n" +
+	"\brounding\x18\a \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\brounding\x12\x1e\n" +
+	"\x05total\x18\b \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\x05total\x12)\n" +
+	"\x05lines\x18\t \x03(\v2\x13.coffer.ocr.v1.LineR\x05lines\"\x99\x01\n" +
 	"\x04Line\x12 \n" +
 	"\vdescription\x18\x01 \x01(\tR\vdescription\x12$\n" +
 	"\bquantity\x18\x02 \x01(\tB\bص\x18\x01\xf8\xb5\x18\x01R\bquantity\x12'\n" +
@@ -692,31 +921,36 @@ func file_coffer_ocr_v1_ocr_proto_rawDescGZIP() []byte {
 	return file_coffer_ocr_v1_ocr_proto_rawDescData
 }
 
-var file_coffer_ocr_v1_ocr_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_coffer_ocr_v1_ocr_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_coffer_ocr_v1_ocr_proto_goTypes = []any{
 	(*RecognizeRequest)(nil),  // 0: coffer.ocr.v1.RecognizeRequest
 	(*RecognizeResponse)(nil), // 1: coffer.ocr.v1.RecognizeResponse
 	(*Receipt)(nil),           // 2: coffer.ocr.v1.Receipt
-	(*Line)(nil),              // 3: coffer.ocr.v1.Line
-	(*Evidence)(nil),          // 4: coffer.ocr.v1.Evidence
-	(*Box)(nil),               // 5: coffer.ocr.v1.Box
-	(*Warning)(nil),           // 6: coffer.ocr.v1.Warning
-	nil,                       // 7: coffer.ocr.v1.Receipt.ConfidenceEntry
+	(*ReceiptPage)(nil),       // 3: coffer.ocr.v1.ReceiptPage
+	(*RecognizedFields)(nil),  // 4: coffer.ocr.v1.RecognizedFields
+	(*Line)(nil),              // 5: coffer.ocr.v1.Line
+	(*Evidence)(nil),          // 6: coffer.ocr.v1.Evidence
+	(*Box)(nil),               // 7: coffer.ocr.v1.Box
+	(*Warning)(nil),           // 8: coffer.ocr.v1.Warning
+	nil,                       // 9: coffer.ocr.v1.Receipt.ConfidenceEntry
 }
 var file_coffer_ocr_v1_ocr_proto_depIdxs = []int32{
-	2, // 0: coffer.ocr.v1.RecognizeResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	3, // 1: coffer.ocr.v1.Receipt.lines:type_name -> coffer.ocr.v1.Line
-	7, // 2: coffer.ocr.v1.Receipt.confidence:type_name -> coffer.ocr.v1.Receipt.ConfidenceEntry
-	4, // 3: coffer.ocr.v1.Receipt.evidence:type_name -> coffer.ocr.v1.Evidence
-	6, // 4: coffer.ocr.v1.Receipt.warnings:type_name -> coffer.ocr.v1.Warning
-	5, // 5: coffer.ocr.v1.Evidence.box:type_name -> coffer.ocr.v1.Box
-	0, // 6: coffer.ocr.v1.OCRService.Recognize:input_type -> coffer.ocr.v1.RecognizeRequest
-	1, // 7: coffer.ocr.v1.OCRService.Recognize:output_type -> coffer.ocr.v1.RecognizeResponse
-	7, // [7:8] is the sub-list for method output_type
-	6, // [6:7] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	2,  // 0: coffer.ocr.v1.RecognizeResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	5,  // 1: coffer.ocr.v1.Receipt.lines:type_name -> coffer.ocr.v1.Line
+	9,  // 2: coffer.ocr.v1.Receipt.confidence:type_name -> coffer.ocr.v1.Receipt.ConfidenceEntry
+	6,  // 3: coffer.ocr.v1.Receipt.evidence:type_name -> coffer.ocr.v1.Evidence
+	8,  // 4: coffer.ocr.v1.Receipt.warnings:type_name -> coffer.ocr.v1.Warning
+	3,  // 5: coffer.ocr.v1.Receipt.pages:type_name -> coffer.ocr.v1.ReceiptPage
+	4,  // 6: coffer.ocr.v1.Receipt.recognized:type_name -> coffer.ocr.v1.RecognizedFields
+	5,  // 7: coffer.ocr.v1.RecognizedFields.lines:type_name -> coffer.ocr.v1.Line
+	7,  // 8: coffer.ocr.v1.Evidence.box:type_name -> coffer.ocr.v1.Box
+	0,  // 9: coffer.ocr.v1.OCRService.Recognize:input_type -> coffer.ocr.v1.RecognizeRequest
+	1,  // 10: coffer.ocr.v1.OCRService.Recognize:output_type -> coffer.ocr.v1.RecognizeResponse
+	10, // [10:11] is the sub-list for method output_type
+	9,  // [9:10] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ocr_v1_ocr_proto_init() }
@@ -724,14 +958,14 @@ func file_coffer_ocr_v1_ocr_proto_init() {
 	if File_coffer_ocr_v1_ocr_proto != nil {
 		return
 	}
-	file_coffer_ocr_v1_ocr_proto_msgTypes[6].OneofWrappers = []any{}
+	file_coffer_ocr_v1_ocr_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ocr_v1_ocr_proto_rawDesc), len(file_coffer_ocr_v1_ocr_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -113,6 +113,9 @@ const (
 	// The receipt's total has more decimals than its currency, which is the wallet's currency if none is printed. Nothing
 	// was created.
 	Reason_RECEIPT_CURRENCY_MISMATCH Reason = 81
+	// The lines of `corrections` do not add up to the receipt's total with its tax, tip, discount and rounding. The detail
+	// states the sum and the difference. Nothing was created.
+	Reason_RECEIPT_SUM_MISMATCH Reason = 88
 	// The same file was uploaded before, and the request has `onDuplicate=reject`.
 	Reason_RECEIPT_DUPLICATE Reason = 82
 	// The receipt's id is not a UUID.
@@ -212,6 +215,7 @@ var (
 		72:  "INVALID_TRANSACTION_TYPE",
 		80:  "RECEIPT_FILE_REQUIRED",
 		81:  "RECEIPT_CURRENCY_MISMATCH",
+		88:  "RECEIPT_SUM_MISMATCH",
 		82:  "RECEIPT_DUPLICATE",
 		83:  "INVALID_RECEIPT_ID",
 		84:  "RECEIPT_NOT_FOUND",
@@ -281,6 +285,7 @@ var (
 		"INVALID_TRANSACTION_TYPE":      72,
 		"RECEIPT_FILE_REQUIRED":         80,
 		"RECEIPT_CURRENCY_MISMATCH":     81,
+		"RECEIPT_SUM_MISMATCH":          88,
 		"RECEIPT_DUPLICATE":             82,
 		"INVALID_RECEIPT_ID":            83,
 		"RECEIPT_NOT_FOUND":             84,
@@ -397,7 +402,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x9b%\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xfc%\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -439,7 +444,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18INVALID_TRANSACTION_DATE\x10G\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction date\x12C\n" +
 	"\x18INVALID_TRANSACTION_TYPE\x10H\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction type\x12B\n" +
 	"\x15RECEIPT_FILE_REQUIRED\x10P\x1a'\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1aA receipt file is required\x12c\n" +
-	"\x19RECEIPT_CURRENCY_MISMATCH\x10Q\x1aD\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x187The receipt's total has more decimals than its currency\x12M\n" +
+	"\x19RECEIPT_CURRENCY_MISMATCH\x10Q\x1aD\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x187The receipt's total has more decimals than its currency\x12_\n" +
+	"\x14RECEIPT_SUM_MISMATCH\x10X\x1aE\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x188The corrected lines do not add up to the receipt's total\x12M\n" +
 	"\x11RECEIPT_DUPLICATE\x10R\x1a6\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18)The same receipt file was uploaded before\x12G\n" +
 	"\x12INVALID_RECEIPT_ID\x10S\x1a/\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\"Invalid receipt id: must be a UUID\x125\n" +
 	"\x11RECEIPT_NOT_FOUND\x10T\x1a\x1e\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x11Receipt not found\x12S\n" +

@@ -1,0 +1,242 @@
+package receipts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// maxBadLines limits the lines whose problems an error lists, so that a response to 500 invalid lines stays small.
+const maxBadLines = 10
+
+// corrections are the user's corrections of a receipt. The zero value corrects nothing.
+type corrections struct {
+	// ReceiptCorrections is nil if the request has none. Texts are normalized.
+	*ledgerv1.ReceiptCorrections
+	// categories has the category of each line, uuid.Nil for the category of the request.
+	categories []uuid.UUID
+}
+
+// parseCorrections validates the corrections of a request without a query. Amounts are checked with the decimals that any currency
+// allows; applyAmounts checks the decimals of the receipt's currency, which may be unknown before the recognition.
+func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) corrections {
+	if m == nil {
+		return corrections{}
+	}
+	c := corrections{ReceiptCorrections: proto.CloneOf(m)}
+	if c.Merchant != nil {
+		c.Merchant = new(correctedText(p, "corrections.merchant", m.GetMerchant()))
+	}
+	if _, ok := calendar.ParseDate(m.GetDate()); c.Date != nil && !ok {
+		p.Field(&apierr.Field{Name: "corrections.date", Message: "must be a date of the years 1900 to 2200, such as 2026-03-14"})
+	}
+	if _, ok := money.ParseCurrency(m.GetCurrency()); c.Currency != nil && !ok {
+		p.Field(&apierr.Field{Name: "corrections.currency", Message: "must be an active ISO 4217 code, such as EUR"})
+	}
+	for _, a := range c.amounts(&ocrv1.Receipt{}) {
+		n := correctedAmount(p, a.field, *a.corrected)
+		if a.field == "corrections.discount" && n < 0 {
+			p.Field(&apierr.Field{Name: a.field, Message: "must not be negative"})
+		}
+	}
+	if c.Lines != nil {
+		c.parseLines(p)
+	}
+	return c
+}
+
+// parseLines validates the lines and the ids of their categories.
+func (c *corrections) parseLines(p *apierr.Problems) {
+	lines := c.GetLines().GetValues()
+	if len(lines) == 0 || len(lines) > maxLines {
+		p.Field(&apierr.Field{Name: "corrections.lines", Message: fmt.Sprintf("must be 1 to %d lines", maxLines)})
+		return
+	}
+	c.categories = make([]uuid.UUID, len(lines))
+	bad := 0
+	for i, l := range lines {
+		var problems apierr.Problems
+		l.Description = correctedText(&problems, "description", l.GetDescription())
+		correctedAmount(&problems, "amount", l.GetAmount())
+		if l.CategoryId != nil {
+			c.categories[i] = request.ParseID(&problems, "categoryId", l.GetCategoryId(), request.ErrInvalidCategoryID)
+		}
+		if e := apierr.From(problems.Err()); e != nil && bad < maxBadLines {
+			p.Include(e.Under(fmt.Sprintf("corrections.lines[%d]", i)))
+			bad++
+		}
+	}
+}
+
+// correctedText parses a text that must not be empty.
+func correctedText(p *apierr.Problems, field, s string) string {
+	parsed, problem := text.Description(field, s)
+	if problem == nil && parsed == "" {
+		problem = &apierr.Field{Name: field, Message: "is required"}
+	}
+	p.Field(problem)
+	return parsed
+}
+
+// correctedAmount returns an amount in ten-thousandths of the major unit.
+func correctedAmount(p *apierr.Problems, field, s string) int64 {
+	if s == "" {
+		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		return 0
+	}
+	n, err := money.ParseDecimal(s, money.MaxDecimals)
+	if err != nil {
+		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+	}
+	return n
+}
+
+// references returns the categories of the lines.
+func (c corrections) references() []request.References {
+	var named []request.References
+	for _, id := range c.categories {
+		if id != uuid.Nil {
+			named = append(named, request.References{Category: &id})
+		}
+	}
+	return named
+}
+
+// checkOwned adds a problem for each line whose category does not belong to the owner, for at most maxBadLines lines.
+func (c corrections) checkOwned(p *apierr.Problems, owned request.Owned) {
+	bad := 0
+	for i, id := range c.categories {
+		if id != uuid.Nil && !slices.Contains(owned.Categories, id) && bad < maxBadLines {
+			p.Add(request.ErrCategoryNotFound.With(fmt.Sprintf("corrections.lines[%d].categoryId", i), "is unknown"))
+			bad++
+		}
+	}
+}
+
+// amount is a corrected amount of a receipt, with its place in the receipt.
+type amount struct {
+	field     string
+	corrected *string
+	read      *string
+}
+
+// amounts returns the amounts that are present.
+func (c corrections) amounts(r *ocrv1.Receipt) []amount {
+	if c.ReceiptCorrections == nil {
+		return nil
+	}
+	all := []amount{
+		{"corrections.total", c.Total, &r.Total},
+		{"corrections.tax", c.Tax, &r.Tax},
+		{"corrections.tip", c.Tip, &r.Tip},
+		{"corrections.discount", c.Discount, &r.Discount},
+		{"corrections.rounding", c.Rounding, &r.Rounding},
+	}
+	return slices.DeleteFunc(all, func(a amount) bool { return a.corrected == nil })
+}
+
+// applyTexts replaces merchant, date and currency of a receipt. A corrected date is not ambiguous.
+func (c corrections) applyTexts(r *ocrv1.Receipt) {
+	if c.ReceiptCorrections == nil {
+		return
+	}
+	if c.Merchant != nil {
+		r.Merchant = c.GetMerchant()
+	}
+	if c.Currency != nil {
+		r.Currency = money.CurrencyOf(c.GetCurrency()).Code()
+	}
+	if c.Date != nil {
+		r.Date = c.GetDate()
+		unwarn(r, "DATE_AMBIGUOUS")
+	}
+}
+
+// applyAmounts replaces the amounts and lines of a receipt in its currency. It returns a validation error if an amount has more
+// decimals than the currency. An amount that equals the one that was read stays as it was read, and so does a line, because a
+// corrected line has no quantity.
+func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) error {
+	var p apierr.Problems
+	format := func(field, s string) string {
+		n, err := currency.Parse(s)
+		if err != nil {
+			p.Field(&apierr.Field{Name: field, Message: fmt.Sprintf("must have at most %d decimals: the currency is %s", currency.Decimals(), currency.Code())})
+		}
+		return currency.Format(n)
+	}
+	for _, a := range c.amounts(r) {
+		if !equalAmounts(*a.read, *a.corrected) {
+			*a.read = format(a.field, *a.corrected)
+		}
+	}
+	if c.ReceiptCorrections != nil && c.Lines != nil {
+		lines := make([]*ocrv1.Line, len(c.GetLines().GetValues()))
+		for i, l := range c.GetLines().GetValues() {
+			if i < len(r.GetLines()) && sameLine(r.GetLines()[i], l) {
+				lines[i] = r.GetLines()[i]
+				continue
+			}
+			lines[i] = &ocrv1.Line{Description: l.GetDescription(), Amount: format(fmt.Sprintf("corrections.lines[%d].amount", i), l.GetAmount())}
+		}
+		r.Lines = lines
+		// The sum is checked after the corrections, so a warning about the lines that were read does not apply.
+		unwarn(r, "LINES_NOT_RECONCILED")
+	}
+	return p.Err()
+}
+
+// sameLine reports whether a correction leaves a line as it was read.
+func sameLine(read *ocrv1.Line, corrected *ledgerv1.CorrectedLine) bool {
+	description, _ := text.Description("", describe(read.GetDescription(), "Item"))
+	return description == corrected.GetDescription() && equalAmounts(read.GetAmount(), corrected.GetAmount())
+}
+
+// equalAmounts reports whether two decimals have the same value.
+func equalAmounts(a, b string) bool {
+	x, err := money.ParseDecimal(a, money.MaxDecimals)
+	y, err2 := money.ParseDecimal(b, money.MaxDecimals)
+	return cmp.Or(err, err2) == nil && x == y
+}
+
+// changed returns the fields that the corrections changed, by the name of the field. r is the corrected receipt.
+func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) []string {
+	if c.ReceiptCorrections == nil {
+		return nil
+	}
+	var fields []string
+	add := func(name string, differs bool) {
+		if differs {
+			fields = append(fields, name)
+		}
+	}
+	add("merchant", c.Merchant != nil && before.GetMerchant() != r.GetMerchant())
+	add("date", c.Date != nil && before.GetDate() != r.GetDate())
+	add("currency", c.Currency != nil && before.GetCurrency() != r.GetCurrency())
+	add("total", before.GetTotal() != r.GetTotal())
+	add("tax", before.GetTax() != r.GetTax())
+	add("tip", before.GetTip() != r.GetTip())
+	add("discount", before.GetDiscount() != r.GetDiscount())
+	add("rounding", before.GetRounding() != r.GetRounding())
+	add("lines", !slices.Equal(before.GetLines(), r.GetLines()))
+	return fields
+}
+
+// recognizedFields returns the fields of a receipt that corrections can change. It shares the lines, which corrections replace and
+// do not modify.
+func recognizedFields(r *ocrv1.Receipt) *ocrv1.RecognizedFields {
+	return &ocrv1.RecognizedFields{
+		Merchant: r.GetMerchant(), Date: r.GetDate(), Currency: r.GetCurrency(), Tax: r.GetTax(), Tip: r.GetTip(),
+		Discount: r.GetDiscount(), Rounding: r.GetRounding(), Total: r.GetTotal(), Lines: r.GetLines(),
+	}
+}

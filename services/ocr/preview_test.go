@@ -1,0 +1,163 @@
+package ocr
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+
+	"github.com/coffer-budget/coffer/internal/rpc"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+// TestRecognizePreview reads the same receipt in every format. The box of its total must fit the page that is shown.
+func TestRecognizePreview(t *testing.T) {
+	t.Parallel()
+	text, want := goldenText(t, "en_us")
+	img := printed(t, text, 26)
+	size := img.Bounds().Size()
+	encoded := func(encode func(b *bytes.Buffer) error) []byte {
+		var b bytes.Buffer
+		require.NoError(t, encode(&b))
+		return b.Bytes()
+	}
+	asPNG := encoded(func(b *bytes.Buffer) error { return png.Encode(b, img) })
+	for name, file := range map[string][]byte{
+		"JPEG":            asJPEG(t, img),
+		"JPEG, EXIF 6":    photographedAs(t, img, 6),
+		"a skewed JPEG":   asJPEG(t, photograph(img, 0.03)),
+		"PNG":             asPNG,
+		"HEIC":            asHEIC(t, asPNG),
+		"TIFF":            encoded(func(b *bytes.Buffer) error { return tiff.Encode(b, img, nil) }),
+		"BMP":             encoded(func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
+		"GIF":             encoded(func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
+		"PDF":             textPDF(1, text),
+		"PDF of 3 pages":  textPDF(3, text),
+		"PDF with a scan": scanPDF(asJPEG(t, img), size.X, size.Y, 1, fmt.Sprintf("[0 0 %d %d]", size.X/4, size.Y/4)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTestServer(t, Config{})
+			resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString(), Preview: true})
+			require.NoError(t, err)
+			require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
+			require.Empty(t, resp.GetPictures())
+			requireShown(t, resp.GetReceipt(), "total")
+		})
+	}
+}
+
+// requireShown requires that the box of a field covers dark and light pixels of the page that is shown: text on paper.
+func requireShown(t *testing.T, r *ocrv1.Receipt, field string) {
+	t.Helper()
+	for _, e := range r.GetEvidence() {
+		if e.GetField() != field {
+			continue
+		}
+		page, box := r.GetPages()[e.GetPage()-1], e.GetBox()
+		require.Equal(t, box.GetPageWidth(), page.GetWidth())
+		require.Equal(t, box.GetPageHeight(), page.GetHeight())
+		img := pageImage(t, page)
+		scale := float64(img.Bounds().Dx()) / float64(page.GetWidth())
+		require.InDelta(t, scale, float64(img.Bounds().Dy())/float64(page.GetHeight()), 0.01)
+		at := func(v int32) int { return int(float64(v) * scale) }
+		darkest, lightest := uint8(255), uint8(0)
+		for y := at(box.GetY()); y < at(box.GetY()+box.GetHeight()); y++ {
+			for x := at(box.GetX()); x < at(box.GetX()+box.GetWidth()); x++ {
+				v := color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y
+				darkest, lightest = min(darkest, v), max(lightest, v)
+			}
+		}
+		require.Less(t, darkest, uint8(100))
+		require.Greater(t, lightest, uint8(140))
+		return
+	}
+	require.Fail(t, "no evidence of "+field)
+}
+
+func pageImage(t *testing.T, page *ocrv1.ReceiptPage) image.Image {
+	t.Helper()
+	content, ok := strings.CutPrefix(page.GetImage(), "data:image/jpeg;base64,")
+	require.True(t, ok)
+	raw, err := base64.StdEncoding.DecodeString(content)
+	require.NoError(t, err)
+	img, err := jpeg.Decode(bytes.NewReader(raw))
+	require.NoError(t, err)
+	return img
+}
+
+func TestPreviewOfImageWithoutEvidence(t *testing.T) {
+	t.Parallel()
+	for name, file := range sampleImages(t) {
+		pages, err := newTestReader().opener.preview(t.Context(), file, nil)
+		require.NoError(t, err, name)
+		require.Len(t, pages, 1, name)
+		require.Equal(t, image.Pt(60, 40), pageImage(t, pages[0]).Bounds().Size(), name)
+		require.EqualValues(t, 60, pages[0].GetWidth(), name)
+	}
+	pages, err := newTestReader().opener.preview(t.Context(), []byte("Total 1.00"), nil)
+	require.NoError(t, err)
+	require.Empty(t, pages)
+}
+
+// TestPreviewLimit uses noise, which JPEG compresses least.
+func TestPreviewLimit(t *testing.T) {
+	t.Parallel()
+	img := static(3000, 2600)
+	noise := asJPEG(t, img)
+	for name, c := range map[string]struct {
+		file  []byte
+		pages int
+	}{
+		"image":           {noise, 1},
+		"PDF of 5 pages":  {scanPDF(noise, 3000, 2600, maxPages, "[0 0 750 650]"), maxPages},
+		"PDF of 99 pages": {scanPDF(noise, 3000, 2600, 99, "[0 0 750 650]"), maxPages},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pages, err := newTestReader().opener.preview(t.Context(), c.file, nil)
+			require.NoError(t, err)
+			require.Len(t, pages, c.pages)
+			total := 0
+			for _, p := range pages {
+				total += len(p.GetImage())
+				require.InDelta(t, 3000.0/2600, float64(p.GetWidth())/float64(p.GetHeight()), 0.01)
+				require.InDelta(t, 3000.0/2600, float64(pageImage(t, p).Bounds().Dx())/float64(pageImage(t, p).Bounds().Dy()), 0.01)
+			}
+			require.LessOrEqual(t, total, maxPreview)
+			require.Greater(t, total, maxPreview/2, "the limit is used")
+		})
+	}
+}
+
+func TestRecognizeStoresNoPreview(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, Config{})
+	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString(), Preview: true}
+	resp, err := s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+	require.Len(t, resp.GetReceipt().GetPages(), 1)
+	req.Preview = false
+	resp, err = s.Recognize(t.Context(), req)
+	require.NoError(t, err)
+	require.Empty(t, resp.GetReceipt().GetPages())
+
+	req.Preview = true
+	s.gate = rpc.NewGate(1, 0, errBusy)
+	leave, err := s.gate.Enter(t.Context())
+	require.NoError(t, err)
+	defer leave()
+	_, err = s.Recognize(t.Context(), req)
+	require.ErrorIs(t, err, errBusy, "the number of workers limits previews, too")
+}

@@ -191,6 +191,13 @@ web-check: web/node_modules/.installed ## Check the types and components of the 
 	npm --prefix web run build
 	git diff --exit-code --stat web/dist
 
+.PHONY: web-test
+web-test: web/node_modules/.installed ## Test the web console in Chromium against a temporary stack (WEBTESTFLAGS=budgets: those files only)
+	@devstack/install.sh
+	@command -v chromium >/dev/null || apt-get install -y --no-install-recommends chromium
+	npm --prefix web run build
+	npm --prefix web test -- $(WEBTESTFLAGS)
+
 web/node_modules/.installed: web/package-lock.json
 	npm --prefix web ci --no-fund --no-audit
 	@touch $@

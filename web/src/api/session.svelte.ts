@@ -2,6 +2,7 @@
 import { wipe } from "../offline/store";
 import { api, forgetAnswers } from "./api";
 import { forgetEvents, startLive, stopLive } from "./live.svelte";
+import { isProblem } from "./problem";
 import { onChange } from "./topics";
 import { clientHeader, dropToken, setToken, startToken, whenSignedOut } from "./token";
 import type { User } from "./types";
@@ -25,28 +26,34 @@ export const session = {
 /** startSession continues the session of the cookie. Without a connection the stored data of the last user are shown. */
 export async function startSession(): Promise<void> {
   whenSignedOut(() => void leave());
-  onChange(["user"], () => void loadUser());
+  onChange(["user"], () => void loadUser().catch(quietly));
   await continueSession();
 }
 
-/** continueSession gets an access token by the cookie. Without a connection it is called again when the connection returns. */
+/**
+ * continueSession gets an access token by the cookie, if a user has signed in on this device. Without a connection it is called again
+ * when the connection returns.
+ */
 async function continueSession(): Promise<void> {
-  const renewed = startToken();
   const stored = localStorage.getItem(userKey);
-  if (stored) {
-    // The screens open at once from the stored snapshot; their requests wait for the refresh.
-    user = JSON.parse(stored) as User;
-    status = "signed-in";
-  }
-  if (await renewed) {
-    status = "signed-in";
-    await loadUser();
-    startLive();
-  } else if (!stored) {
+  if (!stored) {
     status = "signed-out";
+    return;
+  }
+  // The screens open at once from the stored snapshot; their requests wait for the refresh.
+  user = JSON.parse(stored) as User;
+  status = "signed-in";
+  if (await startToken()) {
+    startLive();
+    await loadUser().catch(quietly);
   } else if (status === "signed-in") {
     window.addEventListener("online", () => void continueSession(), { once: true });
   }
+}
+
+/** quietly ignores a failed request whose result is shown later or again. */
+function quietly(error: unknown): void {
+  if (!isProblem(error)) throw error;
 }
 
 async function loadUser(): Promise<void> {

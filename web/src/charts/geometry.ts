@@ -1,0 +1,113 @@
+// Geometry of the charts as pure functions: values in, coordinates and SVG paths out. Amounts become floating-point numbers only here,
+// as positions on the screen.
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Range is the interval of values that an axis shows. */
+export interface Range {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+/** rangeOf returns the interval of the values and 0, at least one unit high. */
+export function rangeOf(values: Iterable<bigint | undefined>): Range {
+  let min = 0n;
+  let max = 0n;
+  for (const value of values) {
+    if (value === undefined) continue;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return { min, max: max === min ? min + 1n : max };
+}
+
+/** position returns where a value is in a range: 0 at the minimum, 1 at the maximum. */
+export function position(value: bigint, { min, max }: Range): number {
+  return Number(((value - min) * 1_000_000n) / (max - min)) / 1_000_000;
+}
+
+/** ticks returns two to six round values that cover a range, such as 0, 500, 1000. unit is the number of minor units of 1. */
+export function ticks({ min, max }: Range, unit: bigint, most = 4): bigint[] {
+  let step = 1n;
+  const steps = [1n, 2n, 5n];
+  const span = max - min;
+  for (let power = 1n; ; power *= 10n) {
+    const found = steps.find((factor) => span / (factor * power * unit) < BigInt(most));
+    if (found !== undefined) {
+      step = found * power * unit;
+      break;
+    }
+  }
+  const first = min < 0n ? -((-min + step - 1n) / step) * step : 0n;
+  const list = [];
+  for (let value = first; ; value += step) {
+    list.push(value);
+    if (value >= max) return list;
+  }
+}
+
+/** points places values in a plot. Gaps, such as the days to come, are left out. */
+export function points(values: readonly (bigint | undefined)[], range: Range, width: number, height: number): Point[] {
+  const gap = values.length > 1 ? width / (values.length - 1) : 0;
+  return values.flatMap((value, i) => (value === undefined ? [] : [{ x: i * gap, y: height - position(value, range) * height }]));
+}
+
+const round = (n: number) => Math.round(n * 100) / 100;
+
+/**
+ * line returns a smooth path through points whose x increase. It is monotone: between two points it never rises above or falls below
+ * both, so a curve of cumulative spending never falls (Fritsch and Carlson, 1980).
+ */
+export function line(through: readonly Point[]): string {
+  const [first] = through;
+  if (!first) return "";
+  const slopes = tangents(through);
+  let path = `M${round(first.x)} ${round(first.y)}`;
+  for (let i = 1; i < through.length; i++) {
+    const [a, b] = [through[i - 1]!, through[i]!];
+    const third = (b.x - a.x) / 3;
+    path += `C${round(a.x + third)} ${round(a.y + slopes[i - 1]! * third)} ${round(b.x - third)} ${round(b.y - slopes[i]! * third)} ${round(b.x)} ${round(b.y)}`;
+  }
+  return path;
+}
+
+function tangents(through: readonly Point[]): number[] {
+  const secants = through.slice(1).map((b, i) => (b.y - through[i]!.y) / (b.x - through[i]!.x || 1));
+  return through.map((_, i) => {
+    const [before, after] = [secants[i - 1], secants[i]];
+    if (before === undefined || after === undefined) return before ?? after ?? 0;
+    if (before * after <= 0) return 0;
+    return Math.sign(before) * Math.min(Math.abs(before + after) / 2, 3 * Math.min(Math.abs(before), Math.abs(after)));
+  });
+}
+
+/** area returns the closed path between a line and the base of the plot. */
+export function area(through: readonly Point[], base: number): string {
+  const [first, last] = [through[0], through.at(-1)];
+  return first && last ? `${line(through)}L${round(last.x)} ${round(base)}L${round(first.x)} ${round(base)}Z` : "";
+}
+
+/** Slice is a part of a donut, as parts of the circumference. */
+export interface Slice {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** thinnest is the length of a slice that would be too thin to see. */
+const thinnest = 0.002;
+
+/** slices divides a circle in proportion to the values, which must not be negative. Every value above 0 stays visible. */
+export function slices(values: readonly bigint[], gap = 0.008): Slice[] {
+  const total = values.reduce((sum, value) => sum + value, 0n);
+  if (total === 0n) return values.map(() => ({ start: 0, length: 0 }));
+  let start = 0;
+  return values.map((value) => {
+    const share = Number((value * 1_000_000n) / total) / 1_000_000;
+    const slice = { start, length: value === 0n ? 0 : values.length === 1 ? 1 : Math.max(share - gap, Math.min(share, gap), thinnest) };
+    start += share;
+    return slice;
+  });
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import test from "node:test";
+import { accessible, account, open, password, variants } from "../console.js";
+
+test("a new user registers, and signs in again", async (t) => {
+  const page = await open(t);
+  const email = `${randomUUID()}@example.com`;
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill("short");
+  await page.getByText("3 more characters").waitFor();
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByRole("alert").filter({ hasText: "8" }).waitFor();
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.waitForURL("**/welcome");
+  assert.deepEqual(await page.evaluate(() => Object.keys(localStorage)), ["coffer.user"], "no token is stored");
+});
+
+test("a wrong password is explained", async (t) => {
+  const user = await account();
+  const page = await open(t);
+  await page.getByLabel("E-mail").fill(user.email);
+  await page.getByLabel("Password", { exact: true }).fill("wrong password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").filter({ hasText: "E-mail or password is wrong." }).waitFor();
+});
+
+for (const { name, options } of variants) {
+  test(`the sign-in screen is accessible: ${name}`, async (t) => {
+    const page = await open(t, undefined, "/", options);
+    await page.locator("form").waitFor();
+    await accessible(page);
+  });
+}

@@ -1,0 +1,129 @@
+// Helpers of the browser tests: accounts through the API, pages in Chromium, and checks that hold for every test.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after } from "node:test";
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium } from "playwright-core";
+
+/** url is the address of the stack. */
+export const url = process.env.COFFER_URL ?? "http://127.0.0.1:8080";
+export const password = "correct horse battery staple";
+export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+export const desktop = { viewport: { width: 1280, height: 860 } };
+
+let launched;
+
+/** browser starts Chromium once per test file. */
+function browser() {
+  launched ??= chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    // Only root needs --no-sandbox.
+    args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+  });
+  return launched;
+}
+
+after(async () => (await launched)?.close());
+
+/**
+ * account registers a user. Its methods send requests of this user: get(path), post(path, body), patch(path, body), del(path).
+ * name is the display name.
+ */
+export async function account(name = "Ada Lovelace") {
+  const email = `${randomUUID()}@example.com`;
+  const call = async (method, path, body, token) => {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
+      body: body && JSON.stringify(body),
+    });
+    const answer = await response.json();
+    assert.ok(response.ok, `${method} ${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const { user } = await call("POST", "/auth/register", { name, email, password });
+  const { accessToken } = await call("POST", "/auth/login", { email, password });
+  return {
+    user,
+    email,
+    token: accessToken,
+    get: (path) => call("GET", path, undefined, accessToken),
+    post: (path, body) => call("POST", path, body, accessToken),
+    patch: (path, body) => call("PATCH", path, body, accessToken),
+    del: (path) => call("DELETE", path, undefined, accessToken),
+  };
+}
+
+/** household gives an account two wallets, five categories and count transactions of the last days. It returns what it created. */
+export async function household(user, count = 12) {
+  const wallets = [];
+  for (const [name, balance] of [["Checking account", 2450.5], ["Cash", 120]]) {
+    wallets.push((await user.post("/wallet", { name, currency: "EUR", balance })).wallet);
+  }
+  const categories = [];
+  for (const name of ["Groceries", "Rent", "Eating out", "Transport", "Salary"]) categories.push((await user.post("/categories", { name })).category);
+  const today = new Date().toISOString().slice(0, 10);
+  const transactions = Array.from({ length: count }, (_, i) => ({
+    amount: i % 10 === 9 ? 2800 : Number((4.35 + ((i * 7.77) % 90)).toFixed(2)),
+    type: i % 10 === 9 ? "income" : "expense",
+    currency: "EUR",
+    date: new Date(Date.parse(today) - Math.floor(i / 3) * 86_400_000).toISOString().slice(0, 10),
+    description: i % 10 === 9 ? "Salary" : `Purchase ${i + 1}`,
+    walletId: wallets[i % 2].id,
+    categoryId: categories[i % 10 === 9 ? 4 : i % 4].id,
+  }));
+  const created = [];
+  for (let i = 0; i < count; i += 100) {
+    created.push(...(await user.post("/transaction/batch", { transactions: transactions.slice(i, i + 100) })).transactions);
+  }
+  return { wallets, categories, transactions: created };
+}
+
+/**
+ * open shows a path of the console, signed in as the account, or signed out without one. options are those of a browser context, such
+ * as phone, desktop, colorScheme: "dark", locale: "de-DE". The test fails at its end if the page reported an error.
+ */
+export async function open(t, user, path = "/", options = desktop) {
+  const context = await (await browser()).newContext({ locale: "en-US", timezoneId: "UTC", ...options });
+  const page = await context.newPage();
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(error.stack ?? String(error)));
+  page.on("console", (message) => {
+    // Chromium logs each failed request. Those of the API are part of the tests.
+    if (message.type() === "error" && !(message.text().startsWith("Failed to load resource") && message.location().url.includes("/api/"))) {
+      errors.push(`${message.text()} ${message.location().url}`);
+    }
+  });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(errors, [], "the page reported errors");
+  });
+  page.setDefaultTimeout(10_000);
+  if (user) await signInto(page, user);
+  await page.goto(url + path);
+  return page;
+}
+
+/** signInto gives the browser a session of the account, as the sign-in screen does. */
+async function signInto(page, user) {
+  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, { data: { email: user.email, password } });
+  assert.equal(response.status(), 200);
+  await page.goto(`${url}/icon.svg`);
+  await page.evaluate((stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)), user.user);
+}
+
+/** accessible fails if axe finds a violation of WCAG 2.2 AA. Animations must have ended, because axe measures contrast. */
+export async function accessible(page) {
+  await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getTiming().iterations !== Infinity).map((a) => a.finished.catch(() => {}))));
+  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html.slice(0, 160)} (${node.failureSummary})`).join("; ")}`);
+  assert.deepEqual(found, [], "axe found violations");
+}
+
+/** variants are the four looks in which each screen is checked. */
+export const variants = [
+  { name: "phone, light", options: { ...phone, colorScheme: "light" } },
+  { name: "phone, dark, German", options: { ...phone, colorScheme: "dark", locale: "de-DE" } },
+  { name: "desktop, light, German", options: { ...desktop, colorScheme: "light", locale: "de-DE" } },
+  { name: "desktop, dark", options: { ...desktop, colorScheme: "dark" } },
+];

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/coffer-budget/coffer/gateway/internal/cookie"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -94,6 +95,23 @@ func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 		return "true"
 	}
 	return ""
+}
+
+// setCookie changes the session cookie of the browser if the reply contains a change.
+func (r *route) setCookie(reply []byte, request *http.Request, header http.Header) error {
+	if r.cookie == nil {
+		return nil
+	}
+	encoded := restjson.Value(reply, r.cookie).Bytes()
+	if len(encoded) == 0 {
+		return nil
+	}
+	change := &restv1.Cookie{}
+	if err := proto.Unmarshal(encoded, change); err != nil {
+		return fmt.Errorf("decoding the cookie of %s: %w", r.method.FullName(), err)
+	}
+	cookie.Set(header, request, change)
+	return nil
 }
 
 // write sends a response. It ignores errors: the connection is closed then, and no client is left to inform.

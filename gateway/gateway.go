@@ -5,8 +5,8 @@
 //  1. loadshed.go rejects requests to an overloaded service.
 //  2. accesslog.go assigns the request id and logs the request at its end. middleware.go sets security headers, answers CORS
 //     preflights, recovers from panics and rejects unclean paths.
-//  3. route.go describes the RPC behind each path, which the mux of grpc-gateway matches. endpoints.go has the gateway's own paths,
-//     pages.go those of the console, whose files are served by console.go.
+//  3. route.go describes the RPC behind each path, which the mux of grpc-gateway matches. endpoints.go has the gateway's own paths.
+//     pages.go decides which requests get the console, and console.go serves its files.
 //  4. admit.go verifies the token and counts the request with ratelimit.go.
 //  5. internal/decode makes the request message from path, headers, query and body.
 //  6. call.go calls the service. events.go streams events instead.

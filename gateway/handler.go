@@ -69,6 +69,9 @@ func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[stri
 	if err != nil {
 		return fmt.Errorf("encoding the reply of %s: %w", h.route.method.FullName(), err)
 	}
+	if err := h.route.setCookie(*reply, r, w.Header()); err != nil {
+		return err
+	}
 	write(w, status, body)
 	return nil
 }

@@ -18,8 +18,8 @@ func (s *restServer) home(w http.ResponseWriter, r *http.Request) {
 	s.console[indexPage].serve(w, r)
 }
 
-// notFound answers a path that is neither an RPC nor an endpoint: with a file of the console, with its index page if a browser asks
-// for a screen, and otherwise with 404.
+// notFound answers a request that matches no RPC and no endpoint. The answer is a file of the console, or its index page if a browser
+// requests a screen. All other requests get 404.
 func (s *restServer) notFound(w http.ResponseWriter, r *http.Request) {
 	entry := logEntryOf(r.Context())
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

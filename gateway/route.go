@@ -44,6 +44,8 @@ type route struct {
 	request    *decode.Plan
 	// file is the field of the reply that is sent as the body. If nil, the body is JSON.
 	file protoreflect.FieldDescriptor
+	// cookie is the field of the reply that changes the session cookie, or nil.
+	cookie protoreflect.FieldDescriptor
 }
 
 // withDeadline returns ctx with the deadline of the route. A stream has none; it ends when its token expires.
@@ -109,16 +111,17 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 		return nil, fmt.Errorf("%s has a route and no success option", method.FullName())
 	}
 	r.fullMethod = fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
-	r.file = fileField(method.Output())
+	r.file = findField(method.Output(), func(o proto.Message) bool { return proto.GetExtension(o, restv1.E_File).(string) != "" })
+	r.cookie = findField(method.Output(), func(o proto.Message) bool { return proto.GetExtension(o, restv1.E_Cookie).(bool) })
 	var err error
 	r.request, err = decode.NewPlan(method, r.template)
 	return r, err
 }
 
-// fileField returns the field that is sent as a file, or nil if responses are JSON.
-func fileField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+// findField returns the first field whose options match, or nil.
+func findField(d protoreflect.MessageDescriptor, match func(options proto.Message) bool) protoreflect.FieldDescriptor {
 	for i := range d.Fields().Len() {
-		if field := d.Fields().Get(i); proto.GetExtension(field.Options(), restv1.E_File).(string) != "" {
+		if field := d.Fields().Get(i); match(field.Options()) {
 			return field
 		}
 	}

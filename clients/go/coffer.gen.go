@@ -1776,6 +1776,36 @@ func (e WebhookDeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for LoginParamsSession.
+const (
+	LoginParamsSessionCookie LoginParamsSession = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the LoginParamsSession enum.
+func (e LoginParamsSession) Valid() bool {
+	switch e {
+	case LoginParamsSessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefreshParamsSession.
+const (
+	RefreshParamsSessionCookie RefreshParamsSession = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the RefreshParamsSession enum.
+func (e RefreshParamsSession) Valid() bool {
+	switch e {
+	case RefreshParamsSessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListBudgetsParamsInclude.
 const (
 	Invited ListBudgetsParamsInclude = "invited"
@@ -3179,8 +3209,8 @@ type LoginResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once.
-	RefreshToken string `json:"refreshToken"`
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
+	RefreshToken *string `json:"refreshToken,omitempty"`
 
 	// Token The same as accessToken.
 	Token string `json:"token"`
@@ -3563,8 +3593,8 @@ type RedeliverWebhookEventResultCode string
 
 // RefreshRequest Example: {"refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A"}
 type RefreshRequest struct {
-	// RefreshToken refreshToken of the last sign-in or refresh.
-	RefreshToken string `json:"refreshToken"`
+	// RefreshToken refreshToken of the last sign-in or refresh. Required without a session cookie.
+	RefreshToken *string `json:"refreshToken,omitempty"`
 }
 
 // RefreshResult Example: {"accessToken":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","code":"TOKEN_REFRESHED","expiresIn":3600,"message":"Token refreshed","refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A","token":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","tokenType":"Bearer","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada Lovelace"}}
@@ -3581,8 +3611,8 @@ type RefreshResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once.
-	RefreshToken string `json:"refreshToken"`
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
+	RefreshToken *string `json:"refreshToken,omitempty"`
 
 	// Token The same as accessToken.
 	Token string `json:"token"`
@@ -4386,9 +4416,15 @@ type ListAuditParams struct {
 
 // LoginParams defines parameters for Login.
 type LoginParams struct {
+	// Session The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is for web applications.
+	Session *LoginParamsSession `form:"session,omitempty" json:"session,omitempty"`
+
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
+
+// LoginParamsSession defines parameters for Login.
+type LoginParamsSession string
 
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
@@ -4398,9 +4434,18 @@ type UpdateMeParams struct {
 
 // RefreshParams defines parameters for Refresh.
 type RefreshParams struct {
+	// Session The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is for web applications.
+	Session *RefreshParamsSession `form:"session,omitempty" json:"session,omitempty"`
+
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// XCofferClient The value web. Required with the session cookie, because a page of another site cannot set it.
+	XCofferClient *string `json:"X-Coffer-Client,omitempty"`
 }
+
+// RefreshParamsSession defines parameters for Refresh.
+type RefreshParamsSession string
 
 // RegisterParams defines parameters for Register.
 type RegisterParams struct {
@@ -4903,7 +4948,7 @@ type ClientInterface interface {
 
 	// LoginWithBody Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4912,7 +4957,7 @@ type ClientInterface interface {
 
 	// Login Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4921,7 +4966,7 @@ type ClientInterface interface {
 
 	// LogoutWithBody Logout
 	//
-	// Ends the session that the access token belongs to.
+	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4930,7 +4975,7 @@ type ClientInterface interface {
 
 	// Logout Logout
 	//
-	// Ends the session that the access token belongs to.
+	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4982,7 +5027,7 @@ type ClientInterface interface {
 
 	// RefreshWithBody Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4991,7 +5036,7 @@ type ClientInterface interface {
 
 	// Refresh Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5575,7 +5620,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 
 // LoginWithBody Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5594,7 +5639,7 @@ func (c *Client) LoginWithBody(ctx context.Context, params *LoginParams, content
 
 // Login Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5613,7 +5658,7 @@ func (c *Client) Login(ctx context.Context, params *LoginParams, body LoginJSONR
 
 // LogoutWithBody Logout
 //
-// Ends the session that the access token belongs to.
+// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5632,7 +5677,7 @@ func (c *Client) LogoutWithBody(ctx context.Context, contentType string, body io
 
 // Logout Logout
 //
-// Ends the session that the access token belongs to.
+// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5744,7 +5789,7 @@ func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordJSONRequ
 
 // RefreshWithBody Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5763,7 +5808,7 @@ func (c *Client) RefreshWithBody(ctx context.Context, params *RefreshParams, con
 
 // Refresh Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7103,6 +7148,33 @@ func NewLoginRequestWithBody(server string, params *LoginParams, contentType str
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -7320,6 +7392,33 @@ func NewRefreshRequestWithBody(server string, params *RefreshParams, contentType
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -7338,6 +7437,17 @@ func NewRefreshRequestWithBody(server string, params *RefreshParams, contentType
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.XCofferClient != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Coffer-Client", *params.XCofferClient, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Coffer-Client", headerParam1)
 		}
 
 	}
@@ -10266,7 +10376,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithBodyWithResponse Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10275,7 +10385,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithResponse Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10284,7 +10394,7 @@ type ClientWithResponsesInterface interface {
 
 	// LogoutWithBodyWithResponse Logout
 	//
-	// Ends the session that the access token belongs to.
+	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10293,7 +10403,7 @@ type ClientWithResponsesInterface interface {
 
 	// LogoutWithResponse Logout
 	//
-	// Ends the session that the access token belongs to.
+	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10347,7 +10457,7 @@ type ClientWithResponsesInterface interface {
 
 	// RefreshWithBodyWithResponse Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10356,7 +10466,7 @@ type ClientWithResponsesInterface interface {
 
 	// RefreshWithResponse Refresh
 	//
-	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11071,6 +11181,7 @@ func (r ListAuditResponse) ContentType() string {
 // LoginResponse200Headers the declared response headers of an HTTP 200 response for Login
 type LoginResponse200Headers struct {
 	IdempotencyReplayed *string
+	SetCookie           *string
 	XRequestId          *string
 }
 
@@ -11126,6 +11237,7 @@ func (r LoginResponse) ContentType() string {
 
 // LogoutResponse200Headers the declared response headers of an HTTP 200 response for Logout
 type LogoutResponse200Headers struct {
+	SetCookie  *string
 	XRequestId *string
 }
 
@@ -11349,6 +11461,7 @@ func (r ChangePasswordResponse) ContentType() string {
 // RefreshResponse200Headers the declared response headers of an HTTP 200 response for Refresh
 type RefreshResponse200Headers struct {
 	IdempotencyReplayed *string
+	SetCookie           *string
 	XRequestId          *string
 }
 
@@ -14048,7 +14161,7 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 
 // LoginWithBodyWithResponse Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14063,7 +14176,7 @@ func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, par
 
 // LoginWithResponse Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14078,7 +14191,7 @@ func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, params *Log
 
 // LogoutWithBodyWithResponse Logout
 //
-// Ends the session that the access token belongs to.
+// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14093,7 +14206,7 @@ func (c *ClientWithResponses) LogoutWithBodyWithResponse(ctx context.Context, co
 
 // LogoutWithResponse Logout
 //
-// Ends the session that the access token belongs to.
+// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14183,7 +14296,7 @@ func (c *ClientWithResponses) ChangePasswordWithResponse(ctx context.Context, bo
 
 // RefreshWithBodyWithResponse Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14198,7 +14311,7 @@ func (c *ClientWithResponses) RefreshWithBodyWithResponse(ctx context.Context, p
 
 // RefreshWithResponse Refresh
 //
-// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen.
+// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -15333,6 +15446,13 @@ func ParseLoginResponse(rsp *http.Response) (*LoginResponse, error) {
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15379,6 +15499,13 @@ func ParseLogoutResponse(rsp *http.Response) (*LogoutResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers LogoutResponse200Headers
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15583,6 +15710,13 @@ func ParseRefreshResponse(rsp *http.Response) (*RefreshResponse, error) {
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string

@@ -37,7 +37,7 @@ func Append(b []byte, m proto.Message) ([]byte, error) {
 }
 
 // AppendEncoded appends a message in protobuf's wire format to b as a JSON object. Fields appear in the order of the proto file,
-// without those that are sent in headers. 64-bit integers and decimals are numbers, and an Any is replaced by the message in it.
+// without those that are sent in headers or cookies. 64-bit integers and decimals are numbers, and an Any is replaced by the message in it.
 //
 // protojson is not used because it writes int64 and decimal strings as strings and adds random spaces. Encoding the wire format
 // directly avoids decoding a message only to encode it again, and takes a fifth of the time.
@@ -99,6 +99,9 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 			p.headers = append(p.headers, Header{name, field})
 			continue
 		}
+		if proto.GetExtension(options, restv1.E_Cookie).(bool) {
+			continue
+		}
 		for len(p.byNumber) <= int(field.Number()) {
 			p.byNumber = append(p.byNumber, -1)
 		}
@@ -131,7 +134,8 @@ func wireType(field protoreflect.FieldDescriptor) protowire.Type {
 	return protowire.VarintType
 }
 
-// Value returns the value of a string, bytes or bool field of an encoded message, or the zero value if the field is not set.
+// Value returns the value of a string, bytes or bool field of an encoded message, or the zero value if the field is not set. For a
+// message field it returns the encoded message.
 func Value(encoded []byte, field protoreflect.FieldDescriptor) protoreflect.Value {
 	var found []byte
 	for len(encoded) > 0 {
@@ -147,7 +151,7 @@ func Value(encoded []byte, field protoreflect.FieldDescriptor) protoreflect.Valu
 	switch field.Kind() {
 	case protoreflect.BoolKind:
 		return protoreflect.ValueOfBool(len(found) == 1 && found[0] == 1)
-	case protoreflect.BytesKind:
+	case protoreflect.BytesKind, protoreflect.MessageKind:
 		return protoreflect.ValueOfBytes(found)
 	}
 	return protoreflect.ValueOfString(string(found))

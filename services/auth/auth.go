@@ -5,8 +5,9 @@
 // tokens themselves. They load the public keys and the ended sessions every 20 seconds (internal/caller), so a session stops
 // working everywhere within a minute. A write, its event, its audit entry and its idempotency record are committed together.
 //
-// Start with session.go (Login, Refresh, Logout, sessions). The other RPC methods and rules:
+// Start with session.go (Login, Logout, sessions) and refresh.go (Refresh). The other RPC methods and rules:
 //
+//   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go (RPCs for services)
 //   - password.go (hashing, rules for new passwords), failures.go (limits of failed attempts), email.go
 //   - token.go (access and refresh tokens, life cycle of a key), keys.go (the keys of this replica), revoked.go (ended sessions)

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"net/netip"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 const (
@@ -41,6 +41,10 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	email, err := parseLogin(req)
 	if err != nil {
 		return nil, err
+	}
+	// Otherwise another site could sign a browser in to an account of the attacker.
+	if req.GetSession() == cookieMode && isFromOtherSite(req) {
+		return nil, errForbiddenOrigin
 	}
 	u, err := selectUserByEmail(ctx, s.db, email)
 	// Without an account, the password is compared with the hash of a random one, so that the response takes as long.
@@ -70,8 +74,12 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 		if err != nil {
 			return err
 		}
-		resp.AccessToken, resp.Token, resp.TokenType, resp.RefreshToken = t.access, t.access, tokenType, t.refresh
-		resp.ExpiresIn, resp.User = s.expiresIn(), u.proto()
+		resp.AccessToken, resp.Token, resp.TokenType, resp.ExpiresIn, resp.User = t.access, t.access, tokenType, s.expiresIn(), u.proto()
+		if req.GetSession() == cookieMode {
+			resp.Cookie = s.newCookie(t.refresh)
+		} else {
+			resp.RefreshToken = t.refresh
+		}
 		return nil
 	})
 	if err != nil {
@@ -122,100 +130,34 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, fro
 	if err := insertAudit(ctx, tx, s.entry(auditLoginSucceeded, u.ID, started.ID, from)); err != nil {
 		return user{}, tokens{}, err
 	}
-	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: started.ID}, now)
+	refresh, err := newRefreshToken()
+	if err != nil {
+		return user{}, tokens{}, err
+	}
+	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: started.ID}, refresh, now)
 	return u, t, err
 }
 
-// issue returns a new pair of tokens of a session. Only the hash of the refresh token is stored.
-func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, now time.Time) (tokens, error) {
-	refresh, err := newRefreshToken()
-	if err != nil {
-		return tokens{}, err
-	}
+// issue stores the hash of a new refresh token of a session, and returns it with an access token.
+func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time) (tokens, error) {
 	if err := insertRefreshToken(ctx, tx, hashRefreshToken(refresh), id.SessionID, now.Add(s.config.RefreshTTL)); err != nil {
 		return tokens{}, err
 	}
+	access, err := s.newAccessToken(id, now)
+	return tokens{access: access, refresh: refresh}, err
+}
+
+// newAccessToken returns a signed access token of a session.
+func (s *server) newAccessToken(id caller.Identity, now time.Time) (string, error) {
 	signer, err := s.keys.signer()
 	if err != nil {
-		return tokens{}, err
+		return "", err
 	}
-	access, err := signAccessToken(signer, id, s.newID(), now, s.config.AccessTTL)
-	return tokens{access: access, refresh: refresh}, err
+	return signAccessToken(signer, id, s.newID(), now, s.config.AccessTTL)
 }
 
 // expiresIn returns the lifetime of an access token in seconds.
 func (s *server) expiresIn() int32 { return int32(s.config.AccessTTL / time.Second) }
-
-// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A repeated Idempotency-Key
-// returns the stored response before the token is checked, because the first request has used it.
-func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*authv1.RefreshResponse, error) {
-	if req.GetRefreshToken() == "" {
-		return nil, apierr.Validation([]apierr.Field{{Name: "refreshToken", Message: "is required"}})
-	}
-	hash := hashRefreshToken(req.GetRefreshToken())
-	// The user is not known yet, so the idempotency key is scoped by the token.
-	call := idem.Call{Scope: "refresh:" + hex.EncodeToString(hash), Key: req.GetIdempotencyKey(), Request: req}
-	resp := &authv1.RefreshResponse{}
-	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		u, t, err := s.continueSession(ctx, tx, hash)
-		if err != nil {
-			return err
-		}
-		resp.AccessToken, resp.Token, resp.TokenType, resp.RefreshToken = t.access, t.access, tokenType, t.refresh
-		resp.ExpiresIn, resp.User = s.expiresIn(), u.proto()
-		return nil
-	})
-	if errors.Is(err, errInvalidRefreshToken) {
-		// If the token was used before, it was stolen, and the thief may hold the newer one: end the session. This needs a
-		// second transaction because the first one is rolled back. That is safe because a used token stays used.
-		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
-			return nil, err
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	resp.Replayed = replayed
-	return resp, nil
-}
-
-// endReusedSession ends the session of a refresh token that was used before. It does nothing for any other token.
-func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
-	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		e := s.entry(auditRefreshReused, ended.UserID, ended.ID, from)
-		e.Outcome = failure
-		return insertAudit(ctx, tx, e)
-	})
-}
-
-// continueSession uses a refresh token, extends its session and returns the next pair. It returns errInvalidRefreshToken for
-// a token that is unknown, used, expired, or of an ended session.
-func (s *server) continueSession(ctx context.Context, tx pgx.Tx, hash []byte) (user, tokens, error) {
-	now := s.now().UTC()
-	id, err := useRefreshToken(ctx, tx, hash, now)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return user{}, tokens{}, errInvalidRefreshToken
-	}
-	if err != nil {
-		return user{}, tokens{}, err
-	}
-	u, err := prolongSession(ctx, tx, id, now, now.Add(s.config.RefreshTTL))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return user{}, tokens{}, errInvalidRefreshToken
-	}
-	if err != nil {
-		return user{}, tokens{}, err
-	}
-	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: id}, now)
-	return u, t, err
-}
 
 // Logout ends the acting session; its tokens stop working everywhere within a minute. It does not call currentUser, because
 // endSession reports whether the session was live.
@@ -228,7 +170,11 @@ func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1
 	if !live {
 		return nil, apierr.Unauthorized
 	}
-	return &authv1.LogoutResponse{}, nil
+	resp := &authv1.LogoutResponse{}
+	if req.GetCookie() != "" {
+		resp.Cookie = &restv1.Cookie{MaxAge: -1}
+	}
+	return resp, nil
 }
 
 // endSession ends a session and writes an audit entry. It reports false if the session was not the user's or had ended
@@ -296,6 +242,7 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	email, problem := parseEmail(req.GetEmail())
 	p.Field(problem)
 	p.Field(checkGivenPassword("password", req.GetPassword()))
+	p.Field(checkMode(req.GetSession()))
 	return email, p.Err()
 }
 

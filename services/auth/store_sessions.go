@@ -59,6 +59,21 @@ func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expire
 	return u, nil
 }
 
+// useSession records that an access token of a session is issued, and returns its user, or pgx.ErrNoRows if the session was ended. Unlike
+// prolongSession it does not extend the session, because no refresh token is issued.
+func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (user, error) {
+	u, err := pg.One[user](ctx, q, `
+		UPDATE sessions s
+		SET last_used_at = GREATEST(s.last_used_at, $2)
+		FROM users u
+		WHERE s.id = $1 AND s.revoked_at IS NULL AND u.id = s.user_id
+		RETURNING `+userColumns, id, now)
+	if err != nil {
+		return user{}, fmt.Errorf("using session %s: %w", id, err)
+	}
+	return u, nil
+}
+
 // selectSessions returns the live sessions of a user with an id below before, newest first.
 func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int) ([]session, error) {
 	sessions, err := pg.All[session](ctx, q, `
@@ -156,15 +171,15 @@ func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session 
 	return nil
 }
 
-// useRefreshToken marks a token as used and returns its session. It returns pgx.ErrNoRows if the token is unknown, expired
+// useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns its session. It returns pgx.ErrNoRows if the token is unknown, expired
 // or used. Of simultaneous calls with one token, exactly one gets the session: the others wait for the row's lock, after which
 // the row is used.
-func useRefreshToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (uuid.UUID, error) {
+func useRefreshToken(ctx context.Context, q pg.Querier, hash, sealed []byte, now time.Time) (uuid.UUID, error) {
 	rows, err := q.Query(ctx, `
 		UPDATE refresh_tokens
-		SET used_at = $2
+		SET used_at = $2, sealed_successor = $3
 		WHERE hash = $1 AND used_at IS NULL AND expires_at > $2
-		RETURNING session_id`, hash, now)
+		RETURNING session_id`, hash, now, sealed)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("using a refresh token: %w", err)
 	}
@@ -173,6 +188,37 @@ func useRefreshToken(ctx context.Context, q pg.Querier, hash []byte, now time.Ti
 		return uuid.Nil, fmt.Errorf("using a refresh token: %w", err)
 	}
 	return id, nil
+}
+
+// replacedToken is a refresh token that was sent in a cookie and replaced.
+type replacedToken struct {
+	SessionID       uuid.UUID `db:"session_id"`
+	SealedSuccessor []byte    `db:"sealed_successor"`
+}
+
+// selectReplacedToken returns a token that was replaced after a time, or pgx.ErrNoRows.
+func selectReplacedToken(ctx context.Context, q pg.Querier, hash []byte, after time.Time) (replacedToken, error) {
+	t, err := pg.One[replacedToken](ctx, q, `
+		SELECT session_id, sealed_successor
+		FROM refresh_tokens
+		WHERE hash = $1 AND sealed_successor IS NOT NULL AND used_at > $2`, hash, after)
+	if err != nil {
+		return replacedToken{}, fmt.Errorf("selecting a replaced refresh token: %w", err)
+	}
+	return t, nil
+}
+
+// isUnusedRefreshToken reports whether a token exists and was not used.
+func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool, error) {
+	rows, err := q.Query(ctx, `SELECT EXISTS (SELECT FROM refresh_tokens WHERE hash = $1 AND used_at IS NULL)`, hash)
+	if err != nil {
+		return false, fmt.Errorf("selecting a refresh token: %w", err)
+	}
+	unused, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+	if err != nil {
+		return false, fmt.Errorf("selecting a refresh token: %w", err)
+	}
+	return unused, nil
 }
 
 // deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to recognize their reuse.

@@ -4,7 +4,7 @@
 // then fills a message from a request, in this order:
 //
 //   - body.go checks the body's media type and limits its size.
-//   - decode.go sets the fields of path and headers.
+//   - decode.go sets the fields of path, headers and session cookie.
 //   - query.go sets the fields of the query, and rejects unknown parameters.
 //   - json.go reads a JSON body, with literal.go for its strings and numbers; multipart.go reads a form.
 //   - problems.go collects the problems of all fields.
@@ -23,6 +23,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/gateway/internal/cookie"
 )
 
 // invalidText stands for a value that the service must reject. It is not a valid date, number, id, code or enumeration value.
@@ -37,7 +39,7 @@ func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, e
 	}
 	m := p.message.New()
 	p.setPath(m, path)
-	p.setHeaders(m, r.Header)
+	p.setHeaders(m, r)
 	bad := &problems{}
 	if err := decodeQuery(r.URL.RawQuery, p.query, m, bad); err != nil {
 		return nil, err
@@ -59,12 +61,18 @@ func (p *Plan) setPath(m protoreflect.Message, path map[string]string) {
 	}
 }
 
-// setHeaders sets the fields of headers. Repeated headers are joined, as HTTP defines it.
-func (p *Plan) setHeaders(m protoreflect.Message, headers http.Header) {
+// setHeaders sets the fields of headers, of the session cookie and of the site. Repeated headers are joined, as HTTP defines it.
+func (p *Plan) setHeaders(m protoreflect.Message, r *http.Request) {
 	for _, h := range p.headers {
-		if values := headers.Values(h.Name); len(values) > 0 {
+		if values := r.Header.Values(h.Name); len(values) > 0 {
 			m.Set(h.Field, protoreflect.ValueOfString(toValidUTF8(strings.Join(values, ", "))))
 		}
+	}
+	if p.cookie != nil {
+		m.Set(p.cookie, protoreflect.ValueOfString(toValidUTF8(cookie.Read(r))))
+	}
+	if p.site != nil {
+		m.Set(p.site, protoreflect.ValueOfString(toValidUTF8(cookie.Site(r))))
 	}
 }
 

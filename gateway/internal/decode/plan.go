@@ -25,8 +25,10 @@ type Plan struct {
 	multipart bool
 	path      []protoreflect.FieldDescriptor
 	headers   []restjson.Header
-	query     fields
-	body      fields
+	// cookie is the field of the session cookie, site that of this site's origin. They are nil if the message has none.
+	cookie, site protoreflect.FieldDescriptor
+	query        fields
+	body         fields
 }
 
 // fields maps JSON names to fields.
@@ -73,6 +75,10 @@ func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	switch {
 	case strings.Contains(template, "{"+string(d.Name())+"}"):
 		p.path = append(p.path, d)
+	case proto.GetExtension(d.Options(), restv1.E_Cookie).(bool):
+		p.cookie = d
+	case proto.GetExtension(d.Options(), restv1.E_Site).(bool):
+		p.site = d
 	case header != "":
 		p.headers = append(p.headers, restjson.Header{Name: header, Field: d})
 	case !p.hasBody || proto.GetExtension(d.Options(), restv1.E_Query).(bool):

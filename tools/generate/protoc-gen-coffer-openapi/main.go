@@ -91,9 +91,15 @@ func build(files []*protogen.File) (object, error) {
 		"paths":    g.paths,
 		"components": object{
 			"schemas": g.schemas,
-			"securitySchemes": object{"bearer": object{
-				"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "accessToken of POST /api/v1/auth/login",
-			}},
+			"securitySchemes": object{
+				"bearer": object{
+					"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "accessToken of POST /api/v1/auth/login",
+				},
+				"cookie": object{
+					"type": "apiKey", "in": "cookie", "name": "__Host-coffer",
+					"description": "Set by POST /api/v1/auth/login?session=cookie. Its name is coffer on localhost without HTTPS.",
+				},
+			},
 		},
 	}, nil
 }

@@ -85,8 +85,11 @@ func (g *generator) operation(o *operation) (object, error) {
 	if text := comment(o.method.Comments.Leading); text != "" {
 		described["description"] = text
 	}
-	// The empty list overrides the bearer token that the document requires by default.
-	if o.public {
+	// The list overrides the bearer token that the document requires by default. The empty object means that no cookie is needed.
+	switch {
+	case o.public && slices.ContainsFunc(o.method.Input.Fields, func(f *protogen.Field) bool { return boolOption(f, restv1.E_Cookie) }):
+		described["security"] = []any{object{}, object{"cookie": []any{}}}
+	case o.public:
 		described["security"] = []any{}
 	}
 	if parameters := g.parameters(o); len(parameters) > 0 {
@@ -113,6 +116,9 @@ func (o *operation) tag() string {
 	return tag
 }
 
+// ownHeaders are the headers that HTTP clients and browsers send by themselves.
+var ownHeaders = []string{"User-Agent", "Origin", "Sec-Fetch-Site"}
+
 // parameters returns the fields of the request that are not in the body. OpenAPI demands that parameters in the path are marked
 // as required. All others are optional in the document.
 func (g *generator) parameters(o *operation) []any {
@@ -120,12 +126,11 @@ func (g *generator) parameters(o *operation) []any {
 	for _, field := range o.method.Input.Fields {
 		name, in := field.Desc.JSONName(), o.place(field)
 		switch in {
-		case "body":
+		case "body", "":
 			continue
 		case "header":
 			name = stringOption(field, restv1.E_Header)
-			// HTTP clients send this header by themselves.
-			if name == "User-Agent" {
+			if slices.Contains(ownHeaders, name) {
 				continue
 			}
 		}
@@ -141,9 +146,12 @@ func (g *generator) parameters(o *operation) []any {
 	return parameters
 }
 
-// place returns the place of a field in the HTTP request: path, header, query or body.
+// place returns the place of a field in the HTTP request: path, header, query or body. It is empty for the session cookie, which is
+// described as a security scheme, and for fields that the gateway computes.
 func (o *operation) place(field *protogen.Field) string {
 	switch {
+	case boolOption(field, restv1.E_Cookie), boolOption(field, restv1.E_Site):
+		return ""
 	case slices.Contains(o.inPath, string(field.Desc.Name())):
 		return "path"
 	case stringOption(field, restv1.E_Header) != "":
@@ -241,6 +249,9 @@ func (g *generator) responseHeaders(o *operation) object {
 	for _, field := range o.method.Output.Fields {
 		if name := stringOption(field, restv1.E_Header); name != "" {
 			headers[name] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
+		}
+		if boolOption(field, restv1.E_Cookie) {
+			headers["Set-Cookie"] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
 		}
 	}
 	return headers

@@ -52,7 +52,7 @@ func (g *generator) variant(m *protogen.Message, preview bool) object {
 	g.defined[name] = m
 	properties, required := object{}, []string{}
 	for _, field := range m.Fields {
-		if stringOption(field, restv1.E_Header) != "" || preview && boolOption(field, restv1.E_Assigned) {
+		if stringOption(field, restv1.E_Header) != "" || boolOption(field, restv1.E_Cookie) || preview && boolOption(field, restv1.E_Assigned) {
 			continue
 		}
 		properties[field.Desc.JSONName()] = g.describedVariant(field, preview)

@@ -590,7 +590,16 @@ type LoginRequest struct {
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Shown in the list of sessions and in the audit trail. At most 255 characters are kept.
-	UserAgent     string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	UserAgent string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	// The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is
+	// for web applications.
+	Session string `protobuf:"bytes,5,opt,name=session,proto3" json:"session,omitempty"`
+	// Origin of this site, to compare with origin.
+	Site string `protobuf:"bytes,6,opt,name=site,proto3" json:"site,omitempty"`
+	// Origin of the page that sends the request. Set by browsers.
+	Origin string `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Relation of that page to this site. Set by browsers.
+	FetchSite     string `protobuf:"bytes,8,opt,name=fetch_site,json=fetchSite,proto3" json:"fetch_site,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -653,6 +662,34 @@ func (x *LoginRequest) GetUserAgent() string {
 	return ""
 }
 
+func (x *LoginRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *LoginRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *LoginRequest) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *LoginRequest) GetFetchSite() string {
+	if x != nil {
+		return x.FetchSite
+	}
+	return ""
+}
+
 type LoginResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -665,11 +702,13 @@ type LoginResponse struct {
 	TokenType string `protobuf:"bytes,5,opt,name=token_type,json=tokenType,proto3" json:"token_type,omitempty"`
 	// Lifetime of the access token in seconds, 3600 by default.
 	ExpiresIn int32 `protobuf:"varint,6,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
+	// Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
 	// True if this is the stored response of an earlier request with the same Idempotency-Key.
-	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Replayed bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// The refresh token as a cookie.
+	Cookie        *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -767,15 +806,35 @@ func (x *LoginResponse) GetReplayed() bool {
 	return false
 }
 
+func (x *LoginResponse) GetCookie() *v1.Cookie {
+	if x != nil {
+		return x.Cookie
+	}
+	return nil
+}
+
 type RefreshRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// refreshToken of the last sign-in or refresh.
+	// refreshToken of the last sign-in or refresh. Required without a session cookie.
 	RefreshToken string `protobuf:"bytes,1,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Shown in the audit trail if the token was used before. At most 255 characters are kept.
-	UserAgent     string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	UserAgent string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	// The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is
+	// for web applications.
+	Session string `protobuf:"bytes,4,opt,name=session,proto3" json:"session,omitempty"`
+	// Origin of this site, to compare with origin.
+	Site string `protobuf:"bytes,5,opt,name=site,proto3" json:"site,omitempty"`
+	// Origin of the page that sends the request. Set by browsers.
+	Origin string `protobuf:"bytes,6,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Relation of that page to this site. Set by browsers.
+	FetchSite string `protobuf:"bytes,7,opt,name=fetch_site,json=fetchSite,proto3" json:"fetch_site,omitempty"`
+	// The value web. Required with the session cookie, because a page of another site cannot set it.
+	Client string `protobuf:"bytes,8,opt,name=client,proto3" json:"client,omitempty"`
+	// The session cookie of the last sign-in or refresh.
+	Cookie        string `protobuf:"bytes,9,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -831,6 +890,48 @@ func (x *RefreshRequest) GetUserAgent() string {
 	return ""
 }
 
+func (x *RefreshRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *RefreshRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *RefreshRequest) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *RefreshRequest) GetFetchSite() string {
+	if x != nil {
+		return x.FetchSite
+	}
+	return ""
+}
+
+func (x *RefreshRequest) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+func (x *RefreshRequest) GetCookie() string {
+	if x != nil {
+		return x.Cookie
+	}
+	return ""
+}
+
 type RefreshResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -843,11 +944,13 @@ type RefreshResponse struct {
 	TokenType string `protobuf:"bytes,5,opt,name=token_type,json=tokenType,proto3" json:"token_type,omitempty"`
 	// Lifetime of the access token in seconds, 3600 by default.
 	ExpiresIn int32 `protobuf:"varint,6,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	// Opaque token for POST /api/v1/auth/refresh. It is valid once.
+	// Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
 	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
 	// True if this is the stored response of an earlier request with the same Idempotency-Key.
-	Replayed      bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Replayed bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// The refresh token as a cookie.
+	Cookie        *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -945,10 +1048,19 @@ func (x *RefreshResponse) GetReplayed() bool {
 	return false
 }
 
+func (x *RefreshResponse) GetCookie() *v1.Cookie {
+	if x != nil {
+		return x.Cookie
+	}
+	return nil
+}
+
 type LogoutRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Shown in the audit trail. At most 255 characters are kept.
-	UserAgent     string `protobuf:"bytes,1,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	UserAgent string `protobuf:"bytes,1,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	// The session cookie, if the browser has one.
+	Cookie        string `protobuf:"bytes,2,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -990,10 +1102,19 @@ func (x *LogoutRequest) GetUserAgent() string {
 	return ""
 }
 
+func (x *LogoutRequest) GetCookie() string {
+	if x != nil {
+		return x.Cookie
+	}
+	return ""
+}
+
 type LogoutResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Deletes the session cookie.
+	Cookie        *v1.Cookie `protobuf:"bytes,3,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1040,6 +1161,13 @@ func (x *LogoutResponse) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *LogoutResponse) GetCookie() *v1.Cookie {
+	if x != nil {
+		return x.Cookie
+	}
+	return nil
 }
 
 type GetMeRequest struct {
@@ -2330,14 +2458,20 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
 	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb9\x01\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xd4\x02\n" +
 	"\fLoginRequest\x12\x1a\n" +
 	"\x05email\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12 \n" +
 	"\bpassword\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bpassword\x12<\n" +
 	"\x0fidempotency_key\x18\x03 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
 	"\n" +
 	"user_agent\x18\x04 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgent\"\xc5\x02\n" +
+	"User-AgentR\tuserAgent\x12(\n" +
+	"\asession\x18\x05 \x01(\tB\x0e\xe8\xb5\x18\x01¶\x18\x06cookieR\asession\x12\x18\n" +
+	"\x04site\x18\x06 \x01(\tB\x04ض\x18\x01R\x04site\x12\"\n" +
+	"\x06origin\x18\a \x01(\tB\n" +
+	"\xe2\xb5\x18\x06OriginR\x06origin\x121\n" +
+	"\n" +
+	"fetch_site\x18\b \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\x81\x03\n" +
 	"\rLoginResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
@@ -2347,16 +2481,26 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"token_type\x18\x05 \x01(\tB\n" +
 	"¶\x18\x06BearerR\ttokenType\x12\x1d\n" +
 	"\n" +
-	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
-	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
+	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12)\n" +
+	"\rrefresh_token\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\frefreshToken\x12(\n" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa8\x01\n" +
-	"\x0eRefreshRequest\x12)\n" +
-	"\rrefresh_token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\frefreshToken\x12<\n" +
+	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x124\n" +
+	"\x06cookie\x18\n" +
+	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\x88\x03\n" +
+	"\x0eRefreshRequest\x12#\n" +
+	"\rrefresh_token\x18\x01 \x01(\tR\frefreshToken\x12<\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12-\n" +
 	"\n" +
 	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgent\"\xc7\x02\n" +
+	"User-AgentR\tuserAgent\x12(\n" +
+	"\asession\x18\x04 \x01(\tB\x0e\xe8\xb5\x18\x01¶\x18\x06cookieR\asession\x12\x18\n" +
+	"\x04site\x18\x05 \x01(\tB\x04ض\x18\x01R\x04site\x12\"\n" +
+	"\x06origin\x18\x06 \x01(\tB\n" +
+	"\xe2\xb5\x18\x06OriginR\x06origin\x121\n" +
+	"\n" +
+	"fetch_site\x18\a \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\x12+\n" +
+	"\x06client\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fX-Coffer-ClientR\x06client\x12\x1c\n" +
+	"\x06cookie\x18\t \x01(\tB\x04ж\x18\x01R\x06cookie\"\x83\x03\n" +
 	"\x0fRefreshResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
@@ -2366,17 +2510,21 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"token_type\x18\x05 \x01(\tB\n" +
 	"¶\x18\x06BearerR\ttokenType\x12\x1d\n" +
 	"\n" +
-	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12#\n" +
-	"\rrefresh_token\x18\a \x01(\tR\frefreshToken\x12(\n" +
+	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12)\n" +
+	"\rrefresh_token\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\frefreshToken\x12(\n" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
-	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\">\n" +
+	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x124\n" +
+	"\x06cookie\x18\n" +
+	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\\\n" +
 	"\rLogoutRequest\x12-\n" +
 	"\n" +
 	"user_agent\x18\x01 \x01(\tB\x0e\xe2\xb5\x18\n" +
-	"User-AgentR\tuserAgent\">\n" +
+	"User-AgentR\tuserAgent\x12\x1c\n" +
+	"\x06cookie\x18\x02 \x01(\tB\x04ж\x18\x01R\x06cookie\"t\n" +
 	"\x0eLogoutResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\x0e\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\x06cookie\x18\x03 \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\x0e\n" +
 	"\fGetMeRequest\"\x85\x01\n" +
 	"\rGetMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -2466,14 +2614,14 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xdf\x10\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xe1\x10\n" +
 	"\vAuthService\x12\xa1\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"R\x8a\xb5\x18%\n" +
-	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x94\x01\n" +
-	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"N\x8a\xb5\x18$\n" +
-	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01*\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\x9d\x01\n" +
-	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"Q\x8a\xb5\x18%\n" +
-	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01+\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\x91\x01\n" +
+	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01(\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\x95\x01\n" +
+	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"O\x8a\xb5\x18$\n" +
+	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02*.\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\x9e\x01\n" +
+	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"R\x8a\xb5\x18%\n" +
+	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02+.\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\x91\x01\n" +
 	"\x06Logout\x12\x1d.coffer.auth.v1.LogoutRequest\x1a\x1e.coffer.auth.v1.LogoutResponse\"H\x8a\xb5\x18&\n" +
 	"\x0eLOGOUT_SUCCESS\x12\x11Logout successful\x18\xc8\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/auth/logout\x12\x83\x01\n" +
 	"\x05GetMe\x12\x1c.coffer.auth.v1.GetMeRequest\x1a\x1d.coffer.auth.v1.GetMeResponse\"=\x8a\xb5\x18\x1f\n" +
@@ -2540,55 +2688,59 @@ var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*FindUserByEmailResponse)(nil),     // 30: coffer.auth.v1.FindUserByEmailResponse
 	(*GetUsersRequest)(nil),             // 31: coffer.auth.v1.GetUsersRequest
 	(*GetUsersResponse)(nil),            // 32: coffer.auth.v1.GetUsersResponse
-	(*v1.Pagination)(nil),               // 33: coffer.rest.v1.Pagination
+	(*v1.Cookie)(nil),                   // 33: coffer.rest.v1.Cookie
+	(*v1.Pagination)(nil),               // 34: coffer.rest.v1.Pagination
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
 	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 3: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 4: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 5: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
-	1,  // 6: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	33, // 7: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	2,  // 8: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
-	33, // 9: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	26, // 10: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
-	0,  // 11: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 12: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
-	4,  // 13: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
-	6,  // 14: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
-	8,  // 15: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
-	10, // 16: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
-	12, // 17: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
-	14, // 18: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
-	16, // 19: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
-	18, // 20: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	20, // 21: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	22, // 22: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
-	24, // 23: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	27, // 24: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	29, // 25: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	31, // 26: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	5,  // 27: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	7,  // 28: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	9,  // 29: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	11, // 30: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	13, // 31: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	15, // 32: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	17, // 33: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	19, // 34: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	21, // 35: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	23, // 36: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
-	25, // 37: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	28, // 38: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	30, // 39: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	32, // 40: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	27, // [27:41] is the sub-list for method output_type
-	13, // [13:27] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	33, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	0,  // 4: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
+	33, // 5: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	33, // 6: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	0,  // 7: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 8: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
+	1,  // 9: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
+	34, // 10: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	2,  // 11: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
+	34, // 12: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	26, // 13: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
+	0,  // 14: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 15: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
+	4,  // 16: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
+	6,  // 17: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
+	8,  // 18: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
+	10, // 19: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
+	12, // 20: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
+	14, // 21: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
+	16, // 22: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
+	18, // 23: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	20, // 24: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	22, // 25: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	24, // 26: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	27, // 27: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	29, // 28: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	31, // 29: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 30: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 31: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	9,  // 32: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	11, // 33: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	13, // 34: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	15, // 35: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	17, // 36: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	19, // 37: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	21, // 38: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	23, // 39: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	25, // 40: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	28, // 41: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	30, // 42: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	32, // 43: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	30, // [30:44] is the sub-list for method output_type
+	16, // [16:30] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_coffer_auth_v1_auth_proto_init() }

@@ -48,12 +48,16 @@ type AuthServiceClient interface {
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an
 	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
 	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
-	// limits do not apply to an address that the user has signed in from within 90 days.
+	// limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh
+	// token is set as a cookie, and is not in the body.
 	Login(ctx context.Context, in *LoginRequest, opts ...grpc.CallOption) (*LoginResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
-	// is valid once. If it is used again, its session ends, because the token may have been stolen.
+	// is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token
+	// in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header
+	// X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the
+	// same new cookie again, because several tabs of a browser share it.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
-	// Ends the session that the access token belongs to.
+	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	Logout(ctx context.Context, in *LogoutRequest, opts ...grpc.CallOption) (*LogoutResponse, error)
 	// Returns the signed-in user.
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
@@ -242,12 +246,16 @@ type AuthServiceServer interface {
 	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an
 	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
 	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
-	// limits do not apply to an address that the user has signed in from within 90 days.
+	// limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh
+	// token is set as a cookie, and is not in the body.
 	Login(context.Context, *LoginRequest) (*LoginResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
-	// is valid once. If it is used again, its session ends, because the token may have been stolen.
+	// is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token
+	// in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header
+	// X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the
+	// same new cookie again, because several tabs of a browser share it.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
-	// Ends the session that the access token belongs to.
+	// Ends the session that the access token belongs to, and deletes the session cookie of the browser.
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
 	// Returns the signed-in user.
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)

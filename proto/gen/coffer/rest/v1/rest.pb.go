@@ -150,6 +150,60 @@ func (x *Success) GetPreview() bool {
 	return false
 }
 
+// Cookie is a change of the session cookie in a browser. The gateway chooses its name and attributes.
+type Cookie struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Value string                 `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// Lifetime in seconds. If it is negative, the browser deletes the cookie.
+	MaxAge        int32 `protobuf:"varint,2,opt,name=max_age,json=maxAge,proto3" json:"max_age,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cookie) Reset() {
+	*x = Cookie{}
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cookie) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cookie) ProtoMessage() {}
+
+func (x *Cookie) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cookie.ProtoReflect.Descriptor instead.
+func (*Cookie) Descriptor() ([]byte, []int) {
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Cookie) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Cookie) GetMaxAge() int32 {
+	if x != nil {
+		return x.MaxAge
+	}
+	return 0
+}
+
 // Pagination describes the page of a list.
 type Pagination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -165,7 +219,7 @@ type Pagination struct {
 
 func (x *Pagination) Reset() {
 	*x = Pagination{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -177,7 +231,7 @@ func (x *Pagination) String() string {
 func (*Pagination) ProtoMessage() {}
 
 func (x *Pagination) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -190,7 +244,7 @@ func (x *Pagination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pagination.ProtoReflect.Descriptor instead.
 func (*Pagination) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{1}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Pagination) GetLimit() int32 {
@@ -359,6 +413,22 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50025,opt,name=format",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50026,
+		Name:          "coffer.rest.v1.cookie",
+		Tag:           "varint,50026,opt,name=cookie",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50027,
+		Name:          "coffer.rest.v1.site",
+		Tag:           "varint,50027,opt,name=site",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -451,6 +521,16 @@ var (
 	//
 	// optional string format = 50025;
 	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[17]
+	// The field is the session cookie of a browser, and not part of the body. In a request it is a string, the value of the
+	// cookie that the browser sent. In a response it is a Cookie, which the gateway sets. Scripts cannot read this cookie.
+	//
+	// optional bool cookie = 50026;
+	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[18]
+	// The field of a request is the origin of this site as the client addresses it, for example https://coffer.example. The gateway
+	// computes it from the header Host.
+	//
+	// optional bool site = 50027;
+	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[19]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -463,7 +543,10 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1f\n" +
 	"\vhttp_status\x18\x03 \x01(\x05R\n" +
 	"httpStatus\x12\x18\n" +
-	"\apreview\x18\x04 \x01(\bR\apreview\"^\n" +
+	"\apreview\x18\x04 \x01(\bR\apreview\"7\n" +
+	"\x06Cookie\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\tR\x05value\x12\x17\n" +
+	"\amax_age\x18\x02 \x01(\x05R\x06maxAge\"^\n" +
 	"\n" +
 	"Pagination\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\x12\x1f\n" +
@@ -492,7 +575,9 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\bassigned\x12\x1d.google.protobuf.FieldOptions\x18\xe6\x86\x03 \x01(\bR\bassigned:<\n" +
 	"\tomit_with\x12\x1d.google.protobuf.FieldOptions\x18\xe7\x86\x03 \x01(\tR\bomitWith:6\n" +
 	"\x06one_of\x12\x1d.google.protobuf.FieldOptions\x18\xe8\x86\x03 \x01(\tR\x05oneOf:7\n" +
-	"\x06format\x12\x1d.google.protobuf.FieldOptions\x18\xe9\x86\x03 \x01(\tR\x06formatBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\x06format\x12\x1d.google.protobuf.FieldOptions\x18\xe9\x86\x03 \x01(\tR\x06format:7\n" +
+	"\x06cookie\x12\x1d.google.protobuf.FieldOptions\x18\xea\x86\x03 \x01(\bR\x06cookie:3\n" +
+	"\x04site\x12\x1d.google.protobuf.FieldOptions\x18\xeb\x86\x03 \x01(\bR\x04siteBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -507,41 +592,44 @@ func file_coffer_rest_v1_rest_proto_rawDescGZIP() []byte {
 }
 
 var file_coffer_rest_v1_rest_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_coffer_rest_v1_rest_proto_goTypes = []any{
 	(Access)(0),                        // 0: coffer.rest.v1.Access
 	(*Success)(nil),                    // 1: coffer.rest.v1.Success
-	(*Pagination)(nil),                 // 2: coffer.rest.v1.Pagination
-	(*descriptorpb.MethodOptions)(nil), // 3: google.protobuf.MethodOptions
-	(*descriptorpb.FieldOptions)(nil),  // 4: google.protobuf.FieldOptions
-	(Reason)(0),                        // 5: coffer.rest.v1.Reason
+	(*Cookie)(nil),                     // 2: coffer.rest.v1.Cookie
+	(*Pagination)(nil),                 // 3: coffer.rest.v1.Pagination
+	(*descriptorpb.MethodOptions)(nil), // 4: google.protobuf.MethodOptions
+	(*descriptorpb.FieldOptions)(nil),  // 5: google.protobuf.FieldOptions
+	(Reason)(0),                        // 6: coffer.rest.v1.Reason
 }
 var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
-	3,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
-	3,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
-	3,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
-	3,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
-	3,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
-	3,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
-	4,  // 6: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	4,  // 7: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	4,  // 8: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	4,  // 9: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	4,  // 10: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	4,  // 11: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	4,  // 12: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	4,  // 13: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	4,  // 14: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	4,  // 15: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	4,  // 16: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	4,  // 17: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	1,  // 18: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 19: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	5,  // 20: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	18, // [18:21] is the sub-list for extension type_name
-	0,  // [0:18] is the sub-list for extension extendee
+	4,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
+	4,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
+	4,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
+	4,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
+	4,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
+	4,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
+	5,  // 6: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	5,  // 7: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	5,  // 8: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	5,  // 9: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	5,  // 10: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	5,  // 11: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	5,  // 12: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	5,  // 13: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	5,  // 14: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	5,  // 15: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	5,  // 16: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	5,  // 17: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	5,  // 18: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	5,  // 19: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	1,  // 20: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 21: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	6,  // 22: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	20, // [20:23] is the sub-list for extension type_name
+	0,  // [0:20] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -557,8 +645,8 @@ func file_coffer_rest_v1_rest_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   2,
-			NumExtensions: 18,
+			NumMessages:   3,
+			NumExtensions: 20,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -1,0 +1,73 @@
+// Package cookie reads and writes the session cookie, in which browsers keep a refresh token.
+//
+// The protos declare the fields that are sent in the cookie (option cookie in rest.proto). The gateway only carries the value: package
+// decode reads it into the request, and the gateway sets the value of the response. Auth decides whether a value is valid and whether a
+// request may use it.
+//
+// The cookie is HttpOnly, so that scripts cannot read it, and SameSite=Strict, so that browsers do not send it with requests from other
+// sites. The prefix __Host- makes browsers reject the cookie from other hosts of the domain, and without Secure. Browsers do not keep
+// Secure cookies of http://localhost reliably. The cookie has another name and no Secure there.
+package cookie
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// Names of the cookie, with HTTPS and without it.
+const (
+	secureName = "__Host-coffer"
+	localName  = "coffer"
+)
+
+// Read returns the value of the cookie, or "" if the request has none.
+func Read(r *http.Request) string {
+	c, err := r.Cookie(name(r))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// Set adds the header that changes the cookie in the browser that sent r.
+func Set(header http.Header, r *http.Request, change *restv1.Cookie) {
+	c := &http.Cookie{
+		Name: name(r), Value: change.GetValue(), MaxAge: int(change.GetMaxAge()), Path: "/",
+		Secure: !isPlainLocal(r), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
+	header.Add("Set-Cookie", c.String())
+}
+
+// Site returns the origin of this site as the browser that sent r addresses it. Auth compares it with the header Origin.
+func Site(r *http.Request) string {
+	if isPlainLocal(r) {
+		return "http://" + r.Host
+	}
+	return "https://" + r.Host
+}
+
+// name returns the name of the cookie.
+func name(r *http.Request) string {
+	if isPlainLocal(r) {
+		return localName
+	}
+	return secureName
+}
+
+// isPlainLocal reports whether a browser uses this machine without HTTPS. It does so only here, because browsers reject Secure cookies
+// without HTTPS. A proxy reports HTTPS in X-Forwarded-Proto. A client that forges this header changes only its own cookie.
+func isPlainLocal(r *http.Request) bool {
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		return false
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}

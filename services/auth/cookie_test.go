@@ -1,0 +1,375 @@
+package auth
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+const ownSite = "https://coffer.example"
+
+// cookieLogin signs in as the web application does.
+func (b *bundle) cookieLogin(t *testing.T, email string) *authv1.LoginResponse {
+	t.Helper()
+	resp, err := b.Login(t.Context(), &authv1.LoginRequest{
+		Email: email, Password: goodPassword, Session: "cookie", Site: ownSite, Origin: ownSite, FetchSite: "same-origin",
+	})
+	require.NoError(t, err)
+	return resp
+}
+
+// fromCookie returns the request with which the web application refreshes.
+func fromCookie(value string) *authv1.RefreshRequest {
+	return &authv1.RefreshRequest{Cookie: value, Session: "cookie", Client: "web", Site: ownSite, Origin: ownSite, FetchSite: "same-origin"}
+}
+
+// refreshCookie refreshes with a cookie.
+func (b *bundle) refreshCookie(t *testing.T, value string) (*authv1.RefreshResponse, error) {
+	t.Helper()
+	return b.Refresh(t.Context(), fromCookie(value))
+}
+
+// requireCookieRejected requires that a cookie is invalid and nothing changes.
+func (b *bundle) requireCookieRejected(t *testing.T, value string) {
+	t.Helper()
+	b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
+		_, err := b.refreshCookie(t, value)
+		return err
+	})
+}
+
+func TestCookieSession(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.register(t, "ada@example.com")
+	first := b.cookieLogin(t, "ada@example.com")
+	require.Empty(t, first.GetRefreshToken())
+	require.Len(t, first.GetCookie().GetValue(), 43)
+	require.EqualValues(t, 720*3600, first.GetCookie().GetMaxAge())
+	_, err := b.verify(t, first.GetAccessToken())
+	require.NoError(t, err)
+
+	b.clock.advance(90 * time.Minute)
+	second, err := b.refreshCookie(t, first.GetCookie().GetValue())
+	require.NoError(t, err)
+	require.Empty(t, second.GetRefreshToken())
+	require.NotEqual(t, first.GetCookie().GetValue(), second.GetCookie().GetValue())
+	require.EqualValues(t, 720*3600, second.GetCookie().GetMaxAge())
+	require.Equal(t, "Bearer", second.GetTokenType())
+	require.EqualValues(t, 3600, second.GetExpiresIn())
+	require.True(t, proto.Equal(first.GetUser(), second.GetUser()))
+	ctx := b.as(t, second.GetAccessToken())
+	list, err := b.ListSessions(ctx, &authv1.ListSessionsRequest{})
+	require.NoError(t, err)
+	require.Len(t, list.GetSessions(), 1)
+	require.Equal(t, "2026-04-14T13:30:00.000Z", list.GetSessions()[0].GetExpiresAt())
+
+	for _, secret := range []string{first.GetCookie().GetValue(), second.GetCookie().GetValue()} {
+		require.NotContains(t, b.state(t), secret)
+		require.NotContains(t, b.state(t), fmt.Sprintf("%x", secret))
+	}
+
+	out, err := b.Logout(ctx, &authv1.LogoutRequest{Cookie: second.GetCookie().GetValue()})
+	require.NoError(t, err)
+	require.Empty(t, out.GetCookie().GetValue())
+	require.Negative(t, out.GetCookie().GetMaxAge())
+	b.requireCookieRejected(t, second.GetCookie().GetValue())
+}
+
+func TestCookieModes(t *testing.T) {
+	t.Parallel()
+	t.Run("without the parameter there is no cookie", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, l := b.member(t, "ada@example.com")
+		require.Nil(t, l.GetCookie())
+		r, err := b.refresh(t.Context(), l.GetRefreshToken())
+		require.NoError(t, err)
+		require.Nil(t, r.GetCookie())
+		out, err := b.Logout(ctx, &authv1.LogoutRequest{})
+		require.NoError(t, err)
+		require.Nil(t, out.GetCookie())
+	})
+	t.Run("a token in the body can become a cookie", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, l := b.member(t, "ada@example.com")
+		r, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: "cookie"})
+		require.NoError(t, err)
+		require.Empty(t, r.GetRefreshToken())
+		_, err = b.refreshCookie(t, r.GetCookie().GetValue())
+		require.NoError(t, err)
+	})
+	t.Run("a cookie never becomes a token in the body", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		req := fromCookie(b.cookieLogin(t, "ada@example.com").GetCookie().GetValue())
+		req.Session = ""
+		r, err := b.Refresh(t.Context(), req)
+		require.NoError(t, err)
+		require.Empty(t, r.GetRefreshToken())
+		require.NotEmpty(t, r.GetCookie().GetValue())
+	})
+	t.Run("a token in the body takes precedence", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, l := b.member(t, "ada@example.com")
+		r, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Cookie: "x"})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.GetRefreshToken())
+		require.Nil(t, r.GetCookie())
+	})
+	t.Run("cookie is the only mode", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, l := b.member(t, "ada@example.com")
+		for _, mode := range []string{"Cookie", "cookies", "body", " cookie", "\uFFFD"} {
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+				_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, Session: mode})
+				return err
+			})
+			require.Equal(t, []string{"session"}, fieldNames(e))
+			e = b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+				_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: mode})
+				return err
+			})
+			require.Equal(t, []string{"session"}, fieldNames(e))
+		}
+	})
+	t.Run("a missing or unknown cookie is an invalid token", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		value := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		for _, bad := range []string{"", "x", value[1:], value + "x", strings.ToUpper(value)} {
+			b.requireCookieRejected(t, bad)
+		}
+		b.clock.advance(testConfig.RefreshTTL)
+		b.requireCookieRejected(t, value)
+	})
+	t.Run("a repeated request gets the first cookie", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		req := fromCookie(b.cookieLogin(t, "ada@example.com").GetCookie().GetValue())
+		req.IdempotencyKey = "k"
+		first, err := b.Refresh(t.Context(), req)
+		require.NoError(t, err)
+		b.clock.advance(time.Hour)
+		again, err := b.Refresh(t.Context(), req)
+		require.NoError(t, err)
+		require.True(t, again.GetReplayed())
+		require.Equal(t, first.GetCookie().GetValue(), again.GetCookie().GetValue())
+	})
+}
+
+// TestCookieOfOtherSite sends a victim's cookie as pages of other sites can make the victim's browser do.
+func TestCookieOfOtherSite(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, body := b.member(t, "ada@example.com")
+	value := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+	forbidden := func(name string, call func() error) {
+		b.refuses(t, codes.PermissionDenied, "FORBIDDEN_ORIGIN", func() error {
+			err := call()
+			require.Error(t, err, name)
+			return err
+		})
+	}
+	type page struct{ client, origin, fetchSite string }
+	for name, p := range map[string]page{
+		"no statement of a browser":         {"web", "", ""},
+		"another site":                      {"web", "https://evil.example", "cross-site"},
+		"another site without fetch header": {"web", "https://evil.example", ""},
+		"a subdomain":                       {"web", "https://evil.coffer.example", "same-site"},
+		"a subdomain without fetch header":  {"web", "https://evil.coffer.example", ""},
+		"a domain with this suffix":         {"web", "https://evilcoffer.example", ""},
+		"a domain with this prefix":         {"web", "https://coffer.example.evil.example", ""},
+		"another port":                      {"web", "https://coffer.example:8443", ""},
+		"no HTTPS":                          {"web", "http://coffer.example", ""},
+		"a sandboxed frame":                 {"web", "null", ""},
+		"an address that the user typed":    {"web", "", "none"},
+		"own origin but cross-site":         {"web", ownSite, "cross-site"},
+		"several values":                    {"web", ownSite, "same-origin, cross-site"},
+		"several origins":                   {"web", ownSite + ", https://evil.example", ""},
+		"no client header":                  {"", ownSite, "same-origin"},
+		"another client":                    {"curl", ownSite, "same-origin"},
+		"another case":                      {"Web", ownSite, "same-origin"},
+		"several clients":                   {"web, web", ownSite, "same-origin"},
+	} {
+		for _, mode := range []string{"", "cookie"} {
+			forbidden(name, func() error {
+				_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{Cookie: value, Session: mode, Client: p.client, Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
+				return err
+			})
+		}
+		if p.client != "web" || p.origin == "" && p.fetchSite == "" {
+			continue
+		}
+		// A site could otherwise sign the victim in to the attacker's account.
+		forbidden(name, func() error {
+			_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, Session: "cookie", Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
+			return err
+		})
+		forbidden(name, func() error {
+			_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: body.GetRefreshToken(), Session: "cookie", Client: "web", Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
+			return err
+		})
+	}
+	// Without a known site, an absent Origin must not match it.
+	forbidden("no site", func() error {
+		_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{Cookie: value, Client: "web"})
+		return err
+	})
+	_, err := b.refresh(t.Context(), body.GetRefreshToken())
+	require.NoError(t, err)
+	for _, p := range []page{{"web", ownSite, ""}, {"web", "HTTPS://Coffer.example", ""}, {"web", "https://behind-a-proxy.example", "same-origin"}, {"web", "", "same-origin"}} {
+		resp, err := b.Refresh(t.Context(), &authv1.RefreshRequest{Cookie: value, Client: p.client, Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
+		require.NoError(t, err, p)
+		value = resp.GetCookie().GetValue()
+	}
+}
+
+func TestCookieTabs(t *testing.T) {
+	t.Parallel()
+	t.Run("get the same cookie when they refresh at once", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		answers := make([]*authv1.RefreshResponse, 8)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				if resp, err := b.Refresh(t.Context(), fromCookie(first)); err == nil {
+					answers[i] = resp
+				}
+			})
+		}
+		all.Wait()
+		for _, a := range answers {
+			require.NotNil(t, a)
+			require.Equal(t, answers[0].GetCookie(), a.GetCookie())
+			_, err := b.verify(t, a.GetAccessToken())
+			require.NoError(t, err)
+		}
+		_, err := b.refreshCookie(t, answers[0].GetCookie().GetValue())
+		require.NoError(t, err)
+	})
+	t.Run("get the same cookie for less than 20 seconds", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		second, err := b.refreshCookie(t, first)
+		require.NoError(t, err)
+		b.clock.advance(20*time.Second - time.Millisecond)
+		again, err := b.refreshCookie(t, first)
+		require.NoError(t, err)
+		require.Equal(t, second.GetCookie(), again.GetCookie())
+		require.NotEqual(t, second.GetAccessToken(), again.GetAccessToken())
+		list, err := b.ListSessions(b.as(t, again.GetAccessToken()), &authv1.ListSessionsRequest{})
+		require.NoError(t, err)
+		require.Equal(t, "2026-03-15T12:00:19.999Z", list.GetSessions()[0].GetLastUsedAt(), "the access token expires an hour after that")
+		require.Equal(t, "2026-04-14T12:00:00.000Z", list.GetSessions()[0].GetExpiresAt(), "the refresh token is no newer")
+
+		b.clock.advance(time.Millisecond)
+		_, err = b.refreshCookie(t, first)
+		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
+		_, err = b.verify(t, again.GetAccessToken())
+		require.ErrorIs(t, err, apierr.Unauthorized, "the cookie may have been stolen, so the session ends")
+		b.requireCookieRejected(t, second.GetCookie().GetValue())
+	})
+	t.Run("keep a newer cookie", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+		second, err := b.refreshCookie(t, first)
+		require.NoError(t, err)
+		third, err := b.refreshCookie(t, second.GetCookie().GetValue())
+		require.NoError(t, err)
+		late, err := b.refreshCookie(t, first)
+		require.NoError(t, err)
+		require.Nil(t, late.GetCookie(), "the browser has the third one")
+		require.Empty(t, late.GetRefreshToken())
+		_, err = b.verify(t, late.GetAccessToken())
+		require.NoError(t, err)
+		_, err = b.refreshCookie(t, third.GetCookie().GetValue())
+		require.NoError(t, err)
+	})
+	t.Run("of another session are not affected", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		first, other := b.cookieLogin(t, "ada@example.com"), b.cookieLogin(t, "ada@example.com")
+		_, err := b.refreshCookie(t, first.GetCookie().GetValue())
+		require.NoError(t, err)
+		b.clock.advance(time.Minute)
+		_, err = b.refreshCookie(t, first.GetCookie().GetValue())
+		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
+		_, err = b.refreshCookie(t, other.GetCookie().GetValue())
+		require.NoError(t, err)
+	})
+	t.Run("get nothing after the session has ended", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.register(t, "ada@example.com")
+		first := b.cookieLogin(t, "ada@example.com")
+		_, err := b.refreshCookie(t, first.GetCookie().GetValue())
+		require.NoError(t, err)
+		_, err = b.Logout(b.as(t, first.GetAccessToken()), &authv1.LogoutRequest{})
+		require.NoError(t, err)
+		b.requireCookieRejected(t, first.GetCookie().GetValue())
+	})
+	t.Run("do not weaken tokens in bodies", func(t *testing.T) {
+		t.Parallel()
+		inBody := func(token string) *authv1.RefreshRequest { return &authv1.RefreshRequest{RefreshToken: token} }
+		becomesCookie := func(token string) *authv1.RefreshRequest {
+			return &authv1.RefreshRequest{RefreshToken: token, Session: "cookie"}
+		}
+		for name, use := range map[string][2]func(token string) *authv1.RefreshRequest{
+			"body, body": {inBody, inBody}, "body, cookie": {inBody, fromCookie}, "cookie, body": {fromCookie, inBody}, "body becomes cookie, cookie": {becomesCookie, fromCookie},
+		} {
+			b := setup(t)
+			_, l := b.member(t, "ada@example.com")
+			resp, err := b.Refresh(t.Context(), use[0](l.GetRefreshToken()))
+			require.NoError(t, err, name)
+			_, err = b.Refresh(t.Context(), use[1](l.GetRefreshToken()))
+			requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
+			_, err = b.verify(t, resp.GetAccessToken())
+			require.ErrorIs(t, err, apierr.Unauthorized, name)
+		}
+	})
+}
+
+// TestCookieSuccessorIsSealed covers a copy of the database together with an old cookie.
+func TestCookieSuccessorIsSealed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.register(t, "ada@example.com")
+	first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
+	second, err := b.refreshCookie(t, first)
+	require.NoError(t, err)
+	row, err := selectReplacedToken(t.Context(), b.db, hashRefreshToken(first), b.clock.now().Add(-time.Hour))
+	require.NoError(t, err)
+	text, err := b.successorKey(first).Open(row.SealedSuccessor, "")
+	require.NoError(t, err)
+	require.Equal(t, second.GetCookie().GetValue(), string(text))
+	config := testConfig
+	config.ServiceKey = "another"
+	_, err = b.replica(t, config).successorKey(first).Open(row.SealedSuccessor, "")
+	require.Error(t, err)
+	_, err = b.successorKey(second.GetCookie().GetValue()).Open(row.SealedSuccessor, "")
+	require.Error(t, err)
+}

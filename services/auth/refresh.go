@@ -1,0 +1,136 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+)
+
+// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A repeated Idempotency-Key
+// returns the stored response before the token is checked, because the first request has used it. A token from the cookie is never
+// answered by one in the body, where scripts could read it.
+func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*authv1.RefreshResponse, error) {
+	given, err := presented(req)
+	if err != nil {
+		return nil, err
+	}
+	hash := hashRefreshToken(given.text)
+	// The user is not known yet, so the idempotency key is scoped by the token.
+	call := idem.Call{Scope: "refresh:" + hex.EncodeToString(hash), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &authv1.RefreshResponse{}
+	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		u, t, err := s.continueSession(ctx, tx, given)
+		if err != nil {
+			return err
+		}
+		resp.AccessToken, resp.Token, resp.TokenType, resp.ExpiresIn, resp.User = t.access, t.access, tokenType, s.expiresIn(), u.proto()
+		switch {
+		case t.refresh == "":
+		case given.cookie || req.GetSession() == cookieMode:
+			resp.Cookie = s.newCookie(t.refresh)
+		default:
+			resp.RefreshToken = t.refresh
+		}
+		return nil
+	})
+	if errors.Is(err, errInvalidRefreshToken) {
+		// If the token was used before, it was stolen, and the thief may hold the newer one: end the session. This needs a
+		// second transaction because the first one is rolled back. That is safe because a used token stays used.
+		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Replayed = replayed
+	return resp, nil
+}
+
+// endReusedSession ends the session of a refresh token that was used before. It does nothing for any other token.
+func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
+	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e := s.entry(auditRefreshReused, ended.UserID, ended.ID, from)
+		e.Outcome = failure
+		return insertAudit(ctx, tx, e)
+	})
+}
+
+// continueSession uses a refresh token, extends its session and returns the next pair. It returns errInvalidRefreshToken for
+// a token that is unknown, used, expired, or of an ended session.
+func (s *server) continueSession(ctx context.Context, tx pgx.Tx, given presentedToken) (user, tokens, error) {
+	now := s.now().UTC()
+	refresh, err := newRefreshToken()
+	if err != nil {
+		return user{}, tokens{}, err
+	}
+	var sealed []byte
+	if given.cookie {
+		if sealed, err = s.successorKey(given.text).Seal([]byte(refresh), ""); err != nil {
+			return user{}, tokens{}, err
+		}
+	}
+	id, err := useRefreshToken(ctx, tx, hashRefreshToken(given.text), sealed, now)
+	if errors.Is(err, pgx.ErrNoRows) && given.cookie {
+		return s.repeatCookie(ctx, tx, given.text, now)
+	}
+	if err != nil {
+		return user{}, tokens{}, invalidWithoutRow(err)
+	}
+	u, err := prolongSession(ctx, tx, id, now, now.Add(s.config.RefreshTTL))
+	if err != nil {
+		return user{}, tokens{}, invalidWithoutRow(err)
+	}
+	t, err := s.issue(ctx, tx, caller.Identity{UserID: u.ID, SessionID: id}, refresh, now)
+	return u, t, err
+}
+
+// repeatCookie returns an access token and the successor of a cookie that was replaced less than sameCookieTime ago. The successor is
+// empty if it was used too: then the browser has a newer cookie, which this response must not overwrite.
+func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now time.Time) (user, tokens, error) {
+	replaced, err := selectReplacedToken(ctx, tx, hashRefreshToken(token), now.Add(-sameCookieTime))
+	if err != nil {
+		return user{}, tokens{}, invalidWithoutRow(err)
+	}
+	successor, err := s.successorKey(token).Open(replaced.SealedSuccessor, "")
+	if err != nil {
+		return user{}, tokens{}, fmt.Errorf("opening the successor of a refresh token: %w", err)
+	}
+	u, err := useSession(ctx, tx, replaced.SessionID, now)
+	if err != nil {
+		return user{}, tokens{}, invalidWithoutRow(err)
+	}
+	t := tokens{}
+	if t.access, err = s.newAccessToken(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now); err != nil {
+		return user{}, tokens{}, err
+	}
+	unused, err := isUnusedRefreshToken(ctx, tx, hashRefreshToken(string(successor)))
+	if unused {
+		t.refresh = string(successor)
+	}
+	return u, t, err
+}
+
+// invalidWithoutRow returns errInvalidRefreshToken for pgx.ErrNoRows, and any other error unchanged.
+func invalidWithoutRow(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errInvalidRefreshToken
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// browser is a user whose refresh token is in the session cookie.
+type browser struct {
+	*user
+	cookie string
+}
+
+// newBrowser registers a user and signs in as the console does.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	b := &browser{user: newUser(t)}
+	a := b.post("/api/v1/auth/login?session=cookie", object{"email": b.email, "password": b.password}, "Origin", baseURL, "Sec-Fetch-Site", "same-origin").ok("LOGIN_SUCCESS")
+	require.NotContains(t, a.body, "refreshToken")
+	b.token, b.refreshToken = a.text("accessToken"), ""
+	b.cookie = b.setCookie(a)
+	return b
+}
+
+// setCookie returns the value of the session cookie that a response sets, after checking its attributes.
+func (b *browser) setCookie(a response) string {
+	values := a.header.Values("Set-Cookie")
+	require.Len(b.t, values, 1)
+	set, err := http.ParseSetCookie(values[0])
+	require.NoError(b.t, err)
+	require.Equal(b.t, "coffer", set.Name, "the stack is on localhost without HTTPS")
+	require.True(b.t, set.HttpOnly)
+	require.Equal(b.t, http.SameSiteStrictMode, set.SameSite)
+	require.Equal(b.t, "/", set.Path)
+	require.Empty(b.t, set.Domain)
+	require.Equal(b.t, 720*3600, set.MaxAge)
+	require.NotContains(b.t, string(a.raw), set.Value)
+	return set.Value
+}
+
+// refresh sends a refresh with a cookie from a page of an origin.
+func (b *browser) refresh(cookie, client, origin, fetchSite string) response {
+	headers := []string{"Cookie", "other=1; coffer=" + cookie}
+	for name, value := range map[string]string{"X-Coffer-Client": client, "Origin": origin, "Sec-Fetch-Site": fetchSite} {
+		if value != "" {
+			headers = append(headers, name, value)
+		}
+	}
+	return (&user{t: b.t}).post("/api/v1/auth/refresh?session=cookie", nil, headers...)
+}
+
+func TestCookieSession(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	first := b.refresh(b.cookie, "web", baseURL, "same-origin").ok("TOKEN_REFRESHED")
+	require.NotContains(t, first.body, "refreshToken")
+	// A second tab has sent the same cookie.
+	second := b.refresh(b.cookie, "web", baseURL, "").ok("TOKEN_REFRESHED")
+	require.Equal(t, b.setCookie(first), b.setCookie(second))
+	require.NotEqual(t, b.cookie, b.setCookie(first))
+	b.token = second.text("accessToken")
+	require.Equal(t, b.email, b.get("/api/v1/auth/me").text("user.email"))
+
+	out := b.post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.setCookie(first)).ok("LOGOUT_SUCCESS")
+	require.Equal(t, "coffer=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", out.header.Get("Set-Cookie"))
+	b.refresh(b.setCookie(first), "web", baseURL, "same-origin").fails(401, "INVALID_REFRESH_TOKEN")
+	b.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
+}
+
+func TestCookieStolenTokenEndsTheSession(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	next := b.setCookie(b.refresh(b.cookie, "web", baseURL, "same-origin").ok("TOKEN_REFRESHED"))
+	(&user{t: t}).post("/api/v1/auth/refresh", object{"refreshToken": b.cookie}).fails(401, "INVALID_REFRESH_TOKEN")
+	b.refresh(next, "web", baseURL, "same-origin").fails(401, "INVALID_REFRESH_TOKEN")
+}
+
+// TestCookieAttacks replays a victim's cookie as other sites and programs can.
+func TestCookieAttacks(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	for _, c := range [][3]string{
+		{"", baseURL, "same-origin"},
+		{"curl", baseURL, "same-origin"},
+		{"web", "", ""},
+		{"web", "https://evil.example", ""},
+		{"web", "null", ""},
+		{"web", "https://evil.example", "cross-site"},
+		{"web", baseURL, "same-site"},
+		{"web", baseURL, "cross-site"},
+		{"web", baseURL, "none"},
+		{"web", baseURL + ".evil.example", ""},
+		{"web", "http://localhost", ""},
+		{"web", baseURL + "/", ""},
+	} {
+		b.refresh(b.cookie, c[0], c[1], c[2]).fails(403, "FORBIDDEN_ORIGIN")
+	}
+	evil := []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}
+	b.post("/api/v1/auth/login?session=cookie", object{"email": b.email, "password": b.password}, evil...).fails(403, "FORBIDDEN_ORIGIN")
+	b.post("/api/v1/auth/login", object{"email": b.email, "password": b.password}, evil...).ok("LOGIN_SUCCESS")
+	b.post("/api/v1/auth/login?session=body", object{"email": b.email, "password": b.password}).fails(400, "VALIDATION_ERROR").blames("session")
+	(&user{t: t}).post("/api/v1/auth/refresh?session=token", object{"refreshToken": "x"}).fails(400, "VALIDATION_ERROR").blames("session")
+	// The cookie is no token for any other operation.
+	(&user{t: t}).get("/api/v1/auth/me", "Cookie", "coffer="+b.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
+	(&user{t: t}).post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
+	// The secure name counts only with HTTPS.
+	(&user{t: t}).post("/api/v1/auth/refresh?session=cookie", nil, "Cookie", "__Host-coffer="+b.cookie, "X-Coffer-Client", "web", "Origin", baseURL).fails(401, "INVALID_REFRESH_TOKEN")
+	b.refresh(b.cookie, "web", baseURL, "same-origin").ok("TOKEN_REFRESHED")
+}

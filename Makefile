@@ -194,7 +194,7 @@ web-check: web/node_modules/.installed ## Check the types and components of the 
 .PHONY: web-test
 web-test: web/node_modules/.installed ## Test the web console in Chromium against a temporary stack (WEBTESTFLAGS=budgets: those files only)
 	@devstack/install.sh
-	@command -v chromium >/dev/null || apt-get install -y --no-install-recommends chromium
+	@command -v chromium >/dev/null || apt-get install -y --no-install-recommends chromium fonts-noto-color-emoji
 	npm --prefix web run build
 	npm --prefix web test -- $(WEBTESTFLAGS)
 

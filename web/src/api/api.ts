@@ -48,7 +48,8 @@ async function send(method: Method, at: string, options: Request<unknown> & { bo
     body = stringifyJSON(given);
   }
   try {
-    return await fetch(at, { method: method.toUpperCase(), headers, body, signal: options.signal, cache: "no-store" });
+    // A DELETE is also sent while the page is left, when the time for Undo ends early.
+    return await fetch(at, { method: method.toUpperCase(), headers, body, signal: options.signal, cache: "no-store", keepalive: method === "delete" });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new Problem(networkCode, "The server cannot be reached");

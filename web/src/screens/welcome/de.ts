@@ -1,5 +1,23 @@
 import type en from "./en";
 
-const de: typeof en = { title: "Willkommen" };
+const de: typeof en = {
+  title: "Willkommen",
+  hello: (name) => `Willkommen, ${name}`,
+  intro: "Drei kurze Schritte bis zur ersten Buchung.",
+  walletStep: "Das erste Konto",
+  walletText: "Auch eine Karte oder Bargeld. Weitere kommen später dazu.",
+  walletName: "Name",
+  walletDefault: "Girokonto",
+  balance: "Kontostand heute",
+  balanceHint: "Darf 0 oder negativ sein. Jede Buchung kommt dazu.",
+  categoryStep: "Deine Kategorien",
+  categoryText: "Wähle, was passt. Namen lassen sich jederzeit ändern.",
+  start: "Loslegen",
+  skip: "Später",
+  starters: {
+    groceries: "Lebensmittel", eating: "Essen gehen", home: "Wohnen", transport: "Mobilität", health: "Gesundheit", leisure: "Freizeit",
+    clothes: "Kleidung", subscriptions: "Abos", travel: "Reisen", gifts: "Geschenke", salary: "Gehalt", otherIncome: "Weitere Einnahmen",
+  },
+};
 
 export default de;

@@ -28,6 +28,8 @@ func TestRecognizeEvidenceCoversTotal(t *testing.T) {
 		"EXIF 6 and turned right": {quarters(1), 6},
 		"turned left":             {quarters(3), 1},
 		"upside down":             {quarters(2), 1},
+		"on a full page":          {onPage, 1},
+		"on a full page, turned":  {func(img *image.Gray) *image.Gray { return turn(onPage(img), 1) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,7 @@
 //	media.go        detects the format, decodes images within limits; pdf.go and heif.go use external programs
 //	read.go         chooses between text, the engine and its fallback
 //	passes.go       the local engine: several Tesseract passes until the receipt is consistent
-//	prepare.go      straightens and scales a page; whiten.go, pixels.go and resize.go process pixels
+//	prepare.go      straightens and scales a page; crop.go finds its print; whiten.go, pixels.go and resize.go process pixels
 //	engine.go       runs Tesseract and parses its words; process.go confines every external program
 //	vision.go       the alternative engine: a model behind an HTTP endpoint
 //	answer.go       converts the result to the response

@@ -224,6 +224,8 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 	}
 	// These steps do not depend on the orientation, so they run once per page and not once per turn.
 	ink := darken(withoutEdges(white))
+	area := paper(ink)
+	ink = cropped(ink, area)
 	var best prepared
 	var words []receipt.Word
 	most := -1.0
@@ -234,7 +236,7 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 			continue
 		}
 		p := prepare(turn(ink, quarters)).enlarged(1)
-		p.quarters = quarters
+		p.quarters, p.whole, p.area = quarters, img.Bounds().Size(), area
 		// The engine is not started for a page without a letter, in any orientation.
 		if p.blank {
 			return p, nil, nil

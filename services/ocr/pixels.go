@@ -116,8 +116,17 @@ func mirror(img *image.Gray) *image.Gray {
 	return out
 }
 
-// componentHeights returns the heights in pixels of connected areas of ink that may be letters. It joins runs of adjacent rows.
+// componentHeights returns the heights in pixels of connected areas of ink that may be letters.
 func componentHeights(img *image.Gray) []int {
+	var out []int
+	for _, l := range inkComponents(img).letters() {
+		out = append(out, l.Dy())
+	}
+	return out
+}
+
+// inkComponents returns the connected areas of ink. It joins runs of adjacent rows.
+func inkComponents(img *image.Gray) *components {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	var c components
 	var above []inkRun
@@ -137,7 +146,7 @@ func componentHeights(img *image.Gray) []int {
 		c.link(above, here)
 		above = here
 	}
-	return c.heights()
+	return &c
 }
 
 // inkRun is a horizontal run of ink pixels and the label of its component.
@@ -183,17 +192,17 @@ func (c *components) link(above, here []inkRun) {
 	}
 }
 
-// heights returns the heights of components with the proportions of letters, without specks, rules and logos. The limits are in
+// letters returns the boxes of components with the proportions of letters, without specks, rules and logos. The limits are in
 // pixels: specks are lower than 7, logos higher than 150, and rules wider than three times their height.
-func (c *components) heights() []int {
-	var out []int
+func (c *components) letters() []image.Rectangle {
+	var out []image.Rectangle
 	for i, p := range c.parent {
 		if p != i {
 			continue
 		}
 		w, h := c.box[i].Dx(), c.box[i].Dy()
 		if h >= 7 && h <= 150 && w >= 2 && w <= 3*h && h <= 8*w {
-			out = append(out, h)
+			out = append(out, c.box[i])
 		}
 	}
 	return out

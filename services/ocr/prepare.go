@@ -23,20 +23,19 @@ type prepared struct {
 	scale float64
 	// angle is the corrected skew in radians.
 	angle float64
-	// page is the size of the page after it was turned by quarters.
+	// page is the size of the area that is read, after it was turned by quarters.
 	page     image.Point
 	quarters int
+	// whole is the size of the page in the file, and area the part of it that is read, before it was turned.
+	whole image.Point
+	area  image.Rectangle
 	// blank is set if nothing on the page has the size of a letter.
 	blank bool
 }
 
 // frame returns how boxes of evidence are mapped back to the page in the file.
 func (p prepared) frame() frame {
-	shown := p.page
-	if p.quarters%2 == 1 {
-		shown.X, shown.Y = shown.Y, shown.X
-	}
-	return frame{size: shown, quarters: p.quarters, angle: p.angle}
+	return frame{size: p.whole, area: p.area, quarters: p.quarters, angle: p.angle}
 }
 
 // prepare corrects the skew of a page with ink on white paper, and chooses the scale at which its letters have targetHeight.
@@ -81,12 +80,7 @@ func (p prepared) enlarged(by float64) prepared {
 // has the full width of the page, so X coordinates stay valid. The caller replaces Y.
 func (p prepared) row(b receipt.Box, share float64) prepared {
 	margin := int(float64(b.H) * share)
-	area := image.Rect(0, b.Y-margin, p.ink.Bounds().Dx(), b.Y+b.H+margin).Intersect(p.ink.Bounds())
-	row := image.NewGray(image.Rect(0, 0, max(area.Dx(), 1), max(area.Dy(), 1)))
-	for y := range area.Dy() {
-		copy(row.Pix[y*row.Stride:], p.ink.Pix[(area.Min.Y+y)*p.ink.Stride:][:area.Dx()])
-	}
-	p.ink = row
+	p.ink = cropped(p.ink, image.Rect(0, b.Y-margin, p.ink.Bounds().Dx(), b.Y+b.H+margin).Intersect(p.ink.Bounds()))
 	return p
 }
 

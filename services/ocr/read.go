@@ -99,30 +99,47 @@ func (r reader) readImages(ctx context.Context, images []*image.Gray) (reading, 
 	return out, err
 }
 
-// frame is the size of a page as the file shows it, and the rotation that was applied before it was read.
+// frame is the size of a page as the file shows it, and the steps that were applied before it was read.
 type frame struct {
 	size image.Point
+	// area is the part of the page that was read. It was cut out first. An empty area is the whole page.
+	area image.Rectangle
 	// quarters is the number of clockwise quarter turns. angle, in radians, is the skew that was corrected afterwards.
 	quarters int
 	angle    float64
 }
 
-// place maps a box on the page as it was read to the page as the file shows it.
-func (f frame) place(b receipt.Box) receipt.Box {
-	turned := f.size
-	if f.quarters%2 == 1 {
-		turned.X, turned.Y = turned.Y, turned.X
+// read returns the size of the area that was read, as the file shows it.
+func (f frame) read() image.Point {
+	if f.area.Empty() {
+		return f.size
 	}
-	// The page was turned first and straightened second, so the skew is undone first.
+	return f.area.Size()
+}
+
+// turned returns the size of the area after it was turned by quarters.
+func (f frame) turned() image.Point {
+	size := f.read()
+	if f.quarters%2 == 1 {
+		size.X, size.Y = size.Y, size.X
+	}
+	return size
+}
+
+// place maps a box on the area as it was read to the page as the file shows it.
+func (f frame) place(b receipt.Box) receipt.Box {
+	read, turned := f.read(), f.turned()
+	// The area was turned first and straightened second, so the skew is undone first.
 	b = skewed(b, turned, f.angle)
 	switch f.quarters {
 	case 1:
-		return receipt.Box{X: b.Y, Y: f.size.Y - b.X - b.W, W: b.H, H: b.W}
+		b = receipt.Box{X: b.Y, Y: read.Y - b.X - b.W, W: b.H, H: b.W}
 	case 2:
-		return receipt.Box{X: f.size.X - b.X - b.W, Y: f.size.Y - b.Y - b.H, W: b.W, H: b.H}
+		b = receipt.Box{X: read.X - b.X - b.W, Y: read.Y - b.Y - b.H, W: b.W, H: b.H}
 	case 3:
-		return receipt.Box{X: f.size.X - b.Y - b.H, Y: b.X, W: b.H, H: b.W}
+		b = receipt.Box{X: read.X - b.Y - b.H, Y: b.X, W: b.H, H: b.W}
 	}
+	b.X, b.Y = b.X+f.area.Min.X, b.Y+f.area.Min.Y
 	return b
 }
 

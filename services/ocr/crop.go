@@ -1,0 +1,115 @@
+package ocr
+
+import "image"
+
+// paper returns the area of a page that contains its print. A receipt often covers a small part of a scanned page, and the rest costs
+// time: it contains dust and dark edges, which the engine tries to read. ink is dark on white.
+//
+// Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between larger ones. The area is the whole
+// page if a crop would not save much.
+func paper(ink *image.Gray) image.Rectangle {
+	letters := inkComponents(ink).letters()
+	heights := make([]int, len(letters))
+	for i, l := range letters {
+		heights[i] = l.Dy()
+	}
+	height := int(textHeight(heights))
+	whole := ink.Bounds()
+	if height == 0 {
+		return whole
+	}
+	// Three heights bridge the distance between rows and between words. Amounts far to the right form a group of their own.
+	g := newGrid(whole, 3*height)
+	for _, l := range letters {
+		// Dust is smaller than letters.
+		if 2*l.Dy() > height {
+			g.add(l)
+		}
+	}
+	var area image.Rectangle
+	for _, group := range g.groups() {
+		// A row with a total has at least as many letters.
+		if group.letters >= 6 {
+			area = area.Union(group.area)
+		}
+	}
+	area = area.Inset(-2 * height).Intersect(whole)
+	if area.Empty() || 10*area.Dx()*area.Dy() > 7*whole.Dx()*whole.Dy() {
+		return whole
+	}
+	return area
+}
+
+// grid divides a page into square cells, each with the number of letters in it and their bounding box.
+type grid struct {
+	size, columns, rows int
+	cells               []letterGroup
+}
+
+// letterGroup is a number of letters and their bounding box.
+type letterGroup struct {
+	letters int
+	area    image.Rectangle
+}
+
+func newGrid(page image.Rectangle, size int) grid {
+	columns, rows := page.Dx()/size+1, page.Dy()/size+1
+	return grid{size: size, columns: columns, rows: rows, cells: make([]letterGroup, columns*rows)}
+}
+
+// add adds a letter to the cell of its top left corner.
+func (g grid) add(letter image.Rectangle) {
+	c := &g.cells[letter.Min.Y/g.size*g.columns+letter.Min.X/g.size]
+	c.letters++
+	c.area = c.area.Union(letter)
+}
+
+// groups joins the cells with letters that touch, also diagonally. It empties the grid.
+func (g grid) groups() []letterGroup {
+	var out []letterGroup
+	for start := range g.cells {
+		if g.cells[start].letters == 0 {
+			continue
+		}
+		var group letterGroup
+		stack := []int{start}
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			c := g.cells[at]
+			if c.letters == 0 {
+				continue
+			}
+			g.cells[at] = letterGroup{}
+			group.letters += c.letters
+			group.area = group.area.Union(c.area)
+			stack = append(stack, g.neighbors(at)...)
+		}
+		out = append(out, group)
+	}
+	return out
+}
+
+// neighbors returns the indexes of the cells around a cell.
+func (g grid) neighbors(at int) []int {
+	var out []int
+	x, y := at%g.columns, at/g.columns
+	for ny := max(y-1, 0); ny <= min(y+1, g.rows-1); ny++ {
+		for nx := max(x-1, 0); nx <= min(x+1, g.columns-1); nx++ {
+			out = append(out, ny*g.columns+nx)
+		}
+	}
+	return out
+}
+
+// cropped returns an area of the image. For the whole image it returns img itself, not a copy.
+func cropped(img *image.Gray, area image.Rectangle) *image.Gray {
+	if area == img.Bounds() {
+		return img
+	}
+	out := image.NewGray(image.Rect(0, 0, max(area.Dx(), 1), max(area.Dy(), 1)))
+	for y := range area.Dy() {
+		copy(out.Pix[y*out.Stride:], img.Pix[(area.Min.Y+y)*img.Stride+area.Min.X:][:area.Dx()])
+	}
+	return out
+}

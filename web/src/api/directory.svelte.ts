@@ -2,13 +2,16 @@
 import { SvelteMap } from "svelte/reactivity";
 import { read, write } from "../offline/store";
 import { api } from "./api";
-import { isProblem } from "./problem";
+import { isProblem, type Problem } from "./problem";
 import { onChange } from "./topics";
 import type { Category, Wallet } from "./types";
 
 let wallets = $state.raw<readonly Wallet[]>([]);
 let categories = $state.raw<readonly Category[]>([]);
 let ready = $state(false);
+let problem = $state.raw<Problem | undefined>();
+/** turn changes when a user signs out, so that an answer for the previous user is dropped. */
+let turn = 0;
 const walletsById = new SvelteMap<string, Wallet>();
 const categoriesById = new SvelteMap<string, Category>();
 
@@ -17,7 +20,11 @@ export const directory = {
   get ready(): boolean {
     return ready;
   },
-  /** wallets are all wallets, archived ones too, in the order of the user. */
+  /** problem is why the lists could not be loaded. */
+  get problem(): Problem | undefined {
+    return problem;
+  },
+  /** wallets are all wallets, archived ones too, in the order of the API: by position, then newest first. */
   get wallets(): readonly Wallet[] {
     return wallets;
   },
@@ -33,8 +40,7 @@ export const directory = {
 };
 
 function setWallets(list: readonly Wallet[]): void {
-  const position = (wallet: Wallet) => (wallet as { position?: number }).position ?? 0;
-  wallets = [...list].sort((a, b) => position(a) - position(b) || (a.createdAt < b.createdAt ? -1 : 1));
+  wallets = list;
   walletsById.clear();
   wallets.forEach((wallet) => walletsById.set(wallet.id, wallet));
 }
@@ -46,6 +52,7 @@ function setCategories(list: readonly Category[]): void {
 }
 
 async function loadWallets(): Promise<void> {
+  const started = turn;
   const all: Wallet[] = [];
   let cursor: string | undefined;
   do {
@@ -53,11 +60,13 @@ async function loadWallets(): Promise<void> {
     all.push(...page.wallets);
     cursor = page.pagination.nextCursor || undefined;
   } while (cursor);
+  if (started !== turn) return;
   setWallets(all);
   await write("snapshot", "wallets", all);
 }
 
 async function loadCategories(): Promise<void> {
+  const started = turn;
   const all: Category[] = [];
   let cursor: string | undefined;
   do {
@@ -65,33 +74,48 @@ async function loadCategories(): Promise<void> {
     all.push(...page.categories);
     cursor = page.pagination.nextCursor || undefined;
   } while (cursor);
+  if (started !== turn) return;
   setCategories(all);
   await write("snapshot", "categories", all);
 }
 
 /** reloadDirectory loads both lists again, for a screen that needs the result of its own change at once. */
 export async function reloadDirectory(): Promise<void> {
+  const started = turn;
   await Promise.all([loadWallets(), loadCategories()]);
+  if (started !== turn) return;
+  ready = true;
+  problem = undefined;
+}
+
+/** retryDirectory loads both lists again after a problem. */
+export async function retryDirectory(): Promise<void> {
+  await reloadDirectory().catch(keepProblem);
+}
+
+function keepProblem(error: unknown): void {
+  if (!isProblem(error)) throw error;
+  problem = error;
 }
 
 /** startDirectory shows the stored lists, loads the current ones, and keeps them current until the returned function is called. */
 export function startDirectory(): () => void {
-  const quietly = (error: unknown) => {
-    if (!isProblem(error)) throw error;
-  };
+  const started = turn;
   void (async () => {
     const [storedWallets, storedCategories] = await Promise.all([read<Wallet[]>("snapshot", "wallets"), read<Category[]>("snapshot", "categories")]);
-    if (storedWallets && storedCategories && !ready) {
+    if (storedWallets && storedCategories && !ready && started === turn) {
       setWallets(storedWallets);
       setCategories(storedCategories);
       ready = true;
     }
   })();
-  void reloadDirectory().then(() => (ready = true), quietly);
-  const ends = [onChange(["wallets"], () => void loadWallets().catch(quietly)), onChange(["categories"], () => void loadCategories().catch(quietly))];
+  void retryDirectory();
+  const ends = [onChange(["wallets"], () => void loadWallets().catch(keepProblem)), onChange(["categories"], () => void loadCategories().catch(keepProblem))];
   return () => {
     ends.forEach((end) => end());
+    turn++;
     ready = false;
+    problem = undefined;
     setWallets([]);
     setCategories([]);
   };

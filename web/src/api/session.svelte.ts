@@ -1,10 +1,11 @@
 // The session of the user: sign-in, sign-out, and the user's profile.
-import { wipe } from "../offline/store";
+import { commitAll } from "../components/toasts.svelte";
+import { startStore, wipe } from "../offline/store";
 import { api, forgetAnswers } from "./api";
 import { forgetEvents, startLive, stopLive } from "./live.svelte";
 import { isProblem } from "./problem";
 import { onChange } from "./topics";
-import { clientHeader, dropToken, setToken, startToken, whenSignedOut } from "./token";
+import { dropToken, setToken, startToken, whenSignedOut } from "./token";
 import type { User } from "./types";
 
 type Status = "starting" | "signed-out" | "signed-in";
@@ -69,6 +70,7 @@ function keepUser(loaded: User): void {
 /** signIn starts a session whose refresh token is in a cookie. */
 export async function signIn(email: string, password: string, key: string): Promise<void> {
   const answer = await api.post("/api/v1/auth/login", { query: { session: "cookie" } as never, body: { email, password }, key });
+  startStore();
   forgetEvents();
   setToken(answer.accessToken, answer.expiresIn);
   keepUser(answer.user);
@@ -78,11 +80,9 @@ export async function signIn(email: string, password: string, key: string): Prom
 
 /** signOut ends the session on the server and deletes everything that is stored on the device. */
 export async function signOut(): Promise<void> {
-  await fetch("/api/v1/auth/logout?session=cookie", {
-    method: "POST",
-    headers: { ...clientHeader, "Content-Type": "application/json" },
-    body: "{}",
-  }).catch(() => undefined);
+  commitAll();
+  // Without a connection the session stays in the list of sessions, and ends when its refresh token expires.
+  await api.post("/api/v1/auth/logout", { body: {} }).catch(quietly);
   dropToken();
   await leave();
 }

@@ -7,6 +7,9 @@ export function hue(text: string): string {
   return `var(--hue-${(hash % 8) + 1})`;
 }
 
+/** palette are the colors that a user can choose from; common().colors has their names in the same order. */
+export const palette: readonly string[] = ["#2f8f63", "#7d8a3a", "#b9772e", "#c2603f", "#c05a52", "#b25487", "#8a63ad", "#4a76b5", "#3f87b8", "#2c93a0", "#8a6f57", "#5f6f7a"];
+
 interface Colored {
   name: string;
   color?: string;

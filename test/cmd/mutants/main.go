@@ -17,6 +17,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,8 @@ func main() {
 // runner tests the mutants of one package.
 type runner struct {
 	dir, temp, tests string
+	// tester is the folder whose tests run.
+	tester string
 	// limit is a multiple of the time that the tests need without a mutation.
 	limit time.Duration
 }
@@ -56,6 +59,7 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	list := flags.Bool("list", false, "print the mutants and test none")
 	match := flags.String("match", "", "test only mutants whose line in the list matches this `regexp`, such as store_sessions or lock")
 	tests := flags.String("run", "", "run only tests that match this `regexp`")
+	tester := flags.String("tests", "", "run the tests of this `package` instead of those of the changed one, such as services/ledger")
 	if err := flags.Parse(args); err != nil {
 		return 0, err
 	}
@@ -86,7 +90,7 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 			}
 			continue
 		}
-		r := &runner{dir: dir, temp: temp, tests: *tests}
+		r := &runner{dir: dir, temp: temp, tests: *tests, tester: cmp.Or(*tester, dir)}
 		n, err := r.all(ctx, selected)
 		survivors += n
 		if err != nil {
@@ -156,7 +160,7 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 		}
 		build = append(build, "-overlay", overlay)
 	}
-	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.dir)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.tester)...).CombinedOutput(); err != nil {
 		if m == nil || ctx.Err() != nil {
 			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
 		}
@@ -167,7 +171,7 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 	defer cancel()
 	tests := exec.CommandContext(limited, program, "-test.failfast", "-test.run="+r.tests)
 	// The delay applies to processes that the tests have started and that still hold the output.
-	tests.Dir, tests.WaitDelay = r.dir, 5*time.Second
+	tests.Dir, tests.WaitDelay = r.tester, 5*time.Second
 	out, err := tests.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:

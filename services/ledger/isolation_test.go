@@ -1,0 +1,308 @@
+package ledger
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// TestUserWithTheIDsOfAnother runs the same requests on two databases. In one of them a second user has a copy of all rows of the
+// first one, with the same ids. A statement that forgets the owner in any of its conditions returns or changes rows of that user, so
+// the responses differ or the copy changes. Random ids would hide the mistake: a condition on the id alone selects the right row.
+func TestUserWithTheIDsOfAnother(t *testing.T) {
+	t.Parallel()
+	alone := newIsolated(t)
+	alone.prepare(t)
+	want := alone.use()
+
+	beside := newIsolated(t)
+	beside.prepare(t)
+	other := uuid.Must(uuid.NewV7())
+	beside.copyRows(t, beside.user.ID, other)
+	beside.mergeDifferently(t, other)
+	before := beside.rowsOf(t, other)
+	for table, rows := range before {
+		require.NotEmpty(t, rows, "prepare must write the table %s", table)
+	}
+	got := beside.use()
+	require.Len(t, got, len(want))
+	for i := range want {
+		require.Equal(t, want[i], got[i])
+	}
+	require.Equal(t, before, beside.rowsOf(t, other))
+	require.Equal(t, alone.rowsOf(t, alone.user.ID), beside.rowsOf(t, beside.user.ID))
+}
+
+// mergeDifferently changes the targets of a user's merges, and adds a merge of an id that the other user does not have. So a statement
+// that follows the merges of the wrong user is noticed.
+func (s *isolated) mergeDifferently(t *testing.T, user uuid.UUID) {
+	t.Helper()
+	for _, statement := range []string{
+		`UPDATE merged_categories SET category_id = $2 WHERE owner_id = $1`,
+		`UPDATE budget_references SET category_id = $2 WHERE owner_id = $1 AND category_id <> held_id`,
+		`INSERT INTO merged_categories (owner_id, id, category_id) VALUES ($1, '` + unknown + `', $2)`,
+	} {
+		_, err := s.db.Exec(t.Context(), statement, user, s.user.Category)
+		require.NoError(t, err)
+	}
+}
+
+// unknown is an id that is not in use.
+const unknown = "ffffffff-ffff-7fff-bfff-ffffffffffff"
+
+// isolated is a ledger whose ids are a sequence, and one user of it.
+type isolated struct {
+	server
+	env  *fixture.Service
+	db   *pgxpool.Pool
+	user fixture.User
+	// The ids of wallets and categories, in the order of their creation.
+	wallets, categories []string
+	transactions        []*ledgerv1.Transaction
+	receipt             string
+	// A budget with references, and a reservation of it.
+	budget, reservation string
+	responses           []string
+}
+
+func newIsolated(t *testing.T) *isolated {
+	t.Helper()
+	db := pgtest.New(t, Migrations)
+	f := fixture.On(db)
+	var last uint64
+	f.NewID = func() uuid.UUID {
+		last++
+		id := uuid.UUID{6: 0x70, 8: 0x80}
+		binary.BigEndian.PutUint32(id[2:], uint32(last>>8))
+		binary.BigEndian.PutUint64(id[8:], 0x8000000000000000|last)
+		return id
+	}
+	f.Ledger.NewID = f.NewID
+	s := &isolated{env: f, db: db, server: server{
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Receipts: &receipts.Receipts{
+			Ledger: f.Ledger, Log: slog.New(slog.DiscardHandler), OCR: &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("a page")}},
+		},
+		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
+	}}
+	f.RPCs = &s.server
+	s.Run(t.Context())
+	return s
+}
+
+// prepare creates rows in all tables: two wallets of the user, categories of which one was merged, transactions in two currencies, a
+// receipt with an image, and a budget's references.
+func (s *isolated) prepare(t *testing.T) {
+	t.Helper()
+	s.user = s.env.NewUser(t.Context(), t)
+	s.wallets = []string{s.user.Wallet.String()}
+	for _, name := range []string{"Bank", "Empty"} {
+		s.wallets = append(s.wallets, s.env.MakeWallet(s.user.Ctx, t, name, "EUR").String())
+	}
+	for _, name := range []string{"Rent", "Fun", "Old", "Spare"} {
+		s.categories = append(s.categories, s.env.MakeCategory(s.user.Ctx, t, name).String())
+	}
+	for _, amount := range []string{"1.10", "2.20", "4.40", "8.80"} {
+		s.transactions = append(s.transactions, s.user.Create(t, s.user.Spends(amount)))
+	}
+	foreign := s.user.Spends("500")
+	foreign.Currency, foreign.CategoryId = "JPY", s.categories[2]
+	s.transactions = append(s.transactions, s.user.Create(t, foreign))
+	emptied := s.user.Spends("3")
+	emptied.WalletId = s.wallets[2]
+	_, err := s.DeleteTransaction(s.user.Ctx, &ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
+	require.NoError(t, err)
+	receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+		Receipt: []byte("a file"), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
+	})
+	require.NoError(t, err)
+	s.receipt = receipt.GetReceipt().GetId()
+	_, err = s.DeleteCategory(s.user.Ctx, &ledgerv1.DeleteCategoryRequest{Id: s.categories[2], ReassignTo: &s.categories[1]})
+	require.NoError(t, err)
+	s.reserve(t, s.categories[3])
+	s.budget, s.reservation = s.reserve(t, s.categories[0])
+	_, err = s.SyncReferences(t.Context(), s.hold(1, s.user.Category.String(), s.categories[2]))
+	require.NoError(t, err)
+}
+
+// hold returns a request that records the categories of the budget.
+func (s *isolated) hold(version int64, categories ...string) *ledgerv1.SyncReferencesRequest {
+	return &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{{
+		OwnerId: s.user.ID.String(), BudgetId: s.budget, Version: version, CategoryIds: categories,
+	}}}
+}
+
+// reserve reserves a category for a budget.
+func (s *isolated) reserve(t *testing.T, category string) (budget, reservation string) {
+	t.Helper()
+	budget, reservation = s.env.NewID().String(), s.env.NewID().String()
+	_, err := s.CheckReferences(t.Context(), &ledgerv1.CheckReferencesRequest{
+		OwnerId: s.user.ID.String(), WalletId: s.wallets[0], CategoryIds: []string{category}, BudgetId: budget, Reservation: reservation,
+	})
+	require.NoError(t, err)
+	return budget, reservation
+}
+
+// cursor matches a page's cursor, which is encrypted with a random nonce.
+var cursor = regexp.MustCompile(`next_cursor: *"[^"]*"`)
+
+// record appends the response or the error of a request.
+func (s *isolated) record(resp proto.Message, err error) {
+	text := fmt.Sprint(err)
+	if err == nil {
+		// The options are set because the default output varies its spaces at random.
+		b, _ := prototext.MarshalOptions{Multiline: true}.Marshal(resp)
+		text = regexp.MustCompile(` +`).ReplaceAllString(cursor.ReplaceAllString(string(b), ""), " ")
+	}
+	s.responses = append(s.responses, fmt.Sprintf("%d %T %s", len(s.responses), resp, text))
+}
+
+// use calls every RPC for the user, and returns what it responds.
+func (s *isolated) use() []string {
+	ctx, wallets, categories, ts := s.user.Ctx, s.wallets, s.categories, s.transactions
+	food := s.user.Category.String()
+	s.read(ctx, wallets, food)
+
+	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), Amount: new("3.30"), WalletId: &wallets[1]}))
+	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), CategoryId: &categories[1]}))
+	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[1].GetId()}))
+	s.record(s.CreateTransactions(ctx, fixture.Bulk(s.user.Spends("7.00"), s.user.Spends("9.00"))))
+	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+		Receipt: []byte("another file"), WalletId: wallets[1], CategoryId: categories[0],
+	}))
+	s.read(ctx, wallets, food)
+
+	s.record(s.SyncReferences(ctx, s.hold(2, categories[2], categories[1], food)))
+	settled := s.hold(3, categories[2], food)
+	settled.Budgets[0].SettledReservations = []string{s.reservation}
+	s.record(s.SyncReferences(ctx, settled))
+	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: food}))
+	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: food, ReassignTo: &categories[1]}))
+	s.record(s.SyncReferences(ctx, s.hold(4, categories[1])))
+	s.record(s.SyncReferences(ctx, s.hold(5, food, unknown)))
+	s.record(s.SyncReferences(ctx, s.hold(6)))
+	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: categories[3]}))
+	s.env.Ledger.Now = func() time.Time { return fixture.Today.AddDate(0, 0, 2) }
+	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: categories[3]}))
+	s.record(s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Play")}))
+	s.record(s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Rent")}))
+	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: wallets[0], Name: new("Purse"), Archived: new(true)}))
+	s.record(s.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: wallets[0]}))
+	s.record(s.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: wallets[2]}))
+	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[2].GetId()}))
+	s.read(ctx, wallets, categories[1])
+	return s.responses
+}
+
+// read calls every RPC that changes nothing.
+func (s *isolated) read(ctx context.Context, wallets []string, category string) {
+	for _, id := range wallets {
+		s.record(s.GetWallet(ctx, &ledgerv1.GetWalletRequest{Id: id}))
+	}
+	s.record(s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{}))
+	s.record(s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Archived: new(false), Limit: new(int32(1))}))
+	s.record(s.GetCategory(ctx, &ledgerv1.GetCategoryRequest{Id: category}))
+	s.record(s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{}))
+	for _, t := range s.transactions {
+		s.record(s.GetTransaction(ctx, &ledgerv1.GetTransactionRequest{Id: t.GetId()}))
+	}
+	for _, req := range []*ledgerv1.ListTransactionsRequest{
+		{},
+		{Limit: new(int32(2))},
+		{WalletId: wallets[:1]},
+		{CategoryId: []string{category}},
+		{WalletId: wallets, CategoryId: []string{category}},
+		{Type: new("expense"), From: new("2026-03-01")},
+		{Q: new("Milk")},
+		{Sort: new("-amount"), Limit: new(int32(3))},
+	} {
+		s.record(s.ListTransactions(ctx, req))
+	}
+	s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: s.receipt}))
+	s.record(s.GetReceiptImage(ctx, &ledgerv1.GetReceiptImageRequest{Id: s.receipt, Page: 1}))
+	for _, req := range []*ledgerv1.GetSummaryRequest{{}, {Currency: new("EUR")}, {From: new("2026-02-10"), To: new("2026-03-14")}} {
+		s.record(s.GetSummary(ctx, req))
+	}
+	s.record(s.SumSpending(ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
+		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-03-01", To: "2026-03-31"},
+		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-02-20", To: "2026-03-14"},
+	}}))
+}
+
+// ownedTables returns the names and columns of the tables with a column owner_id.
+func (s *isolated) ownedTables(t *testing.T) []ownedTable {
+	t.Helper()
+	tables, err := pg.All[ownedTable](t.Context(), s.db, `
+		SELECT table_name::text AS name, array_agg(quote_ident(column_name::text)) FILTER (WHERE column_name <> 'owner_id') AS columns
+		FROM information_schema.columns
+		WHERE table_schema = current_schema() AND is_identity = 'NO' AND is_generated = 'NEVER'
+		GROUP BY table_name
+		HAVING bool_or(column_name = 'owner_id')
+		ORDER BY table_name`)
+	require.NoError(t, err)
+	return tables
+}
+
+type ownedTable struct {
+	Name    string
+	Columns []string
+}
+
+// copyRows inserts a copy of all rows of one user for another one. Only the ids of transactions differ: an id selects a transaction
+// of any user, because a request for another user's transaction is answered with 403.
+func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
+	t.Helper()
+	err := pg.InTx(t.Context(), s.db, func(tx pgx.Tx) error {
+		// The tables are copied in any order, so their foreign keys are not checked.
+		_, err := tx.Exec(t.Context(), `SET LOCAL session_replication_role = replica`)
+		for _, table := range s.ownedTables(t) {
+			if err != nil {
+				return err
+			}
+			columns := strings.Join(table.Columns, ", ")
+			values := columns
+			if table.Name == "transactions" {
+				values = regexp.MustCompile(`\bid\b`).ReplaceAllString(values, "gen_random_uuid()")
+			}
+			_, err = tx.Exec(t.Context(), fmt.Sprintf(`INSERT INTO %[1]s (owner_id, %[2]s) SELECT $2, %[3]s FROM %[1]s WHERE owner_id = $1`,
+				table.Name, columns, values), from, to)
+		}
+		return err
+	})
+	require.NoError(t, err)
+}
+
+// rowsOf returns all rows of a user by table, without the user's id.
+func (s *isolated) rowsOf(t *testing.T, user uuid.UUID) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for _, table := range s.ownedTables(t) {
+		rows, err := s.db.Query(t.Context(), fmt.Sprintf(`SELECT (to_jsonb(x) - 'owner_id')::text FROM %s x WHERE owner_id = $1 ORDER BY 1`, table.Name), user)
+		require.NoError(t, err)
+		all[table.Name], err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+	}
+	return all
+}

@@ -168,15 +168,3 @@ func acceptsCoding(h http.Header, coding string) bool {
 	}
 	return false
 }
-
-// matchesETag reports whether If-None-Match names the ETag. The comparison is the weak one, because a proxy that compresses turns a
-// strong ETag into a weak one.
-func matchesETag(h http.Header, etag string) bool {
-	for listed := range strings.SplitSeq(strings.Join(h.Values("If-None-Match"), ","), ",") {
-		listed = strings.TrimSpace(listed)
-		if listed == "*" || strings.TrimPrefix(listed, "W/") == etag {
-			return true
-		}
-	}
-	return false
-}

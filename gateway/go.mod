@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/coffer-budget/coffer/proto v0.0.0
 
 require (
+	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/coffer-budget/coffer/internal v0.0.0
 	github.com/coffer-budget/coffer/web v0.0.0
 	github.com/getkin/kin-openapi v0.152.0
@@ -30,7 +31,6 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/caarlos0/env/v11 v11.4.2 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
-	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/exaring/otelpgx v0.13.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect

@@ -72,6 +72,10 @@ func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[stri
 	if err := h.route.setCookie(*reply, r, w.Header()); err != nil {
 		return err
 	}
+	if h.route.conditional && isUnchanged(r, body, w.Header()) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
 	write(w, status, body)
 	return nil
 }

@@ -37,7 +37,8 @@ func (c constantConn) Invoke(_ context.Context, _ string, _, reply any, _ ...grp
 	return nil
 }
 
-// BenchmarkHandler measures the gateway without network and services: a create, and a page of 50 transactions.
+// BenchmarkHandler measures the gateway without network and services: a create, a page of 50 transactions, a page of 50 wallets, and the
+// same page if the client has it.
 func BenchmarkHandler(b *testing.B) {
 	transaction := &ledgerv1.Transaction{
 		Id: anID, WalletId: anID, CategoryId: anID, Amount: "12.30", Currency: "USD", Type: "expense", Description: "Lunch",
@@ -46,6 +47,10 @@ func BenchmarkHandler(b *testing.B) {
 	page := &ledgerv1.ListTransactionsResponse{}
 	for range 50 {
 		page.Transactions = append(page.Transactions, transaction)
+	}
+	wallets := &ledgerv1.ListWalletsResponse{}
+	for range 50 {
+		wallets.Wallets = append(wallets.Wallets, aWallet())
 	}
 	for _, c := range []struct {
 		name, method, path, body string
@@ -58,6 +63,8 @@ func BenchmarkHandler(b *testing.B) {
 			&ledgerv1.CreateTransactionResponse{Transaction: transaction}, http.StatusCreated,
 		},
 		{"page", http.MethodGet, transactionPath + "?limit=50&walletId=" + anID, "", page, http.StatusOK},
+		{"wallets", http.MethodGet, "/api/v1/wallet", "", wallets, http.StatusOK},
+		{"unchanged wallets", http.MethodGet, "/api/v1/wallet", "", wallets, http.StatusNotModified},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			encoded, err := proto.Marshal(c.reply)
@@ -68,6 +75,9 @@ func BenchmarkHandler(b *testing.B) {
 				r := httptest.NewRequestWithContext(b.Context(), c.method, c.path, strings.NewReader(c.body))
 				r.Header.Set("Authorization", "Bearer "+token)
 				r.Header.Set("Content-Type", "application/json")
+				if c.status == http.StatusNotModified {
+					r.Header.Set("If-None-Match", "*")
+				}
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, r)
 				if w.Code != c.status {

@@ -39,6 +39,8 @@ type route struct {
 	// weight is the number of requests that the rate limiter counts for one.
 	weight    int
 	multipart bool
+	// conditional is set if responses have an ETag of their body, and requests may have If-None-Match.
+	conditional bool
 	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
 	fullMethod string
 	request    *decode.Plan
@@ -89,11 +91,12 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 	options := method.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
 	r := &route{
-		method:    method,
-		success:   proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
-		access:    proto.GetExtension(options, restv1.E_Access).(restv1.Access),
-		weight:    max(1, int(proto.GetExtension(options, restv1.E_Weight).(int32))),
-		multipart: proto.GetExtension(options, restv1.E_Multipart).(bool),
+		method:      method,
+		success:     proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
+		access:      proto.GetExtension(options, restv1.E_Access).(restv1.Access),
+		weight:      max(1, int(proto.GetExtension(options, restv1.E_Weight).(int32))),
+		multipart:   proto.GetExtension(options, restv1.E_Multipart).(bool),
+		conditional: proto.GetExtension(options, restv1.E_Conditional).(bool),
 	}
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:

@@ -29,6 +29,8 @@ type operation struct {
 	body bool
 	// multipart reports that the body is a form with a file.
 	multipart bool
+	// conditional reports that responses have an ETag of their body, and that If-None-Match is supported.
+	conditional bool
 	// public reports that the operation needs no access token.
 	public bool
 	// success lists the successful responses, the usual one first.
@@ -44,11 +46,12 @@ func newOperation(method *protogen.Method) (*operation, error) {
 	options := method.Desc.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
 	o := &operation{
-		method:    method,
-		body:      rule.GetBody() == "*",
-		multipart: proto.GetExtension(options, restv1.E_Multipart).(bool),
-		public:    proto.GetExtension(options, restv1.E_Access).(restv1.Access) == restv1.Access_ACCESS_PUBLIC,
-		success:   proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
+		method:      method,
+		body:        rule.GetBody() == "*",
+		multipart:   proto.GetExtension(options, restv1.E_Multipart).(bool),
+		conditional: proto.GetExtension(options, restv1.E_Conditional).(bool),
+		public:      proto.GetExtension(options, restv1.E_Access).(restv1.Access) == restv1.Access_ACCESS_PUBLIC,
+		success:     proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
 	}
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
@@ -143,6 +146,12 @@ func (g *generator) parameters(o *operation) []any {
 		}
 		parameters = append(parameters, p)
 	}
+	if o.conditional {
+		parameters = append(parameters, object{
+			"name": "If-None-Match", "in": "header", "schema": object{"type": "string"},
+			"description": "ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.",
+		})
+	}
 	return parameters
 }
 
@@ -205,6 +214,11 @@ func (g *generator) responses(o *operation) (object, error) {
 			"content": object{mediaType: object{"schema": body}},
 		}
 	}
+	if o.conditional {
+		responses[strconv.Itoa(http.StatusNotModified)] = object{
+			"description": "The response is the one whose ETag is in If-None-Match", "headers": g.responseHeaders(o),
+		}
+	}
 	return responses, g.failures(o, responses)
 }
 
@@ -246,6 +260,9 @@ func (g *generator) streamed(m *protogen.Message) object {
 // ETag.
 func (g *generator) responseHeaders(o *operation) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
+	if o.conditional {
+		headers["ETag"] = object{"description": "Identifies the body, for If-None-Match.", "schema": object{"type": "string"}}
+	}
 	for _, field := range o.method.Output.Fields {
 		if name := stringOption(field, restv1.E_Header); name != "" {
 			headers[name] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}

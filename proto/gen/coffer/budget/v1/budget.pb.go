@@ -2810,12 +2810,12 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\xf8\x0e\n" +
+	"pagination2\xfc\x0e\n" +
 	"\rBudgetService\x12\xac\x01\n" +
 	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"M\x8a\xb5\x18#\n" +
-	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa4\x01\n" +
-	"\vListBudgets\x12$.coffer.budget.v1.ListBudgetsRequest\x1a%.coffer.budget.v1.ListBudgetsResponse\"H\x8a\xb5\x18%\n" +
-	"\x0fBUDGETS_FETCHED\x12\x0fBudgets fetched\x18\xc8\x01\xb2\xb5\x18\x01h\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/budgets\x90\x02\x01\x12\xa4\x01\n" +
+	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa8\x01\n" +
+	"\vListBudgets\x12$.coffer.budget.v1.ListBudgetsRequest\x1a%.coffer.budget.v1.ListBudgetsResponse\"L\x8a\xb5\x18%\n" +
+	"\x0fBUDGETS_FETCHED\x12\x0fBudgets fetched\x18\xc8\x01\xb2\xb5\x18\x01hе\x18\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/budgets\x90\x02\x01\x12\xa4\x01\n" +
 	"\tGetBudget\x12\".coffer.budget.v1.GetBudgetRequest\x1a#.coffer.budget.v1.GetBudgetResponse\"N\x8a\xb5\x18#\n" +
 	"\x0eBUDGET_FETCHED\x12\x0eBudget fetched\x18\xc8\x01\xb2\xb5\x18\x04\x04deh\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/budgets/{id}\x90\x02\x01\x12\xb3\x01\n" +
 	"\fUpdateBudget\x12%.coffer.budget.v1.UpdateBudgetRequest\x1a&.coffer.budget.v1.UpdateBudgetResponse\"T\x8a\xb5\x18#\n" +

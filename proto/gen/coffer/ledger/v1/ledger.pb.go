@@ -5092,12 +5092,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xe3 \n" +
+	"spentMinor2\xef \n" +
 	"\rLedgerService\x12\xa5\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
-	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\x9e\x01\n" +
-	"\vListWallets\x12$.coffer.ledger.v1.ListWalletsRequest\x1a%.coffer.ledger.v1.ListWalletsResponse\"B\x8a\xb5\x18%\n" +
-	"\x0fWALLETS_FETCHED\x12\x0fWallets fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/wallet\x90\x02\x01\x12\xa0\x01\n" +
+	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
+	"\vListWallets\x12$.coffer.ledger.v1.ListWalletsRequest\x1a%.coffer.ledger.v1.ListWalletsResponse\"F\x8a\xb5\x18%\n" +
+	"\x0fWALLETS_FETCHED\x12\x0fWallets fetched\x18\xc8\x01е\x18\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/wallet\x90\x02\x01\x12\xa0\x01\n" +
 	"\tGetWallet\x12\".coffer.ledger.v1.GetWalletRequest\x1a#.coffer.ledger.v1.GetWalletResponse\"J\x8a\xb5\x18#\n" +
 	"\x0eWALLET_FETCHED\x12\x0eWallet fetched\x18\xc8\x01\xb2\xb5\x18\x01<\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/wallet/{id}\x90\x02\x01\x12\xaa\x01\n" +
 	"\fUpdateWallet\x12%.coffer.ledger.v1.UpdateWalletRequest\x1a&.coffer.ledger.v1.UpdateWalletResponse\"K\x8a\xb5\x18#\n" +
@@ -5105,9 +5105,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\fDeleteWallet\x12%.coffer.ledger.v1.DeleteWalletRequest\x1a&.coffer.ledger.v1.DeleteWalletResponse\"H\x8a\xb5\x18#\n" +
 	"\x0eWALLET_DELETED\x12\x0eWallet deleted\x18\xc8\x01\xb2\xb5\x18\x02<=\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/wallet/{id}\x12\xb3\x01\n" +
 	"\x0eCreateCategory\x12'.coffer.ledger.v1.CreateCategoryRequest\x1a(.coffer.ledger.v1.CreateCategoryResponse\"N\x8a\xb5\x18'\n" +
-	"\x10CATEGORY_CREATED\x12\x10Category created\x18\xc9\x01\xb2\xb5\x18\x02BC\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/categories\x12\xb1\x01\n" +
-	"\x0eListCategories\x12'.coffer.ledger.v1.ListCategoriesRequest\x1a(.coffer.ledger.v1.ListCategoriesResponse\"L\x8a\xb5\x18+\n" +
-	"\x12CATEGORIES_FETCHED\x12\x12Categories fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/categories\x90\x02\x01\x12\xae\x01\n" +
+	"\x10CATEGORY_CREATED\x12\x10Category created\x18\xc9\x01\xb2\xb5\x18\x02BC\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/categories\x12\xb5\x01\n" +
+	"\x0eListCategories\x12'.coffer.ledger.v1.ListCategoriesRequest\x1a(.coffer.ledger.v1.ListCategoriesResponse\"P\x8a\xb5\x18+\n" +
+	"\x12CATEGORIES_FETCHED\x12\x12Categories fetched\x18\xc8\x01е\x18\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/categories\x90\x02\x01\x12\xae\x01\n" +
 	"\vGetCategory\x12$.coffer.ledger.v1.GetCategoryRequest\x1a%.coffer.ledger.v1.GetCategoryResponse\"R\x8a\xb5\x18'\n" +
 	"\x10CATEGORY_FETCHED\x12\x10Category fetched\x18\xc8\x01\xb2\xb5\x18\x01@\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/categories/{id}\x90\x02\x01\x12\xb9\x01\n" +
 	"\x0eUpdateCategory\x12'.coffer.ledger.v1.UpdateCategoryRequest\x1a(.coffer.ledger.v1.UpdateCategoryResponse\"T\x8a\xb5\x18'\n" +
@@ -5133,10 +5133,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"O\x8a\xb5\x18%\n" +
 	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\x9c\x01\n" +
-	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"4\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x03STU\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xc0\x01\n" +
+	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"4\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x03STU\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xc4\x01\n" +
 	"\n" +
-	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"g\x8a\xb5\x189\n" +
-	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tG\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
+	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"k\x8a\xb5\x189\n" +
+	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tGе\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
 	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x17\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02<@\x90\x02\x02\x12s\n" +
 	"\x0eSyncReferences\x12'.coffer.ledger.v1.SyncReferencesRequest\x1a(.coffer.ledger.v1.SyncReferencesResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x12m\n" +
 	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"

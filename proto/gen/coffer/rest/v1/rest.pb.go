@@ -318,6 +318,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50010,
+		Name:          "coffer.rest.v1.conditional",
+		Tag:           "varint,50010,opt,name=conditional",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50011,
@@ -465,6 +473,11 @@ var (
 	//
 	// repeated coffer.rest.v1.Reason errors = 50006;
 	E_Errors = &file_coffer_rest_v1_rest_proto_extTypes[5]
+	// The response has an ETag, which the gateway computes from the body. A GET with this ETag in If-None-Match gets 304
+	// without a body. A page with a next page never matches, because its nextCursor differs in each response.
+	//
+	// optional bool conditional = 50010;
+	E_Conditional = &file_coffer_rest_v1_rest_proto_extTypes[6]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -472,65 +485,65 @@ var (
 	// The string holds a decimal. In JSON it is a number with the same digits.
 	//
 	// optional bool number = 50011;
-	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[6]
+	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[7]
 	// The field is this HTTP header and not part of the body.
 	//
 	// optional string header = 50012;
-	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[7]
+	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[8]
 	// The field is a query parameter although the RPC has a body. A form may also contain it.
 	//
 	// optional bool query = 50013;
-	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[8]
+	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[9]
 	// A request without the field is rejected. The option only documents this in OpenAPI; the services check it.
 	//
 	// optional bool required = 50014;
-	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[9]
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[10]
 	// The response omits the field if it is empty, like an absent optional field.
 	//
 	// optional bool omit_empty = 50015;
-	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[10]
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[11]
 	// The response's body is this field, a file of this media type, instead of JSON.
 	//
 	// optional string file = 50016;
-	E_File = &file_coffer_rest_v1_rest_proto_extTypes[11]
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[12]
 	// JSON's null empties the string, like "". For other fields null means absent.
 	//
 	// optional bool null_empties = 50017;
-	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[12]
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[13]
 	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches
 	// the service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and
 	// together with the other problems of the request. An empty string stays empty if the field has presence.
 	//
 	// optional bool forward_invalid = 50021;
-	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[13]
+	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[14]
 	// The service sets the field when it creates the resource. A preview omits it, so it must be marked omit_empty too.
 	//
 	// optional bool assigned = 50022;
-	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[14]
+	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[15]
 	// On a list: the response omits it if it is empty and the named field of the same message is absent.
 	//
 	// optional string omit_with = 50023;
-	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[15]
+	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[16]
 	// The string has one of these values, which are separated by spaces. The option only documents this in OpenAPI.
 	//
 	// optional string one_of = 50024;
-	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[16]
+	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[17]
 	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
 	// date-time; the value none means that such a field has no format. For a field with the option number, int32 means that
 	// it is an integer, which the service checks.
 	//
 	// optional string format = 50025;
-	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[17]
+	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[18]
 	// The field is the session cookie of a browser, and not part of the body. In a request it is a string, the value of the
 	// cookie that the browser sent. In a response it is a Cookie, which the gateway sets. Scripts cannot read this cookie.
 	//
 	// optional bool cookie = 50026;
-	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[18]
+	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[19]
 	// The field of a request is the origin of this site as the client addresses it, for example https://coffer.example. The gateway
 	// computes it from the header Host.
 	//
 	// optional bool site = 50027;
-	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[19]
+	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[20]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -562,7 +575,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\tmultipart\x12\x1e.google.protobuf.MethodOptions\x18ӆ\x03 \x01(\bR\tmultipart::\n" +
 	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18Ԇ\x03 \x03(\tR\acallers:8\n" +
 	"\x06weight\x12\x1e.google.protobuf.MethodOptions\x18Ն\x03 \x01(\x05R\x06weight:P\n" +
-	"\x06errors\x12\x1e.google.protobuf.MethodOptions\x18ֆ\x03 \x03(\x0e2\x16.coffer.rest.v1.ReasonR\x06errors:7\n" +
+	"\x06errors\x12\x1e.google.protobuf.MethodOptions\x18ֆ\x03 \x03(\x0e2\x16.coffer.rest.v1.ReasonR\x06errors:B\n" +
+	"\vconditional\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\bR\vconditional:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
 	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
@@ -609,27 +623,28 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	4,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
 	4,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
 	4,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
-	5,  // 6: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	5,  // 7: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	5,  // 8: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	5,  // 9: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	5,  // 10: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	5,  // 11: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	5,  // 12: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	5,  // 13: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	5,  // 14: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	5,  // 15: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	5,  // 16: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	5,  // 17: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	5,  // 18: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
-	5,  // 19: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
-	1,  // 20: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 21: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	6,  // 22: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	20, // [20:23] is the sub-list for extension type_name
-	0,  // [0:20] is the sub-list for extension extendee
+	4,  // 6: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
+	5,  // 7: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	5,  // 8: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	5,  // 9: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	5,  // 10: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	5,  // 11: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	5,  // 12: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	5,  // 13: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	5,  // 14: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	5,  // 15: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	5,  // 16: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	5,  // 17: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	5,  // 18: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	5,  // 19: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	5,  // 20: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	1,  // 21: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 22: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	6,  // 23: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	21, // [21:24] is the sub-list for extension type_name
+	0,  // [0:21] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -646,7 +661,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   3,
-			NumExtensions: 20,
+			NumExtensions: 21,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -189,12 +189,11 @@ web-dev: web/node_modules/.installed ## Serve the web console with hot reload ag
 web-check: web/node_modules/.installed ## Check the types and components of the web console, and fail if web/dist is outdated
 	npm --prefix web run check
 	npm --prefix web run build
-	git diff --exit-code --stat web/dist
+	@changes=$$(git status --porcelain web/dist); [ -z "$$changes" ] || { echo "web/dist is outdated: run make web and commit it"; echo "$$changes"; exit 1; }
 
 .PHONY: web-test
 web-test: web/node_modules/.installed ## Test the web console in Chromium against a temporary stack (WEBTESTFLAGS=budgets: those files only)
-	@devstack/install.sh
-	@command -v chromium >/dev/null || apt-get install -y --no-install-recommends chromium fonts-noto-color-emoji
+	@devstack/install.sh web
 	npm --prefix web run build
 	npm --prefix web test -- $(WEBTESTFLAGS)
 
@@ -255,7 +254,7 @@ telemetry-check: ## Trigger each alert on a running stack, and check that rules 
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
 
 .PHONY: check
-check: lint generate-check test-modules k8s-check telemetry-check test ## Run the checks that every change must pass; CI runs more
+check: lint generate-check test-modules web-check k8s-check telemetry-check test web-test ## Run the checks that every change must pass; CI runs more
 
 # Each tool has a separate module, so that its dependencies do not raise the versions of the services' dependencies. That of grpcurl
 # requires the services' versions of gRPC and protobuf, so that `make grpcurl` reuses the packages that `make run` has compiled.

@@ -1,7 +1,5 @@
 package receipt
 
-import "slices"
-
 // adjustment holds the amounts between the sum of the goods and the total, in thousandths. Tax, tip and discount are not
 // negative; a discount is subtracted.
 type adjustment struct {
@@ -13,16 +11,6 @@ func (a adjustment) sum() int64 { return a.tax + a.tip - a.discount + a.rounding
 
 // plausible reports whether tax and tip are at most as high as the goods.
 func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(goods) }
-
-// roundedTo reports whether the sum is printed and the total is that sum rounded to a multiple of 0.05. Cash is rounded this way
-// in countries without smaller coins, and not every till prints the difference.
-func (s *sums) roundedTo(sum, total int64) bool {
-	// 50 thousandths are 0.05.
-	if sum == total || abs(total-sum) >= 50 || total%50 != 0 || sum%50 == 0 {
-		return false
-	}
-	return slices.ContainsFunc(slices.Concat(s.subtotals, s.totals), func(l labeled) bool { return l.value == sum })
-}
 
 // option is one selection of the printed amounts of a kind: none, one of them, or the sum of several.
 type option struct {

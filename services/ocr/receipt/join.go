@@ -54,19 +54,20 @@ func (j *join) chooseTexts() {
 // collectFigures merges the sums of the readings, and cross-references their drafts.
 func (j *join) collectFigures() {
 	j.drafts = draftReadings(j.readings)
+	j.sums.currency = j.currency.value
 	for _, reading := range j.readings {
 		j.sums.add(reading.sums)
 	}
 }
 
-// chooseTotal ranks the amounts that may be the total by their label and by the sums that equal them. It returns false if no
-// amount is likely enough.
+// chooseTotal ranks the amounts that may be the total by their label and by the sums that equal them, and follows their rounding. It
+// returns false if no amount is likely enough.
 func (j *join) chooseTotal() bool {
 	ranked := j.rankTotals()
 	if len(ranked) == 0 || ranked[0].score() < minScore {
 		return false
 	}
-	j.total = ranked[0]
+	j.total = j.paid(ranked)
 	return true
 }
 

@@ -8,27 +8,29 @@ type proof struct {
 	// sums counts the sums of other figures that equal the amount. Several figures are rarely misread so that they still agree.
 	// copies counts other places with the same figure, which may repeat the same error.
 	sums, copies int
+	// rows is the number of rows with the amount, in the reading that has the most.
+	rows int
 }
 
 // proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often v is printed.
 func (j *join) proof(v int64) proof {
 	p := j.sums.proof(v)
-	lines, rows := 0.0, 0
+	lines := 0.0
 	for _, draft := range j.drafts {
 		lines = max(lines, linesProof(reconciler{v, &j.sums}.reconcile(draft)))
 	}
 	for _, r := range j.readings {
-		rows = max(rows, occurrences(v, r.lines))
+		p.rows = max(p.rows, occurrences(v, r.lines))
 	}
 	if lines == severalLines {
 		p.sums++
 	} else if lines > 0 {
 		p.copies++
 	}
-	if rows > 3 {
+	if p.rows > 3 {
 		p.copies++
 	}
-	p.points += lines + min(float64(rows-1)*0.5, 1.5)
+	p.points += lines + min(float64(p.rows-1)*0.5, 1.5)
 	return p
 }
 
@@ -111,15 +113,15 @@ func (s *sums) composed(v int64) bool {
 	return false
 }
 
-// beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple of 0.05. Then v is the
-// amount before rounding.
+// beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple of the smallest coin. Then v is
+// the amount before rounding.
 func (s *sums) beforeRounding(v int64) bool {
 	for _, r := range s.rounding {
 		if r.value == 0 || abs(r.value) >= 1000 {
 			continue
 		}
 		for _, t := range s.totals {
-			if t.value != v && (t.value == v+r.value || t.value == v-r.value) && t.value%50 == 0 {
+			if t.value != v && (t.value == v+r.value || t.value == v-r.value) && t.value%coinOf(s.currency) == 0 {
 				return true
 			}
 		}

@@ -14,7 +14,7 @@
 //	dateformats.go    the dates on a line; date.go: the date of the receipt
 //	merchant.go       possible names of the merchant; merchantwords.go, name.go: vocabulary, spelling
 //	join.go           the stages of Join, in this order: texts; figures (draft.go); total (total.go and proof.go rank the
-//	                  amounts); goods (reconcile.go and adjust.go make the lines add up to the total); charges
+//	                  amounts, rounding.go follows the rounding of cash); goods (reconcile.go and adjust.go make the lines add up to the total); charges
 //	output.go         the results of the stages as a Receipt
 //	claim.go          instead of all this, checks a receipt that a language model has read
 package receipt

@@ -69,6 +69,9 @@ func (r reconciler) adjustment(list []draftItem) (adjustment, bool) {
 		return adjustment{rounding: r.total - sum}, true
 	}
 	adj, ok := r.sums.adjustments(sum, r.total)
+	if !ok {
+		adj, ok = r.sums.roundedAdjustments(sum, r.total)
+	}
 	return adj, ok && adj.plausible(sum)
 }
 

@@ -21,6 +21,8 @@ type sums struct {
 	totals, subtotals, taxes, cash, change, tips, discounts, rounding []labeled
 	// rates are the rates of taxes whose amount was not read, in thousandths of a percent.
 	rates []int64
+	// currency decides to which coins amounts are rounded.
+	currency string
 }
 
 // findSums collects the labeled amounts of classified lines. A line contributes its rightmost price.

@@ -12,6 +12,10 @@ const (
 	likelyTotal = 0.75
 	// minScore is the score below which no amount is taken for the total.
 	minScore = 1
+	// derivedLabel is the number of points for an amount that a printed rounding leads to. printedLabel is the lowest number of
+	// points for an amount that is printed beside a word for a sum or a payment.
+	derivedLabel = 0.5
+	printedLabel = 1
 )
 
 // candidate is an amount that may be the total, with the evidence for it.
@@ -76,7 +80,7 @@ func (j *join) proposeTotals() candidates {
 		out.add(t.value, t.at, t.amount, 1.5)
 	}
 	for _, t := range s.cash {
-		out.add(t.value, t.at, t.amount, 1)
+		out.add(t.value, t.at, t.amount, printedLabel)
 	}
 	for _, r := range j.readings {
 		for _, l := range r.lines {
@@ -140,19 +144,20 @@ func (b candidates) derive(s *sums) {
 			}
 		}
 	}
+	coin := coinOf(s.currency)
 	for _, r := range s.rounding {
 		for _, t := range s.totals {
 			for _, v := range []int64{t.value + r.value, t.value - r.value} {
-				// In thousandths: the rounding is below 0.10 and leads to a multiple of 0.05.
-				if r.value != 0 && abs(r.value) < 100 && v%50 == 0 && t.value%50 != 0 {
-					b.add(v, t.at, t.amount, 0.5)
+				// Some tills round down only, so the rounding may be almost two coins of 0.05.
+				if r.value != 0 && abs(r.value) < 2*coin && v%coin == 0 && t.value%coin != 0 {
+					b.add(v, t.at, t.amount, derivedLabel)
 				}
 			}
 		}
 	}
 }
 
-// deriveTaxed proposes each subtotal plus each tax, also rounded to a multiple of 0.05. A tax of 100 % or more is a misread
+// deriveTaxed proposes each subtotal plus each tax, also rounded to the smallest coin. A tax of 100 % or more is a misread
 // amount.
 func (b candidates) deriveTaxed(s *sums) {
 	for _, base := range s.subtotals {
@@ -164,8 +169,8 @@ func (b candidates) deriveTaxed(s *sums) {
 			b.add(taxed, base.at, base.amount, 0)
 			// The first option is no rounding.
 			for _, r := range roundings(s.rounding)[1:] {
-				if v := taxed + r.value; v%50 == 0 {
-					b.add(v, base.at, base.amount, 0.5)
+				if v := taxed + r.value; v%coinOf(s.currency) == 0 {
+					b.add(v, base.at, base.amount, derivedLabel)
 				}
 			}
 		}
@@ -178,14 +183,7 @@ func (b candidates) deriveTaxed(s *sums) {
 func setConfidences(c []candidate) {
 	for i := range c {
 		// lead is the distance to the best other candidate. Only the first candidate can have a positive one.
-		lead := c[i].score()
-		if len(c) > 1 {
-			other := c[0]
-			if i == 0 {
-				other = c[1]
-			}
-			lead -= other.score()
-		}
+		lead := c[i].score() - nextScore(c, i)
 		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
 		if c[i].corroborated() && lead >= 2 {
 			x = max(x, confidentTotal)
@@ -194,6 +192,18 @@ func setConfidences(c []candidate) {
 		}
 		c[i].confidence = max(0.01, min(0.99, x))
 	}
+}
+
+// nextScore returns the score of the best candidate other than c[i], or 0 if there is none. An amount that only a rounding leads to is
+// no competitor, because it is not printed.
+func nextScore(c []candidate, i int) float64 {
+	for k, other := range c {
+		derived := other.label <= derivedLabel && other.rows == 0 && 2*abs(other.value-c[i].value) <= defaultCoin
+		if k != i && !derived {
+			return other.score()
+		}
+	}
+	return 0
 }
 
 // corroborated reports whether the amount is labeled as a total and one of these holds: two sums equal it; one sum does and it

@@ -27,6 +27,23 @@ func TestBestTotalConfidenceNeedsOtherFigures(t *testing.T) {
 	require.GreaterOrEqual(t, Join(today, Read(FromText(lines))).Confidence["total"], confidentTotal, "digits of text are not misread")
 }
 
+func TestBestTotalIgnoresRoundingOfPayment(t *testing.T) {
+	t.Parallel()
+	const lines = "GREEN SDN BHD\nTea 3.02\nBread 4.70\nSubtotal 7.72\nTotal RM 7.72\nCash RM 10.00"
+	rounded := readText(lines + "\nRounding Adj 0.02-\nChange RM 2.30")
+	require.Equal(t, "7.72", rounded.Total)
+	require.GreaterOrEqual(t, rounded.Confidence["total"], confidentTotal, "7.70 is not printed")
+}
+
+func TestReadSplitsLabelFromAmount(t *testing.T) {
+	t.Parallel()
+	r := readText("SHOP\nBread 2.50\nMilk 1.20\nTOTAL13.70\nCASH15.00\nCHANGE11.30\nTOTAL3.70\nCHANGE1.30")
+	require.Equal(t, "3.70", r.Total)
+	r = readText("SHOP\nBread 12.50\nMilk 1.20\nTOTAL13.70\nCASH50.00\nCHANGE36.30")
+	require.Equal(t, "13.70", r.Total)
+	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal, "cash minus change and the lines prove it")
+}
+
 func TestBestTotalCountsRowReadingsOnce(t *testing.T) {
 	t.Parallel()
 	const lines = "SHOP\nBread 2.50\nMilk 1.20\n"

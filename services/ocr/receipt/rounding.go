@@ -1,0 +1,74 @@
+package receipt
+
+import "slices"
+
+// defaultCoin applies to currencies that smallestCoins does not list. Some tills in countries with smaller coins round, too.
+const defaultCoin = 50
+
+// smallestCoins are the smallest coins, in thousandths, of currencies whose cash amounts are rounded.
+var smallestCoins = map[string]int64{
+	"AUD": 50, "CAD": 50, "CHF": 50, "CZK": 1000, "DKK": 500, "HKD": 100, "HUF": 5000, "MYR": 50, "NOK": 1000, "NZD": 100, "SEK": 1000, "SGD": 50,
+}
+
+// coinOf returns the smallest coin of a currency, in thousandths.
+func coinOf(currency string) int64 {
+	if coin, ok := smallestCoins[currency]; ok {
+		return coin
+	}
+	return defaultCoin
+}
+
+// paid returns the candidate that was paid: the first of ranked, or the amount to which it was rounded. Tills print the sum of the
+// lines first, often in large letters, and the rounded amount below it or beside the payment. If the rounded amount is not printed, the
+// rounding belongs to the payment, and the total is the printed one.
+func (j *join) paid(ranked []candidate) candidate {
+	due := ranked[0]
+	coin, rounds := smallestCoins[j.currency.value]
+	if !rounds || due.value%coin == 0 {
+		return due
+	}
+	for _, c := range ranked[1:] {
+		if c.value%coin != 0 || 2*abs(c.value-due.value) > coin || c.at.kind == kindSubtotal || j.sums.charged(c.value, due.value) {
+			continue
+		}
+		// A single price without a label is an article.
+		if c.label >= printedLabel || c.rows > 1 {
+			c.confidence = max(c.confidence, due.confidence)
+			return c
+		}
+	}
+	return due
+}
+
+// charged reports whether a printed tax, tip or discount leads from base to total.
+func (s *sums) charged(base, total int64) bool {
+	adj, ok := s.adjustments(base, total)
+	return ok && adj.tax+adj.tip+adj.discount != 0
+}
+
+// roundedTo reports whether the total is the sum rounded to the smallest coin. Not every till prints the difference. In currencies
+// that are usually not rounded, the sum must be printed.
+func (s *sums) roundedTo(sum, total int64) bool {
+	coin := coinOf(s.currency)
+	if sum == total || 2*abs(total-sum) > coin || total%coin != 0 || sum%coin == 0 {
+		return false
+	}
+	if _, rounds := smallestCoins[s.currency]; rounds {
+		return true
+	}
+	return slices.ContainsFunc(slices.Concat(s.totals, s.subtotals), func(l labeled) bool { return l.value == sum })
+}
+
+// roundedAdjustments returns the printed amounts that lead from base to a printed total, and the rounding from there to total.
+func (s *sums) roundedAdjustments(base, total int64) (adjustment, bool) {
+	for _, t := range s.totals {
+		if !s.roundedTo(t.value, total) {
+			continue
+		}
+		if adj, ok := s.adjustments(base, t.value); ok && adj.rounding == 0 {
+			adj.rounding = total - t.value
+			return adj, true
+		}
+	}
+	return adjustment{}, false
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // headLines is the number of lines from the top in which a name is searched. Below them are address, numbers and goods.
@@ -16,6 +17,8 @@ func findMerchants(lines []*line) []textField {
 	head := headOf(lines)
 	site := findDomain(lines)
 	var out []textField
+	// below is set for the lines below the first line of an address.
+	below := false
 	for i, l := range head {
 		// The line is the second part of a name that was added below.
 		if i > 0 && continuation.MatchString(l.text) && continues(head[i-1], l) {
@@ -28,6 +31,15 @@ func findMerchants(lines []*line) []textField {
 		}
 		if i > 0 && otherParty.MatchString(head[i-1].text) {
 			continue
+		}
+		below = below || i > 0 && (streetNumber.MatchString(head[i-1].text) || address.MatchString(head[i-1].text) && !legal.MatchString(head[i-1].text))
+		if below && !legal.MatchString(l.text) {
+			// The name is above the address.
+			s -= 0.6
+		}
+		if strings.HasSuffix(strings.TrimSpace(l.text), ",") {
+			// The address continues on the next line.
+			s -= 0.6
 		}
 		if i > 0 && strings.HasSuffix(strings.TrimSpace(head[i-1].text), ",") && !legal.MatchString(head[i-1].text) {
 			// The line continues an address.
@@ -116,7 +128,7 @@ func closesBracket(text string) bool {
 // lines.
 func nameScore(l *line, i int, typical int) float64 {
 	letters, digits, upper := countLetters(l.text)
-	if letters < 3 || digits > letters || codesOnly(strings.Fields(l.text)) || streetNumber.MatchString(l.text) {
+	if letters < 3 || digits > letters || codesOnly(joinSpaced(strings.Fields(l.text))) || streetNumber.MatchString(l.text) {
 		return 0
 	}
 	// The merchant's name is at the top; the customer's is below it.
@@ -136,8 +148,11 @@ func nameScore(l *line, i int, typical int) float64 {
 	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || fuzzyContact.has(l.tokens) {
 		score -= 1.5
 	}
-	if slogan.MatchString(l.text) && !legal.MatchString(l.text) {
+	if (slogan.MatchString(l.text) || sentence.MatchString(l.text) || lowerCase(l.text)) && !legal.MatchString(l.text) {
 		score -= 0.6
+	}
+	if openingHours.MatchString(l.text) {
+		score -= 1.5
 	}
 	// Names are often in capital letters, addresses and slogans rarely.
 	if upper*10 >= letters*7 {
@@ -152,6 +167,21 @@ func nameScore(l *line, i int, typical int) float64 {
 		score -= 0.4
 	}
 	return score
+}
+
+// lowerCase reports whether most of at least three words begin in lower case, as in a slogan.
+func lowerCase(text string) bool {
+	words, lower := 0, 0
+	for _, w := range strings.Fields(text) {
+		r, _ := utf8.DecodeRuneInString(w)
+		if unicode.IsLetter(r) {
+			words++
+		}
+		if unicode.IsLower(r) {
+			lower++
+		}
+	}
+	return words >= 3 && 2*lower > words
 }
 
 // countLetters counts the letters, digits and upper-case letters of a text.

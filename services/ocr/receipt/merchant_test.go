@@ -41,6 +41,11 @@ func TestFindMerchantsChoosesSeller(t *testing.T) {
 		"line that matches the web address":          {"Opposite The Old Mill Pond\nfernflowers\n12 Mill Road\nwww.fernflowers.com", "fernflowers"},
 		"web address of a card terminal maker":       {"12345\nTea 5.00\nTotal 5.00\nwww.ingenico.de", ""},
 		"thanks without a name":                      {"12345\nTea 5.00\nTotal 5.00\nThank you for shopping with us. please come again", ""},
+		"name with spaces between its letters":       {"F E R N\nRheinstraße 3\n12345 Neustadt", "FERN"},
+		"opening hours above the name":               {"Mo-Sa 8-20 Uhr\nGeöffnet ab 8:00 Uhr\nFern Blumen\nRheinstraße 3", "Fern Blumen"},
+		"greeting and slogan above the name":         {"Herzlich willkommen\nEinfach besser. Immer Frisch\nFern Blumen\nRheinstraße 3", "Fern Blumen"},
+		"slogan in lower case above the name":        {"Flowers that are always fresh\nFern Blumen\nRheinstraße 3", "Fern Blumen"},
+		"place in the address":                       {"FERN&MOSS\nLOT 12 NORTH\nRESTAURANT NORTH QUAY,\n12345 QUAY", "FERN&MOSS"},
 		"thanks with a name":                         {"12345\nTea 5.00\nTotal 5.00\nVielen Dank für Ihren Einkauf bei Fern Blumen", "Fern Blumen"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,6 +55,13 @@ var (
 		`betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
 	// slogan matches the end of a sentence.
 	slogan = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
+	// openingHours matches days or times at which the shop is open.
+	openingHours = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:öf+nungszeiten|opening hours?|business hours?|operating hours?|geöf+net|horaires?|horarios?|orari[oa]?|waktu operasi|` +
+		`open (?:daily|from|24|every)|24 hours|24 jam)\b|` +
+		`\b(?:mo|mon|montag|monday|isnin|lun|lundi|lunes|lunedì)\.?\s*(?:-|–|to|bis|au|a|al|hingga)\s*(?:do|fr|fri|friday|freitag|sa|sat|saturday|samstag|so|sun|sunday|sonntag|ven|sam|dim|dom|jumaat|ahad)\b|` +
+		`\b\d{1,2}(?:[:.]\d{2})?\s*(?:am|pm|uhr|h)?\s*(?:-|–|to|bis|till)\s*\d{1,2}(?:[:.]\d{2})?\s*(?:am|pm|uhr|h)\b`)
+	// sentence matches two sentences, or the start of one that only a slogan has.
+	sentence = regexp.MustCompile(`\p{Ll}{2,}[.!?]\s+\p{Lu}\p{Ll}+`)
 	// cashAndCarry is a kind of shop, although "cash" is a word of contact.
 	cashAndCarry = wordPattern(`cash\s*(?:&|and|n)\s*carry`)
 	// registrationLine matches a line with the registration number of the company above it, either alone or at its start.

@@ -28,6 +28,8 @@ var (
 	openNumber = regexp.MustCompile(`(?i)^\W*\((?:co\w*|reg\w*|roc|no)?\W*$`)
 	// soldBy matches a prefix that names the seller or owner.
 	soldBy = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
+	// spacedLetter matches a letter of a word that is printed with spaces between its letters.
+	spacedLetter = regexp.MustCompile(`^\p{Lu}$`)
 	// edgeMarks are characters that dirt at the edges of the paper is read as.
 	edgeMarks = `|_-–—~=*"'“”‘’:;,.<>«»!\/{}[]`
 )
@@ -47,7 +49,7 @@ func merchantName(s string) string {
 	if m := title.FindStringSubmatch(s); m != nil && lettered.MatchString(m[1]+m[2]) {
 		s = m[1] + m[2]
 	}
-	words := strings.Fields(s)
+	words := joinSpaced(strings.Fields(s))
 	// Dirt at the edges of the paper is read as single characters.
 	for len(words) > 1 && words[1] != "&" && !lettered.MatchString(words[0]) && len([]rune(strings.Trim(words[0], edgeMarks))) <= 1 {
 		words = words[1:]
@@ -56,6 +58,25 @@ func merchantName(s string) string {
 		words = words[:len(words)-1]
 	}
 	return strings.TrimSpace(strings.TrimLeft(strings.Trim(strings.Join(words, " "), `|_-–—~=*"“”:;,<> `), ".'‘’"))
+}
+
+// joinSpaced joins three and more capital letters that were printed with spaces between them, as in "A L D I".
+func joinSpaced(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); {
+		n := i
+		for n < len(words) && spacedLetter.MatchString(words[n]) {
+			n++
+		}
+		if n-i >= 3 {
+			out = append(out, strings.Join(words[i:n], ""))
+			i = n
+			continue
+		}
+		out = append(out, words[i])
+		i++
+	}
+	return out
 }
 
 // fixLegalForm repairs "SON 3HD" at the end of a name. Two letters of "SDN BHD" may be wrong, or three after a bracket, where

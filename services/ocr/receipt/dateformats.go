@@ -39,6 +39,11 @@ var (
 	yearMonth = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
 	// compact matches 20231225.
 	compact = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
+	// gluedTime matches a date and the time after it, if the engine has lost the space between them: "25/12/202318:00". The
+	// groups are the date, with the year last, first, after a month's name, or in two digits, and the time. The years 19 and 20
+	// are excluded, because "25/12/2018:12" may be of 2018.
+	gluedTime = regexp.MustCompile(`(?:(\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)|((?:19|20)\d\d[-/.]\d\d[-/.]\d\d)|((?:` + monthNames + `)[-/., ]?(?:19|20)\d\d)|` +
+		`(\d\d[-/.]\d\d[-/.](?:0\d|1[0-8]|2[1-9])))((?:[01]?\d|2[0-3]):[0-5]\d)`)
 	// clock matches a time of day. It also matches some prices.
 	clock = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
 	// timeOfDay matches only times with a colon, so it matches no prices.
@@ -87,7 +92,7 @@ func weekdayOn(l *line) *time.Weekday {
 // datesOn returns every date on a line, in all formats. Formats that often match other numbers are tried only if no other
 // format matches. Scores are relative to a typical date.
 func datesOn(l *line) []printedDate {
-	text := fold(dateDigits(l.text))
+	text := gluedTime.ReplaceAllString(fold(dateDigits(l.text)), "$1$2$3$4 $5")
 	var out []printedDate
 	for _, m := range yearFirst.FindAllStringSubmatch(text, -1) {
 		out = append(out, printedDate{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: 0.7})

@@ -1,9 +1,12 @@
 package k8s
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
@@ -28,4 +31,31 @@ func TestHTTPRouteTimeouts(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{"/api/v1/events": true}, unlimited)
+}
+
+// TestHTTPRouteReachesTheConsole checks that the proxies send every path to the gateway without a change, so that the console, its
+// cookie and its headers work, and that no overlay switches the console off.
+func TestHTTPRouteReachesTheConsole(t *testing.T) {
+	t.Parallel()
+	var everyPath int
+	for _, route := range manifests[*gatewayv1.HTTPRoute](t, "production") {
+		for _, rule := range route.Spec.Rules {
+			if len(rule.BackendRefs) == 0 {
+				continue
+			}
+			require.Empty(t, rule.Filters, "filters change headers or paths")
+			require.EqualValues(t, "gateway", rule.BackendRefs[0].Name)
+			if len(rule.Matches) == 0 {
+				everyPath++
+			}
+		}
+	}
+	require.Equal(t, 1, everyPath)
+	for _, overlay := range overlays {
+		for _, deployment := range manifests[*appsv1.Deployment](t, overlay) {
+			for _, container := range deployment.Spec.Template.Spec.Containers {
+				require.False(t, slices.ContainsFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == "WEB" }), deployment.Name)
+			}
+		}
+	}
 }

@@ -11,6 +11,8 @@ export const password = "correct horse battery staple";
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const desktop = { viewport: { width: 1280, height: 860 } };
 
+/** flags are further flags of Chromium. A test file adds them before it opens the first page. */
+export const flags = [];
 let launched;
 
 /** browser starts Chromium once per test file. */
@@ -18,7 +20,7 @@ function browser() {
   launched ??= chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     // Only root needs --no-sandbox.
-    args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+    args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), ...flags],
   });
   return launched;
 }
@@ -85,6 +87,8 @@ export async function household(user, count = 12) {
  */
 export async function open(t, user, path = "/", options = desktop) {
   const context = await (await browser()).newContext({ locale: "en-US", timezoneId: "UTC", ...options });
+  // Chromium asks for it when a test opens a file that is not a page.
+  await context.route("**/favicon.ico", (route) => route.fulfill({ status: 204 }));
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(error.stack ?? String(error)));

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import test, { after } from "node:test";
+import { accessible, account, flags, household, open, phone, url, variants } from "../console.js";
+import { bakery, photograph, printed, video } from "../receipts.js";
+
+const photo = await photograph(bakery);
+const camera = video(photo);
+after(camera.remove);
+flags.push("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", `--use-file-for-fake-video-capture=${camera.path}`);
+
+const image = { name: "bakery.jpg", mimeType: "image/jpeg", buffer: photo };
+const reading = { timeout: 60_000 };
+
+/** shopper is an account with wallets and categories, and without transactions. */
+async function shopper() {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  return { user, wallets, category: (name) => categories.find((each) => each.name === name).id };
+}
+
+/** add chooses files, and waits until the selected receipt is read. */
+async function add(page, ...files) {
+  await page.getByRole("button", { name: "Choose files" }).waitFor();
+  await page.locator("input[type=file]").setInputFiles(files);
+  await page.getByLabel("Merchant").waitFor(reading);
+}
+
+/** tabTo presses Tab until a control with this name has the focus. */
+async function tabTo(page, name) {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement;
+      return element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent?.trim() ?? element.textContent.trim();
+    });
+    if (focused === name) return;
+  }
+  assert.fail(`Tab does not reach ${name}`);
+}
+
+/** replace types a text in place of the content of the focused field. */
+async function replace(page, text) {
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type(text);
+}
+
+test("a receipt is photographed, reviewed, corrected and booked with the keyboard only", async (t) => {
+  const { user, category } = await shopper();
+  const page = await open(t, user, "/receipt");
+  await page.getByRole("button", { name: "Take a photo" }).waitFor();
+  await tabTo(page, "Take a photo");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Take the photo", disabled: false }).waitFor();
+  await tabTo(page, "Take the photo");
+  await page.keyboard.press("Enter");
+  await page.getByText("1 photo").waitFor();
+  await tabTo(page, "Done");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Merchant").waitFor(reading);
+  assert.deepEqual((await user.get("/transaction")).transactions, [], "nothing is booked before the button");
+
+  await tabTo(page, "Merchant");
+  assert.match(await page.locator(".box.active").getAttribute("title"), /CORNER BAKERY/);
+  await replace(page, "Corner Bakery");
+  await tabTo(page, "Category");
+  await page.keyboard.type("Gro");
+  await tabTo(page, "Item 2: category");
+  await page.keyboard.type("Eat");
+  await tabTo(page, "Item 3: amount");
+  assert.match(await page.locator(".box.active").getAttribute("title"), /Coffee/);
+  await replace(page, "2.60");
+  await page.getByText("€0.50 is missing").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Book 3 transactions" }).isDisabled());
+  await tabTo(page, "Add €0.50 as an item");
+  await page.keyboard.press("Enter");
+  await page.getByText("€13.50 of €13.50").waitFor();
+  await tabTo(page, "Book 4 transactions");
+  await page.keyboard.press("Enter");
+  await page.getByText("All receipts are booked").waitFor();
+
+  const { transactions } = await user.get("/transaction?sort=amount");
+  const found = transactions.map(({ description, amount, categoryId }) => [description, amount, categoryId === category("Groceries") ? "Groceries" : "Eating out"]);
+  assert.deepEqual(found, [
+    ["Sourdough bread", -5.6, "Eating out"], ["Croissant", -4.8, "Groceries"], ["Coffee", -2.6, "Groceries"], ["Rest of the receipt", -0.5, "Groceries"],
+  ]);
+  const { receipt } = await user.get(`/receipts/${transactions[0].receiptId}`);
+  assert.equal(receipt.merchant, "Corner Bakery");
+  assert.equal(receipt.recognized.merchant, "CORNER BAKERY");
+  assert.equal(receipt.recognized.lines.length, 3);
+  assert.equal(receipt.imagePages, 1, "the image is kept");
+});
+
+test("files of several kinds queue, and a box moves the focus to its field", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt", phone);
+  const pdf = { name: "bakery.pdf", mimeType: "application/pdf", buffer: await printed(bakery) };
+  await add(page, pdf, image, { name: "letter.txt", mimeType: "text/plain", buffer: Buffer.from("Dear Ada") }, { name: "huge.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(10 * 1024 * 1024 + 1) });
+  const queue = page.getByRole("list", { name: "Receipts" });
+  await queue.getByRole("button", { name: "bakery.pdf: Ready for review" }).waitFor();
+  assert.ok(await page.getByRole("region", { name: "Image of the receipt" }).locator("img").evaluate((shown) => shown.naturalWidth > 400), "the page of the PDF is shown");
+  await page.locator(".box[title*='Sourdough']").dispatchEvent("click");
+  await page.waitForFunction(() => document.activeElement.value === "Sourdough bread");
+
+  await queue.getByRole("button", { name: "letter.txt: Could not be read" }).click(reading);
+  await page.getByText("The receipt could not be read").waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await queue.getByRole("button", { name: "huge.jpg: Could not be read" }).click();
+  await page.getByText("This file is larger than 10 MB.").waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+
+  await queue.getByRole("button", { name: "bakery.pdf" }).click();
+  await page.getByRole("button", { name: "Book 3 transactions" }).click();
+  await queue.getByRole("button", { name: "bakery.jpg: Ready for review" }).waitFor(reading);
+  await page.getByText("One total").click();
+  await page.getByLabel("Total", { exact: true }).fill("13,60");
+  await page.getByRole("button", { name: "Book 1 transaction" }).click();
+  await page.getByText("4 transactions were added.").waitFor();
+  await page.getByRole("link", { name: "Show transactions" }).click();
+  await page.waitForURL("**/transactions");
+  assert.ok((await user.get("/transaction")).transactions.some(({ amount }) => amount === -13.6));
+});
+
+test("a value in doubt asks for a check, and a second booking warns", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt");
+  const text = { name: "kiosk.txt", mimeType: "text/plain", buffer: Buffer.from("KIOSK 12\nTea 2.00\nTotal 2.00\n") };
+  await add(page, text);
+  await page.getByText("No date was found. Today is used.").waitFor();
+  await page.getByText("No currency was found. The currency of the wallet is used.").waitFor();
+  await page.getByRole("button", { name: "Book 1 transaction" }).click();
+  await page.getByRole("button", { name: "Next receipt" }).click();
+  await add(page, text);
+  await page.getByText("You have booked this file before.").waitFor();
+  await page.getByLabel("Total", { exact: true }).fill("abc");
+  await page.getByText("Enter an amount such as 12.50").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Book 1 transaction" }).isDisabled());
+  assert.equal((await user.get("/transaction")).transactions.length, 1);
+});
+
+test("a double press books once", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt");
+  await add(page, { name: "kiosk.txt", mimeType: "text/plain", buffer: Buffer.from("KIOSK 12\n2026-11-02\nTea 2.00\nTotal EUR 2.00\n") });
+  // The first answer is lost, so the user presses again.
+  await page.route(`${url}/api/v1/transaction/receipt`, async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await page.getByRole("button", { name: "Book 1 transaction" }).dblclick();
+  await page.getByText("The server cannot be reached.").waitFor();
+  await page.getByRole("button", { name: "Book 1 transaction" }).click();
+  await page.getByText("All receipts are booked").waitFor();
+  assert.equal((await user.get("/transaction")).transactions.length, 1);
+});
+
+test("a blocked camera is explained", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt");
+  await page.evaluate(() => (navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "NotAllowedError"))));
+  await page.getByRole("button", { name: "Take a photo" }).click();
+  await page.getByRole("alert").filter({ hasText: "The camera is blocked." }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Choose files" }).waitFor();
+});
+
+test("a user without a wallet is led to the first one", async (t) => {
+  const page = await open(t, await account(), "/receipt");
+  await page.getByRole("link", { name: "Create a wallet" }).waitFor();
+  await accessible(page);
+});
+
+const { user: viewer } = await shopper();
+for (const { name, options } of variants) {
+  test(`the review of a receipt is accessible: ${name}`, async (t) => {
+    const page = await open(t, viewer, "/receipt", options);
+    await page.locator(".drop button:not(:disabled)").first().waitFor();
+    await accessible(page);
+    await page.locator("input[type=file]").setInputFiles([image]);
+    await page.locator(".review .box").first().waitFor(reading);
+    await page.locator("[data-evidence=total] input").focus();
+    await accessible(page);
+  });
+}

@@ -29,6 +29,10 @@ restore: ## Restore a backup into a new data directory for the next make run (FR
 	@$(COFFER)
 	@$(BIN)/coffer restore $(or $(FROM),$(error name the backup: make restore FROM=folder DATA_DIR=folder))
 
+.PHONY: demo
+demo: ## Fill an account of the running Coffer with a year of a household (DEMOFLAGS=-url=https://coffer.example)
+	@go run ./test/cmd/demo $(DEMOFLAGS)
+
 .PHONY: test
 test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
 	@devstack/install.sh

@@ -10,8 +10,8 @@ import (
 
 // isUnchanged sets the ETag of a response and reports whether the client has this response. It is for RPCs with the option conditional.
 //
-// The ETag is a hash of the body. The services therefore do the same work as for a complete response, but the client neither receives
-// nor decodes it. The ETag is weak, because compression changes the bytes. A cryptographic hash is not necessary: a collision would only
+// The ETag is a hash of the body. The services do the same work as for a complete response, but the client does not receive and decode
+// the body again. The ETag is weak, because compression changes the bytes. A cryptographic hash is not necessary: a collision would only
 // show a user an outdated list of the same user.
 func isUnchanged(r *http.Request, body []byte, header http.Header) bool {
 	etag := fmt.Sprintf(`W/"%016x"`, xxhash.Sum64(body))

@@ -1,0 +1,48 @@
+// Command demo fills an account of a running Coffer with a year of a household, and prints how to sign in.
+//
+// It refuses to change an account that exists. The package test/demo describes the data.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/coffer-budget/coffer/test/demo"
+)
+
+func main() {
+	o := demo.Options{Now: time.Now().UTC()}
+	flag.StringVar(&o.URL, "url", "http://localhost:8080", "URL of the gateway")
+	flag.StringVar(&o.Email, "email", "ada@coffer.example", "e-mail of the account")
+	flag.StringVar(&o.PartnerEmail, "partner", "sam@coffer.example", "e-mail of the user who shares a budget")
+	flag.IntVar(&o.Days, "days", 365, "number of days with transactions")
+	flag.IntVar(&o.Receipts, "receipts", 3, "number of photographs of receipts, at most 3")
+	flag.Uint64Var(&o.Seed, "seed", 1, "selects merchants, amounts and days")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// run fills the account and prints the result.
+func run(ctx context.Context, o demo.Options) error {
+	a, err := demo.Fill(ctx, o)
+	switch {
+	case errors.Is(err, demo.ErrExists):
+		fmt.Printf("%v. Nothing was changed. For another account: make demo DEMOFLAGS=\"-email=... -partner=...\"\n", err)
+	case err != nil:
+		return err
+	default:
+		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d budgets and %d receipts.\n", a.Wallets, a.Categories, a.Transactions, a.Budgets, a.Receipts)
+	}
+	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n", o.URL, o.Email, o.PartnerEmail, demo.Password)
+	return nil
+}

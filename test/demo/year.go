@@ -1,0 +1,143 @@
+package demo
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Types of transactions.
+const (
+	expense = "expense"
+	income  = "income"
+)
+
+// season has factors by month.
+type season map[time.Month]float64
+
+// factor returns the factor of a month, 1 by default.
+func (s season) factor(m time.Month) float64 {
+	if f, ok := s[m]; ok {
+		return f
+	}
+	return 1
+}
+
+// source is a repeated cause of transactions.
+type source struct {
+	category, wallet string
+	merchants        []string
+	// day is the day of the month. If 0, perWeek is the average number in a week.
+	day     int
+	perWeek float64
+	// cents is the typical amount. Amounts differ from it by about this part of it.
+	cents  int64
+	spread float64
+	season season
+	// kind is expense by default.
+	kind string
+}
+
+// entry is a transaction.
+type entry struct {
+	at                                  time.Time
+	kind, category, wallet, description string
+	cents                               int64
+}
+
+// year returns the transactions of the days before now, oldest first. It is a function of its arguments.
+func year(seed uint64, now time.Time, days int) []entry {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var entries []entry
+	for ago := days; ago >= 0; ago-- {
+		day := time.Date(now.Year(), now.Month(), now.Day()-ago, 0, 0, 0, 0, time.UTC)
+		for _, s := range household {
+			for range s.count(day, r) {
+				// The values are drawn even for a transaction in the future, so that the current time changes no other day.
+				if e := s.entry(day, r); !e.at.After(now) {
+					entries = append(entries, e)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) })
+	return entries
+}
+
+// count returns the number of transactions on a day. Friday to Sunday have more.
+func (s source) count(day time.Time, r *rand.Rand) int {
+	if s.day > 0 {
+		if day.Day() == s.day {
+			return 1
+		}
+		return 0
+	}
+	rate := s.perWeek / 7 * s.season.factor(day.Month())
+	switch day.Weekday() {
+	case time.Friday, time.Saturday:
+		rate *= 1.5
+	case time.Sunday:
+		rate *= 0.7
+	default:
+		rate *= 0.825
+	}
+	n := int(rate)
+	if r.Float64() < rate-float64(n) {
+		n++
+	}
+	return n
+}
+
+// entry returns a transaction on a day, between 7:00 and 20:59. Amounts are log-normal, so that large ones are rare.
+func (s source) entry(day time.Time, r *rand.Rand) entry {
+	cents := float64(s.cents)
+	if s.day > 0 {
+		cents *= s.season.factor(day.Month())
+	}
+	cents *= math.Exp(r.NormFloat64()*s.spread - s.spread*s.spread/2)
+	return entry{
+		at:   day.Add(7*time.Hour + time.Duration(r.IntN(14*60))*time.Minute),
+		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet,
+		description: s.merchants[r.IntN(len(s.merchants))], cents: max(50, int64(math.Round(cents))),
+	}
+}
+
+// net returns the total of a wallet's income less its expenses, in cents.
+func net(entries []entry, wallet string) (cents int64) {
+	for _, e := range entries {
+		switch {
+		case e.wallet != wallet:
+		case e.kind == income:
+			cents += e.cents
+		default:
+			cents -= e.cents
+		}
+	}
+	return cents
+}
+
+// budget is a budget of the household.
+type budget struct {
+	name, wallet, period string
+	categories           []string
+	cents                int64
+	spent                int64
+}
+
+// limit returns the limit in cents: the fixed one, or the one of which the current month has used the part spent.
+func (b budget) limit(entries []entry, now time.Time) int64 {
+	var used int64
+	for _, e := range entries {
+		sameMonth := e.at.Year() == now.Year() && e.at.Month() == now.Month()
+		if sameMonth && e.wallet == b.wallet && slices.Contains(b.categories, e.category) {
+			used += e.cents
+		}
+	}
+	if b.spent == 0 || used == 0 {
+		return b.cents
+	}
+	// Whole euros look as if a user had chosen them.
+	return max(100, used*100/b.spent/100*100)
+}

@@ -1,0 +1,46 @@
+package test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/test/demo"
+)
+
+// TestDemo fills an account with a few weeks, as make demo does with a year.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	o := demo.Options{
+		URL: baseURL, Email: "ada-" + uuid.NewString() + "@example.com", PartnerEmail: "sam-" + uuid.NewString() + "@example.com",
+		Days: 45, Receipts: 1, Seed: 1, Now: time.Now().UTC(),
+	}
+	created, err := demo.Fill(t.Context(), o)
+	require.NoError(t, err)
+	u := &user{t: t, email: o.Email, password: demo.Password}
+	u.signIn()
+	require.Len(t, u.get("/api/v1/wallet?limit=200").list("wallets"), created.Wallets)
+	require.Len(t, u.get("/api/v1/categories?limit=200").list("categories"), created.Categories)
+	require.Len(t, u.get("/api/v1/budgets").list("budgets"), created.Budgets)
+	require.Len(t, u.get("/api/v1/invitations").list("invitations"), 1)
+	summary := u.get(fmt.Sprintf("/api/v1/dashboard/summary?from=%s&to=%s", o.Now.AddDate(0, 0, -60).Format(time.DateOnly), o.Now.Format(time.DateOnly))).ok("DASHBOARD_SUMMARY_FETCHED")
+	require.Len(t, summary.list("summary.totals"), 2, "two currencies")
+	require.NotEmpty(t, u.get("/api/v1/transaction?q=CORNER%20BAKERY").body, "the receipts have been read")
+	shared := u.get("/api/v1/budgets").list("budgets")
+	require.Condition(t, func() bool {
+		for _, b := range shared {
+			if members, _ := u.get("/api/v1/budgets/" + b.(object)["id"].(string) + "/members").body["members"].([]any); len(members) == 1 {
+				return members[0].(object)["status"] == "accepted"
+			}
+		}
+		return false
+	})
+	require.Eventually(t, func() bool { return len(u.get("/api/v1/notifications").list("notifications")) > 0 }, 30*time.Second, 100*time.Millisecond)
+
+	_, err = demo.Fill(t.Context(), o)
+	require.ErrorIs(t, err, demo.ErrExists)
+	require.Len(t, u.get("/api/v1/wallet?limit=200").list("wallets"), created.Wallets)
+}

@@ -83,7 +83,7 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": []any{abroad, salary}})
 	r.call(u, http.MethodPatch, "/api/v1/transaction/"+id, object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
 	r.call(u, http.MethodGet, "/api/v1/transaction/"+id, nil)
-	r.call(u, http.MethodGet, "/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1", nil)
+	r.call(u, http.MethodGet, "/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals", nil)
 	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
 	corrections := object{"merchant": "Corner Bakery", "lines": []any{
 		object{"description": "Rye bread", "amount": json.Number("5.00")},
@@ -98,7 +98,7 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodPatch, "/api/v1/categories/"+category, object{"name": "Food"})
 	r.call(u, http.MethodGet, "/api/v1/categories/"+category, nil)
 	r.call(u, http.MethodGet, "/api/v1/categories?limit=50", nil)
-	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR", nil)
+	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily", nil)
 	return wallet, category
 }
 

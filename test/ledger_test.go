@@ -240,6 +240,40 @@ func TestListTransactionsPages(t *testing.T) {
 	}
 }
 
+// TestTransactionTotals compares the totals of a filtered list with its pages, and checks that they are optional.
+func TestTransactionTotals(t *testing.T) {
+	t.Parallel()
+	u, stranger := newUser(t), newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	u.spend(wallet, category, "3.50")
+	u.spend(wallet, category, "0.25")
+	yen := expense(wallet, category, "700")
+	yen["currency"], yen["type"] = "JPY", "income"
+	u.post("/api/v1/transaction", yen).created("TRANSACTION_CREATED")
+
+	plain := u.get("/api/v1/transaction?limit=1").ok("TRANSACTIONS_FETCHED")
+	require.NotContains(t, plain.body, "totals")
+	require.NotContains(t, plain.body, "capped")
+	first := u.get("/api/v1/transaction?limit=1&include=totals").ok("TRANSACTIONS_FETCHED")
+	want := []any{
+		object{"currency": "EUR", "count": json.Number("2"), "income": json.Number("0.00"), "expense": json.Number("3.75")},
+		object{"currency": "JPY", "count": json.Number("1"), "income": json.Number("700"), "expense": json.Number("0")},
+	}
+	require.Equal(t, want, first.list("totals"))
+	require.Equal(t, false, first.at("capped"))
+	// The cursor is valid with and without the totals, which do not depend on the page.
+	next := "/api/v1/transaction?limit=1&cursor=" + first.text("pagination.nextCursor")
+	require.Equal(t, want, u.get(next+"&include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
+	require.NotContains(t, u.get(next).ok("TRANSACTIONS_FETCHED").body, "totals")
+	require.Equal(t, want[:1], u.get("/api/v1/transaction?type=expense&q=&walletId="+wallet+"&include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
+	require.Empty(t, u.get("/api/v1/transaction?currency=USD&include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
+	require.Empty(t, stranger.get("/api/v1/transaction?include=totals").ok("TRANSACTIONS_FETCHED").list("totals"))
+	stranger.get("/api/v1/transaction?include=totals&walletId="+wallet).fails(404, "WALLET_NOT_FOUND")
+	for _, query := range []string{"include=", "include=sums", "include=totals,totals", "include=totals&include=daily"} {
+		u.get("/api/v1/transaction?"+query).fails(400, "VALIDATION_ERROR").blames("include")
+	}
+}
+
 func TestWalletsAndCategories(t *testing.T) {
 	t.Parallel()
 	u, stranger := newUser(t), newUser(t)

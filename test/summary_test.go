@@ -36,6 +36,31 @@ func euros(cents int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
 }
 
+func TestGetSummaryDaily(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	const march = "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31"
+	require.Empty(t, u.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").list("summary.daily"))
+	wallet, category := u.wallet("EUR", "50"), u.category("Food")
+	u.spend(wallet, category, "12.50")
+	u.spend(wallet, category, "7.50")
+	yen := expense(wallet, category, "700")
+	yen["currency"], yen["type"], yen["date"] = "JPY", "income", "2026-03-01"
+	u.post("/api/v1/transaction", yen).created("TRANSACTION_CREATED")
+	require.NotContains(t, u.get(march).ok("DASHBOARD_SUMMARY_FETCHED").at("summary"), "daily")
+	want := []any{
+		object{"date": "2026-03-01", "currency": "JPY", "income": json.Number("700"), "expense": json.Number("0")},
+		object{"date": "2026-03-14", "currency": "EUR", "income": json.Number("0.00"), "expense": json.Number("20.00")},
+	}
+	require.Equal(t, want, u.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").list("summary.daily"))
+	require.Equal(t, want[1:], u.get(march+"&include=daily&currency=eur").ok("DASHBOARD_SUMMARY_FETCHED").list("summary.daily"))
+	require.Empty(t, newUser(t).get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").list("summary.daily"))
+	const year = "/api/v1/dashboard/summary?from=2025-01-01&to="
+	u.get(year + "2026-02-04&include=daily").ok("DASHBOARD_SUMMARY_FETCHED")
+	u.get(year+"2026-02-05&include=daily").fails(400, "VALIDATION_ERROR").blames("to")
+	u.get(march+"&include=weekly").fails(400, "VALIDATION_ERROR").blames("include")
+}
+
 func TestGetSummary(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -42,6 +42,9 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	if p.any {
 		return appendAny(b, spans[0].in(message), spans[1].in(message))
 	}
+	if p.wrapper {
+		return p.fields[0].append(b, spans[0].in(message))
+	}
 	b = append(b, '{')
 	first := true
 	for i := range p.fields {

@@ -62,6 +62,8 @@ type plan struct {
 	byNumber []int
 	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
 	any bool
+	// wrapper is set for a message whose only field is a list with the name values. It is encoded as the list.
+	wrapper bool
 }
 
 // plannedField describes the encoding of one field.
@@ -113,6 +115,7 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 			omit:    field.HasPresence() || proto.GetExtension(options, restv1.E_OmitEmpty).(bool),
 		})
 	}
+	p.wrapper = len(p.fields) == 1 && p.fields[0].field.IsList() && p.fields[0].field.Name() == "values"
 	for i := range p.fields {
 		name := proto.GetExtension(p.fields[i].field.Options(), restv1.E_OmitWith).(string)
 		p.fields[i].omitWith = slices.IndexFunc(p.fields, func(f plannedField) bool { return string(f.field.Name()) == name })

@@ -46,6 +46,23 @@ func TestIsNumberAgreesWithJSON(t *testing.T) {
 	})
 }
 
+func TestAppendWrapperAsList(t *testing.T) {
+	t.Parallel()
+	for want, summary := range map[string]*ledgerv1.Summary{
+		"":   {},
+		`[]`: {Daily: &ledgerv1.DailyTotals{}},
+		`[{"date":"2026-03-01","currency":"JPY","income":0,"expense":7}]`: {
+			Daily: &ledgerv1.DailyTotals{Values: []*ledgerv1.DayTotals{{Date: "2026-03-01", Currency: "JPY", Income: "0", Expense: "7"}}},
+		},
+	} {
+		written, err := Append(nil, summary)
+		require.NoError(t, err)
+		var back struct{ Daily json.RawMessage }
+		require.NoError(t, json.Unmarshal(written, &back))
+		require.Equal(t, want, string(back.Daily))
+	}
+}
+
 func TestAppendRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

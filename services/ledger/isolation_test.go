@@ -208,7 +208,7 @@ func (s *isolated) use() []string {
 	s.record(s.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: categories[3]}))
 	s.record(s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Play")}))
 	s.record(s.UpdateCategory(ctx, &ledgerv1.UpdateCategoryRequest{Id: categories[1], Name: new("Rent")}))
-	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: wallets[0], Name: new("Purse"), Archived: new(true)}))
+	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: wallets[0], Name: new("Purse"), Archived: new(true), Position: new("3")}))
 	s.record(s.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: wallets[0]}))
 	s.record(s.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: wallets[2]}))
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[2].GetId()}))
@@ -239,10 +239,17 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		{Sort: new("-amount"), Limit: new(int32(3))},
 	} {
 		s.record(s.ListTransactions(ctx, req))
+		req.Include = []string{"totals"}
+		s.record(s.ListTransactions(ctx, req))
 	}
 	s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: s.receipt}))
 	s.record(s.GetReceiptImage(ctx, &ledgerv1.GetReceiptImageRequest{Id: s.receipt, Page: 1}))
-	for _, req := range []*ledgerv1.GetSummaryRequest{{}, {Currency: new("EUR")}, {From: new("2026-02-10"), To: new("2026-03-14")}} {
+	for _, req := range []*ledgerv1.GetSummaryRequest{
+		{},
+		{Currency: new("EUR")},
+		{From: new("2026-02-10"), To: new("2026-03-14")},
+		{From: new("2026-02-10"), To: new("2026-03-14"), Include: []string{"daily"}},
+	} {
 		s.record(s.GetSummary(ctx, req))
 	}
 	s.record(s.SumSpending(ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{

@@ -4,6 +4,7 @@
 // monthly totals, and only the days before and after them from transactions. The files:
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
+//   - daily.go, store_daily.go: the days of a summary, the only sums that read all transactions of a window
 //   - spending.go, store_spending.go: SumSpending, which only the budget service calls
 //
 // Reports implements these RPCs of LedgerService.
@@ -66,6 +67,11 @@ func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryReques
 	if !ok {
 		return nil, errSummaryOverflow
 	}
+	if query.daily {
+		if summary.Daily, err = dailyProto(f.days, query.currency); err != nil {
+			return nil, err
+		}
+	}
 	return &ledgerv1.GetSummaryResponse{Summary: summary}, nil
 }
 
@@ -75,6 +81,8 @@ type summaryQuery struct {
 	period calendar.Period
 	// currency restricts the summary to one currency. If it is empty, the summary contains all.
 	currency string
+	// daily adds the totals of the days.
+	daily bool
 }
 
 // parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if
@@ -97,19 +105,22 @@ func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuery,
 	if req.Currency != nil {
 		q.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()
 	}
+	q.daily = parseInclude(&p, req.GetInclude())
 	if !p.Has(request.ErrInvalidDate) {
-		p.Field(problem(q.period))
+		p.Field(problem(q))
 	}
 	return q, p.Err()
 }
 
-// problem returns why a summary cannot have a period, or nil.
-func problem(p calendar.Period) *apierr.Field {
-	switch {
+// problem returns why a summary cannot have its period, or nil.
+func problem(q summaryQuery) *apierr.Field {
+	switch p := q.period; {
 	case p.Empty():
 		return &apierr.Field{Name: "from", Message: "must not be after to"}
 	case p.End.After(p.From.AddDate(maxYears, 0, 0)):
 		return &apierr.Field{Name: "to", Message: "must be at most 10 years after from"}
+	case q.daily && p.End.After(p.From.AddDate(0, 0, maxDays)):
+		return &apierr.Field{Name: "to", Message: "must be at most 399 days after from with include=daily"}
 	}
 	return nil
 }

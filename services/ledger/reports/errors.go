@@ -4,5 +4,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// errSummaryOverflow is the public error for a summary whose totals exceed the maximum.
-var errSummaryOverflow = apierr.Validation([]apierr.Field{{Name: "to", Message: "must be earlier: the totals of the window exceed the maximum"}})
+// The public errors for a summary that exceeds a limit which depends on the user's transactions.
+var (
+	errSummaryOverflow     = apierr.Validation([]apierr.Field{{Name: "to", Message: "must be earlier: the totals of the window exceed the maximum"}})
+	errTooManyTransactions = apierr.Validation([]apierr.Field{{Name: "to", Message: "must be earlier: with include=daily a window has at most 100000 transactions"}})
+	errTooManyCurrencies   = apierr.Validation([]apierr.Field{{Name: "currency", Message: "is required: with include=daily a summary has at most 10000 rows by day"}})
+)

@@ -25,6 +25,8 @@ type figures struct {
 	balances   []walletBalance
 	largest    []posting.Transaction
 	recent     []posting.Transaction
+	// days is only read for a query with daily.
+	days []day
 }
 
 // movement is the income and the expense in one currency, both positive and in minor units. ID and Name identify the category or the

@@ -87,6 +87,9 @@ func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
 	if rapid.Bool().Draw(r, "only one currency") {
 		req.Currency = new(rapid.SampledFrom([]string{"EUR", "jpy", "CHF"}).Draw(r, "only"))
 	}
+	if to.Before(from.AddDate(0, 0, maxDays-1)) && rapid.Bool().Draw(r, "daily") {
+		req.Include = []string{"daily"}
+	}
 	return req
 }
 
@@ -133,9 +136,36 @@ func (h history) summary(q summaryQuery) *ledgerv1.Summary {
 			out.Trend = append(out.Trend, trend...)
 		}
 	}
+	if q.daily {
+		out.Daily = h.days(q)
+	}
 	slices.SortStableFunc(out.ByWallet, func(a, b *ledgerv1.WalletTotals) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	slices.SortStableFunc(out.Trend, func(a, b *ledgerv1.MonthTotals) int { return cmp.Compare(a.GetMonth(), b.GetMonth()) })
 	h.list(q, out)
+	return out
+}
+
+// days computes the totals of each day of a window.
+func (h history) days(q summaryQuery) *ledgerv1.DailyTotals {
+	out := &ledgerv1.DailyTotals{}
+	for from := q.period.From; from.Before(q.period.End); {
+		next := calendar.DayOf(from).AddDate(0, 0, 1)
+		day := calendar.Period{From: from, End: next}
+		if q.period.End.Before(next) {
+			day.End = q.period.End
+		}
+		for _, code := range []string{"BHD", "CHF", "EUR", "JPY"} {
+			income, expense, count := h.moved(day, code, func(posting.Transaction) bool { return true })
+			if count == 0 || q.currency != "" && q.currency != code {
+				continue
+			}
+			c := money.CurrencyOf(code)
+			out.Values = append(out.Values, &ledgerv1.DayTotals{
+				Date: from.Format(calendar.DateLayout), Currency: code, Income: c.Format(income), Expense: c.Format(expense),
+			})
+		}
+		from = next
+	}
 	return out
 }
 

@@ -27,6 +27,24 @@ func TestGetSummaryPlans(t *testing.T) {
 	})
 	t.Run("summaries are planned once", p.summarizeOften)
 	plans.Reset(t)
+	t.Run("the days of a month, and of 400 days", func(t *testing.T) {
+		for _, w := range []struct {
+			from, to string
+			rows     int
+		}{{"2026-03-01", "2026-03-31", 3000}, {"2025-02-25", "2026-03-31", 37_000}} {
+			// From the sixth time on, PostgreSQL uses one plan for all values.
+			for range 7 {
+				req := ask(w.from, w.to)
+				_, err := p.GetSummary(p.Ctx, req)
+				require.NoError(t, err)
+				without := plans.Examined(t)
+				req.Include = []string{"daily"}
+				_, err = p.GetSummary(p.Ctx, req)
+				require.NoError(t, err)
+				plans.RequireCheap(t, without+w.rows, without+w.rows)
+			}
+		}
+	})
 	t.Run("the spending of fifty budgets", func(t *testing.T) {
 		_, err := p.SumSpending(p.Ctx, p.fiftyBudgets())
 		require.NoError(t, err)

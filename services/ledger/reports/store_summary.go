@@ -26,6 +26,9 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 	queueBalances(batch, q, &f.balances)
 	queueLargest(batch, q, &f.largest)
 	queueRecent(batch, q, &f.recent)
+	if q.daily {
+		queueDays(batch, q, &f.days)
+	}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, db, snapshot, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
 	if err != nil {

@@ -71,7 +71,11 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 			return nil, err
 		}
 	}
-	return &ledgerv1.ListTransactionsResponse{Transactions: posting.Protos(rows), Pagination: pagination}, nil
+	resp := &ledgerv1.ListTransactionsResponse{Transactions: posting.Protos(rows), Pagination: pagination}
+	if slices.Contains(req.GetInclude(), includeTotals) {
+		return resp, s.addTotals(ctx, l, resp)
+	}
+	return resp, nil
 }
 
 // readList returns up to l.limit rows. Most pages are full after reading the nearest rows in the list's order. Otherwise another
@@ -87,12 +91,15 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 		return nil, nil, err
 	}
 	defer leave()
-	if l.substring != "" && !hasTrigram(l.substring) {
+	if l.unindexed() {
 		return scanTransactions(ctx, s.DB, l)
 	}
 	rows, err = collectTransactions(ctx, s.DB, l)
 	return rows, nil, err
 }
+
+// unindexed reports whether the list has a search that no index supports.
+func (l transactionList) unindexed() bool { return l.substring != "" && !hasTrigram(l.substring) }
 
 // hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a
 // row. Only ASCII counts, because a database with the character type C treats other letters as punctuation.
@@ -110,9 +117,9 @@ func hasTrigram(s string) bool {
 	return false
 }
 
-// missing returns the ids that no row has. It reuses the memory of ids.
+// missing returns the ids that no row has. It does not change ids, which the totals need afterwards.
 func missing(ids []uuid.UUID, rows []posting.Transaction, named func(posting.Transaction) uuid.UUID) []uuid.UUID {
-	return slices.DeleteFunc(ids, func(id uuid.UUID) bool {
+	return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
 		return slices.ContainsFunc(rows, func(t posting.Transaction) bool { return named(t) == id })
 	})
 }
@@ -163,10 +170,10 @@ func (l transactionList) position(t posting.Transaction) any {
 }
 
 // listScope returns the scope of a list's cursors. It contains the owner, the filters and the order, so that a cursor is valid for
-// the same list only. The limit may change from page to page.
+// the same list only. The limit and the included parts may change from page to page.
 func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, error) {
 	question := proto.CloneOf(req)
-	question.Limit, question.Cursor = nil, ""
+	question.Limit, question.Cursor, question.Include = nil, "", nil
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(question)
 	if err != nil {
 		return "", fmt.Errorf("encoding a list's filters: %w", err)
@@ -207,6 +214,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 		p.Field(&apierr.Field{Name: "sort", Message: "must be -date, date, -amount or amount"})
 	}
 	l.checkBounds(&p)
+	checkInclude(&p, req.GetInclude())
 	return l, p.Err()
 }
 

@@ -22,34 +22,11 @@ func TestListTransactionsPlans(t *testing.T) {
 	second, err := p.ListWallets(p.Ctx, &ledgerv1.ListWalletsRequest{})
 	require.NoError(t, err)
 	both := []string{second.GetWallets()[0].GetId(), second.GetWallets()[1].GetId()}
-	wallet, category := []string{p.Wallet.String()}, []string{p.Category.String()}
-	other := slices.DeleteFunc(slices.Clone(both), func(id string) bool { return id == wallet[0] })
+	wallet := []string{p.Wallet.String()}
 	// Those nearbyRows and, when they are too few, all that match: a twentieth of the owner's.
 	const examined = nearbyRows + 5000 + 100
 	type list = ledgerv1.ListTransactionsRequest
-	for name, req := range map[string]*list{
-		"everything":             {},
-		"one wallet":             {WalletId: wallet},
-		"both wallets":           {WalletId: both},
-		"one category":           {CategoryId: category},
-		"wallet and category":    {WalletId: wallet, CategoryId: category},
-		"expenses":               {Type: new(posting.Expense)},
-		"income":                 {Type: new(posting.Income)},
-		"a usual currency":       {Currency: new("EUR")},
-		"a seldom one":           {Currency: new("JPY")},
-		"one that nobody has":    {Currency: new("CHF")},
-		"a month":                {From: new("2026-01-01"), To: new("2026-01-31")},
-		"a quarter and a wallet": {From: new("2024-01-01"), To: new("2024-03-31"), WalletId: wallet},
-		"amounts":                {MinAmount: new("-150"), MaxAmount: new("-100")},
-		"the largest":            {MinAmount: new("199.9")},
-		"amounts of a category":  {MinAmount: new("-150"), CategoryId: category},
-		"a usual word":           {Q: new("groceries")},
-		"a seldom one of text":   {Q: new("café 1234")},
-		"a word that is not":     {Q: new("Zürich")},
-		"a word and a wallet":    {Q: new("café"), WalletId: wallet},
-		"a word of others":       {Q: new("rent"), WalletId: other},
-		"a category of others":   {CategoryId: category, WalletId: other},
-	} {
+	for name, req := range p.lists(both) {
 		for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
 			t.Run(name+" by "+sort, func(t *testing.T) {
 				req.Sort = &sort
@@ -76,6 +53,7 @@ func TestListTransactionsPlans(t *testing.T) {
 	}
 	t.Run("a short search finds all rows page by page", p.findShort)
 	plans.Reset(t)
+	t.Run("totals", func(t *testing.T) { p.totals(t, plans, both) })
 	t.Run("what is prepared", func(t *testing.T) {
 		// From the sixth time on, Postgres may plan a prepared statement without looking at its arguments.
 		for range 6 {
@@ -111,6 +89,59 @@ func TestListTransactionsPlans(t *testing.T) {
 		// Postgres tries it five times before it compares.
 		require.EqualValues(t, 5, r.Anew)
 	})
+}
+
+// lists returns requests with each filter and with several. wallets are all wallets of p.
+func (p person) lists(wallets []string) map[string]*ledgerv1.ListTransactionsRequest {
+	type list = ledgerv1.ListTransactionsRequest
+	wallet, category := []string{p.Wallet.String()}, []string{p.Category.String()}
+	other := slices.DeleteFunc(slices.Clone(wallets), func(id string) bool { return id == wallet[0] })
+	return map[string]*list{
+		"everything":             {},
+		"one wallet":             {WalletId: wallet},
+		"both wallets":           {WalletId: wallets},
+		"one category":           {CategoryId: category},
+		"wallet and category":    {WalletId: wallet, CategoryId: category},
+		"expenses":               {Type: new(posting.Expense)},
+		"income":                 {Type: new(posting.Income)},
+		"a usual currency":       {Currency: new("EUR")},
+		"a seldom one":           {Currency: new("JPY")},
+		"one that nobody has":    {Currency: new("CHF")},
+		"a month":                {From: new("2026-01-01"), To: new("2026-01-31")},
+		"a quarter and a wallet": {From: new("2024-01-01"), To: new("2024-03-31"), WalletId: wallet},
+		"amounts":                {MinAmount: new("-150"), MaxAmount: new("-100")},
+		"the largest":            {MinAmount: new("199.9")},
+		"amounts of a category":  {MinAmount: new("-150"), CategoryId: category},
+		"a usual word":           {Q: new("groceries")},
+		"a seldom one of text":   {Q: new("café 1234")},
+		"a word that is not":     {Q: new("Zürich")},
+		"a word and a wallet":    {Q: new("café"), WalletId: wallet},
+		"a word of others":       {Q: new("rent"), WalletId: other},
+		"a category of others":   {CategoryId: category, WalletId: other},
+	}
+}
+
+// totals requires that the totals of each list read hardly more rows than they add up. PostgreSQL may sort somewhat more rows
+// instead of reading an index in order.
+func (p person) totals(t *testing.T, plans *fixture.Plans, wallets []string) {
+	t.Helper()
+	lists := p.lists(wallets)
+	for _, short := range []string{"zz", "DM", "本"} {
+		lists["a search for "+short] = &ledgerv1.ListTransactionsRequest{Q: &short}
+	}
+	for name, req := range lists {
+		t.Run(name, func(t *testing.T) {
+			_, err := p.ListTransactions(p.Ctx, req)
+			require.NoError(t, err)
+			plans.Reset(t)
+			l, err := parseList(req)
+			require.NoError(t, err)
+			l.owner = p.ID
+			_, err = totalTransactions(p.Ctx, p.DB, l)
+			require.NoError(t, err)
+			plans.RequireCheap(t, totaledRows*5/4, 25_000)
+		})
+	}
 }
 
 // findShort searches for a word of two letters that only rows far from each other have.

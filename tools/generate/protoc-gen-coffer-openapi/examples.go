@@ -52,6 +52,9 @@ func (g *generator) addExamples() error {
 			parameters, _ := operation["parameters"].([]any)
 			for _, parameter := range parameters {
 				if value, ok := e.Parameters[parameter.(object)["name"].(string)]; ok {
+					if parameter.(object)["schema"].(object)["type"] == "array" {
+						value = []any{value}
+					}
 					parameter.(object)["example"] = value
 				}
 			}

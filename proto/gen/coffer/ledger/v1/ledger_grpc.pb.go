@@ -85,7 +85,8 @@ type LedgerServiceClient interface {
 	// limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
 	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
-	// repeat a transaction when others are created meanwhile.
+	// repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of
+	// all pages.
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
 	// Returns a transaction.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
@@ -102,7 +103,8 @@ type LedgerServiceClient interface {
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
-	// currency, category, wallet and month. A window is at most 10 years long.
+	// currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also
+	// contains the totals of each day, and a window is at most 400 days long.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
 	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id
@@ -392,7 +394,8 @@ type LedgerServiceServer interface {
 	// limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
 	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
-	// repeat a transaction when others are created meanwhile.
+	// repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of
+	// all pages.
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
 	// Returns a transaction.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)
@@ -409,7 +412,8 @@ type LedgerServiceServer interface {
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
-	// currency, category, wallet and month. A window is at most 10 years long.
+	// currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also
+	// contains the totals of each day, and a window is at most 400 days long.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
 	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id

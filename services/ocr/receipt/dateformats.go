@@ -25,6 +25,8 @@ var (
 	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?'?((?:19|20)\d\d|0[12]\d|\d\d)(?:[^\d]|$)`)
 	// loose matches a date of ten characters with spaces inside, or with any thin character in place of a slash.
 	loose = regexp.MustCompile(`(?:^|\D)(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(2\s?0\s?[0-4]\s?\d)(?:\D|$)`)
+	// mixed matches a date with a year in two digits, in which a point is read as a comma or colon, before a time of day.
+	mixed = regexp.MustCompile(`(?:^|\D)([0-3]\d)(?:[.,]([01]\d)[.,:]|:([01]\d)[.,])([0-4]\d)\s+(?:[01]\d|2[0-3]):[0-5]\d`)
 	// spaced matches a date whose parts are separated by spaces. It requires a word for date before it.
 	spaced = regexp.MustCompile(`(?:date|datum|fecha|data|tarikh)\W{0,3}(\d\d) (\d\d) (20\d\d)(?:\D|$)`)
 	// lostSlash matches a date in which a slash is missing or read as 1, 7 or a letter: "2405/2022", "24/0512022",
@@ -239,6 +241,9 @@ func compactDates(text string) []printedDate {
 	for _, m := range lostSlash.FindAllStringSubmatch(text, -1) {
 		m[1], m[2] = strings.ReplaceAll(m[1], "o", "0"), strings.ReplaceAll(m[2], "o", "0")
 		out = append(out, printedDate{year: atoi(m[3]), a: atoi(m[1]), b: atoi(m[2]), ordered: true, score: -0.8})
+	}
+	for _, m := range mixed.FindAllStringSubmatch(text, -1) {
+		out = append(out, printedDate{year: fullYear(m[4]), a: atoi(m[1]), b: atoi(m[2] + m[3]), score: -0.7})
 	}
 	for _, pattern := range []*regexp.Regexp{loose, spaced} {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {

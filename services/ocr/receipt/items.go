@@ -94,6 +94,7 @@ func readItems(region []*line) []draftItem {
 				r.pendingName = l
 			}
 		case l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip:
+		case l.kind == kindCount && savedWords.has(l.tokens):
 		// "Item Qty: 2.00" prints a number of articles like a price.
 		case l.kind == kindCount && len(l.tokens) > 1 && price.value%1000 == 0 && onlyCountWords(l.tokens):
 		case itemName(l) == "" && l.priceCount() == 1 && quantityTimesPrice.MatchString(l.text):
@@ -143,6 +144,10 @@ func (r *itemReader) item(l *line, price amount) {
 			it.alternatives = append([]int64{it.amount.value}, it.alternatives...)
 		}
 		it.amount.value = -it.amount.value
+	}
+	if l.kind != kindDiscount && it.amount.value > 0 && attachedMinus.MatchString(l.text[:price.start]) {
+		// A minus before the number may also be a dash after the name.
+		it.alternatives = append(it.alternatives, -it.amount.value)
 	}
 	if l.kind != kindDiscount && it.amount.value < 0 {
 		// A dash or dirt before a price looks like a minus.

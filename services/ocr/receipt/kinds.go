@@ -67,7 +67,7 @@ func kindOf(l *line) kind {
 	if len(l.amounts) == 0 && isHeader(t) {
 		return kindHeader
 	}
-	switch total := totalWords.has(t); {
+	switch total := totalWords.has(t) || isBalance(t); {
 	case changeWords.has(t):
 		return kindChange
 	case roundingWords.has(t):
@@ -99,6 +99,20 @@ func kindOf(l *line) kind {
 		return kindCount
 	}
 	return kindNone
+}
+
+// savedWords mark an amount that the customer has saved. The prices of the goods already contain it.
+var savedWords = phraseList(`total saving,total savings,total discount,you saved,you save,saved,gespart,ersparnis,points`)
+
+// isBalance reports whether "balance" is the only word besides short ones, such as a currency. Articles are named "Balance", too.
+func isBalance(t []string) bool {
+	long := 0
+	for _, w := range t {
+		if len(w) > 3 {
+			long++
+		}
+	}
+	return long == 1 && slices.ContainsFunc(t, func(w string) bool { return similar("balance", w) })
 }
 
 // onlyCountWords reports whether all words are about numbers of articles.

@@ -21,6 +21,10 @@ func TestReconcileChoosesLines(t *testing.T) {
 		"two digits that are often confused":    {"SHOP\nTea 15.00\nBread 16.00\nTotal 30.00", []string{"15.00", "15.00"}},
 		"rounding that is not printed":          {"SHOP\nTea 3.02\nBread 10.00\nSubtotal 13.02\nTotal due 13.00\nCash 20.00\nChange 7.00", []string{"3.02", "10.00"}},
 		"line with the amount zero":             {"SHOP\nTea 15.00\nas ever 0.00\nBread 15.00\nTotal 30.00", []string{"15.00", "15.00"}},
+		"minus before the amount":               {"SHOP\nTea 4.00\nBread 6.00\nDeposit -1.50\nTotal 8.50", []string{"4.00", "6.00", "-1.50"}},
+		"amount saved":                          {"SHOP\nTea 4.00\nBread 6.60\nTotal Saving 3.10\nTotal 10.60\nCash 20.00\nChange 9.40", []string{"4.00", "6.60"}},
+		"tax without a space":                   {"SHOP\nTea 4.00\nBread 6.00\nTotalGST: 0.60\nTotal 10.60", []string{"4.00", "6.00"}},
+		"article with the name of a sum":        {"SHOP\nBalance Bread 0.99 A\nTea 4.00 A\nTotal 4.99", []string{"0.99", "4.00"}},
 		"house number":                          {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
 	} {
 		t.Run(name, func(t *testing.T) {

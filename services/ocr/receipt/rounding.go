@@ -22,7 +22,7 @@ func coinOf(currency string) int64 {
 // lines first, often in large letters, and the rounded amount below it or beside the payment. If the rounded amount is not printed, the
 // rounding belongs to the payment, and the total is the printed one.
 func (j *join) paid(ranked []candidate) candidate {
-	due := ranked[0]
+	due := j.withCharges(ranked)
 	coin, rounds := smallestCoins[j.currency.value]
 	if !rounds || due.value%coin == 0 {
 		return due
@@ -35,6 +35,26 @@ func (j *join) paid(ranked []candidate) candidate {
 		if c.label >= printedLabel || c.rows > 1 {
 			c.confidence = max(c.confidence, due.confidence)
 			return c
+		}
+	}
+	return due
+}
+
+// withCharges returns the first candidate, or the payment that equals it plus a tax or tip printed between the two. Restaurants add a
+// service charge or a tip after the total. A payment with change is no such amount.
+func (j *join) withCharges(ranked []candidate) candidate {
+	due := ranked[0]
+	if due.at.kind != kindTotal || len(j.sums.change) > 0 {
+		return due
+	}
+	for _, c := range ranked[1:] {
+		if c.value <= due.value || c.at.kind != kindCash || c.at.index <= due.at.index {
+			continue
+		}
+		for _, charge := range slices.Concat(j.sums.taxes, j.sums.tips) {
+			if due.value+charge.value == c.value && due.at.index < charge.at.index && charge.at.index < c.at.index {
+				return c
+			}
 		}
 	}
 	return due

@@ -6,6 +6,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestJoinAddsChargesBelowTotal(t *testing.T) {
+	t.Parallel()
+	const lines = "SHOP LTD\nTea 4.00\nBread 6.00\n"
+	for name, c := range map[string]struct{ text, total string }{
+		"service charge and card":       {lines + "Total 10.00\nService Charge 0.60\nVISA 10.60", "10.60"},
+		"tip and card":                  {lines + "Amount 10.00\nTip 2.00\nVISA 12.00", "12.00"},
+		"included tax and exact amount": {lines + "Total 10.00\nTax 0.60\nVISA 10.00", "10.00"},
+		"cash with change":              {lines + "Total 10.00\nTax 0.60\nCash 10.60\nChange 0.60", "10.00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := readText(c.text)
+			require.Equal(t, c.total, r.Total)
+			require.NotContains(t, r.Warnings, LinesNotReconciled)
+		})
+	}
+}
+
 func TestJoinFollowsRounding(t *testing.T) {
 	t.Parallel()
 	const lines = "GREEN SDN BHD\nTea 3.02\nBread 4.70\n"

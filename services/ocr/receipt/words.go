@@ -26,7 +26,7 @@ var (
 	totalWords = phraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,
 		summe,gesamt,gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,gesamtpreis,betrag,
 		total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,importe total,importe,a pagar,
-		totale,totale complessivo,importo,da pagare,importo pagato,jumlah,totaal,te betalen,balance,amount`)
+		totale,totale complessivo,importo,da pagare,importo pagato,jumlah,totaal,te betalen,amount`)
 	strongTotalWords = phraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
 		after rounding,zu zahlen,zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,total a payer,montant ttc,
 		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
@@ -92,8 +92,8 @@ func tokens(text string) []string {
 		}
 		flush()
 		word := asLetters(f)
-		if rest, glued := strings.CutPrefix(word, "total"); glued && len(rest) > 3 {
-			// "TOTAL(INCL" was read as one word, with the bracket as a letter.
+		if rest, glued := strings.CutPrefix(word, "total"); glued && len(rest) >= 3 {
+			// "TOTAL(INCL" was read as one word, with the bracket as a letter, or "TOTAL GST" without the space.
 			out = append(out, "total", strings.TrimPrefix(rest, "c"))
 		} else if word != "" {
 			out = append(out, word)

@@ -70,7 +70,7 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 	entries := year(o.Seed, o.Now, o.Days)
 	for _, step := range []func() error{
 		func() error { return f.createAccounts(ctx, entries) },
-		func() error { return f.createBudgets(ctx, partner, entries) },
+		func() error { return f.createBudgets(ctx, partner) },
 		func() error { return f.createTransactions(ctx, entries) },
 		func() error { return f.uploadReceipts(ctx) },
 		func() error { return invite(ctx, partner, o) },
@@ -103,7 +103,7 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 }
 
 // createBudgets creates the budgets before the transactions, so that these raise alerts. The partner accepts a share of the first one.
-func (f *filler) createBudgets(ctx context.Context, partner *client, entries []entry) error {
+func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 	start := time.Date(f.Now.Year(), f.Now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -11, 0)
 	for i, b := range budgets {
 		ids := make([]string, len(b.categories))
@@ -111,7 +111,7 @@ func (f *filler) createBudgets(ctx context.Context, partner *client, entries []e
 			ids[j] = f.categories[name]
 		}
 		id, err := f.user.create(ctx, "/api/v1/budgets", object{
-			"name": b.name, "currency": currencyOf(b.wallet), "limit": amount(b.limit(entries, f.Now)), "period": b.period,
+			"name": b.name, "currency": currencyOf(b.wallet), "limit": amount(b.limit), "period": b.period,
 			"startDate": start.Format(time.DateOnly), "walletId": f.wallets[b.wallet], "categoryIds": ids,
 		}, "budget")
 		if err != nil {

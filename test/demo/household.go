@@ -79,8 +79,8 @@ var categories = []struct{ name, color, icon, kind string }{
 // household lists the merchants by frequency. An entry with a day of the month is monthly. The others occur perWeek times in a week,
 // multiplied by the season of the month.
 var household = []source{
-	{category: salary, wallet: checking, merchants: []string{"Northwind Software, salary"}, day: 27, cents: 215_000, kind: income},
-	{category: salary, wallet: joint, merchants: []string{"Sam, share of the household"}, day: 28, cents: 215_000, kind: income},
+	{category: salary, wallet: checking, merchants: []string{"Northwind Software, salary"}, day: 1, cents: 215_000, kind: income},
+	{category: salary, wallet: joint, merchants: []string{"Sam, share of the household"}, day: 2, cents: 215_000, kind: income},
 	{category: sideJob, wallet: checking, merchants: []string{"Evening course, fee", "Article for Harbor Magazine"}, perWeek: 0.25, cents: 24_000, spread: 0.5, kind: income},
 	{category: sideJob, wallet: savings, merchants: []string{"Harbor Bank, interest"}, day: 28, cents: 2_110, spread: 0.05, kind: income},
 	{category: investing, wallet: checking, merchants: []string{"Harbor Bank, index fund"}, day: 4, cents: 75_000},
@@ -123,14 +123,18 @@ var (
 	}
 )
 
-// budgets are the budgets. spent is the part of the limit in percent that the current month has used, 0 for the limit in cents.
-var budgets = []budget{
-	{name: groceries, wallet: joint, categories: []string{groceries}, period: "monthly", cents: 58_000, spent: 84},
-	{name: "Eating out", wallet: checking, categories: []string{eatingOut}, period: "monthly", cents: 24_000, spent: 108},
-	{name: "Coffee", wallet: cash, categories: []string{coffee}, period: "monthly", cents: 8_000},
-	{name: "Getting around", wallet: checking, categories: []string{transport}, period: "monthly", cents: 14_000},
-	{name: "Fun", wallet: card, categories: []string{leisure, gifts}, period: "quarterly", cents: 52_000},
-	{name: "California", wallet: travel, categories: []string{holidays}, period: "yearly", cents: 340_000},
+// budgets are the budgets with their limits in cents. Usual months nearly reach the limit, and the year exceeds that of the travel card.
+var budgets = []struct {
+	name, wallet, period string
+	categories           []string
+	limit                int64
+}{
+	{groceries, joint, "monthly", []string{groceries}, 60_000},
+	{"Eating out", checking, "monthly", []string{eatingOut}, 45_000},
+	{"Coffee", cash, "monthly", []string{coffee}, 8_000},
+	{"Getting around", checking, "monthly", []string{transport}, 17_000},
+	{"Fun", card, "quarterly", []string{leisure, gifts}, 56_000},
+	{"California", travel, "yearly", []string{holidays}, 250_000},
 }
 
 // receipts are the texts of receipts, with the place of the date.

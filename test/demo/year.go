@@ -117,27 +117,3 @@ func net(entries []entry, wallet string) (cents int64) {
 	}
 	return cents
 }
-
-// budget is a budget of the household.
-type budget struct {
-	name, wallet, period string
-	categories           []string
-	cents                int64
-	spent                int64
-}
-
-// limit returns the limit in cents: the fixed one, or the one of which the current month has used the part spent.
-func (b budget) limit(entries []entry, now time.Time) int64 {
-	var used int64
-	for _, e := range entries {
-		sameMonth := e.at.Year() == now.Year() && e.at.Month() == now.Month()
-		if sameMonth && e.wallet == b.wallet && slices.Contains(b.categories, e.category) {
-			used += e.cents
-		}
-	}
-	if b.spent == 0 || used == 0 {
-		return b.cents
-	}
-	// Whole euros look as if a user had chosen them.
-	return max(100, used*100/b.spent/100*100)
-}

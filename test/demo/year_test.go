@@ -28,7 +28,6 @@ func TestYear(t *testing.T) {
 	}
 	for _, w := range wallets {
 		require.True(t, used[w.name], w.name)
-		t.Log(w.name, "opens with", amount(w.balance-net(entries, w.name)))
 		require.Positive(t, w.balance-net(entries, w.name), "a household does not open %s with debts", w.name)
 	}
 	// A later time on the same day only adds transactions.
@@ -48,22 +47,6 @@ func TestYearHasSeasons(t *testing.T) {
 	require.Greater(t, spent[time.December][gifts], 2*spent[time.May][gifts])
 	require.Greater(t, spent[time.January][utilities], spent[time.July][utilities])
 	require.Greater(t, spent[time.August][holidays], spent[time.February][holidays])
-}
-
-func TestBudgetLimit(t *testing.T) {
-	t.Parallel()
-	entries := []entry{
-		{at: noon, category: coffee, wallet: cash, cents: 8_400},
-		{at: noon, category: rent, wallet: cash, cents: 1},
-		{at: noon, category: coffee, wallet: card, cents: 1},
-		{at: noon.AddDate(0, -1, 0), category: coffee, wallet: cash, cents: 1},
-		{at: noon.AddDate(-1, 0, 0), category: coffee, wallet: cash, cents: 1},
-	}
-	b := budget{wallet: cash, categories: []string{coffee}, cents: 5_000, spent: 84}
-	require.EqualValues(t, 10_000, b.limit(entries, noon))
-	require.EqualValues(t, 5_000, b.limit(entries[1:], noon))
-	b.spent = 0
-	require.EqualValues(t, 5_000, b.limit(entries, noon))
 }
 
 func TestAmount(t *testing.T) {

@@ -45,7 +45,7 @@ export class Review {
   walletId = $state("");
   categoryId = $state("");
   mode = $state<"items" | "single">("items");
-  keepImage = $state(true);
+  keepImage = $state(false);
   lines = $state<Line[]>([]);
   readonly adjusted = new SvelteMap<Adjustment, string>();
   #next = 0;
@@ -54,6 +54,7 @@ export class Review {
     this.read = read;
     this.walletId = walletId;
     this.categoryId = categoryId;
+    this.keepImage = Boolean(read.pages?.length);
     this.merchant = read.merchant ?? "";
     this.date = read.date ?? "";
     this.currency = read.currency ?? "";

@@ -1,32 +1,37 @@
-// Transactions that the user deleted a moment ago. They are hidden at once, and deleted on the server when the toast with Undo closes.
+// Items that the user deleted a moment ago. They are hidden at once, and deleted on the server when the toast with Undo closes.
 import { SvelteSet } from "svelte/reactivity";
 import { fail, undoable } from "../components/toasts.svelte";
 import { api } from "./api";
-import { isProblem } from "./problem";
-import { announce } from "./topics";
+import { Problem } from "./problem";
+import { announce, type Topic } from "./topics";
 
 const hidden = new SvelteSet<string>();
 
-/** isRemoved reports whether lists hide a transaction. */
+/** isRemoved reports whether lists hide an item. */
 export function isRemoved(id: string): boolean {
   return hidden.has(id);
 }
 
 /** removeTransactions hides transactions, and deletes them unless the user takes it back. */
 export function removeTransactions(ids: readonly string[], text: string): void {
+  remove(ids, text, (id) => api.delete("/api/v1/transaction/{id}", { path: { id } }), "transactions");
+}
+
+/** remove hides items, and calls send for each of them unless the user takes it back. An item that no longer exists is no failure. */
+export function remove(ids: readonly string[], text: string, send: (id: string) => Promise<unknown>, topic: Topic): void {
   ids.forEach((id) => hidden.add(id));
   undoable(
     text,
-    () => void commit(ids),
+    () => void commit(ids, send, topic),
     () => ids.forEach((id) => hidden.delete(id)),
   );
 }
 
-async function commit(ids: readonly string[]): Promise<void> {
-  const outcomes = await Promise.allSettled(ids.map((id) => api.delete("/api/v1/transaction/{id}", { path: { id } })));
-  announce("transactions");
+async function commit(ids: readonly string[], send: (id: string) => Promise<unknown>, topic: Topic): Promise<void> {
+  const outcomes = await Promise.allSettled(ids.map(send));
+  announce(topic);
   outcomes.forEach((outcome, i) => {
-    if (outcome.status === "fulfilled" || isProblem(outcome.reason, "TRANSACTION_NOT_FOUND")) return;
+    if (outcome.status === "fulfilled" || (outcome.reason instanceof Problem && outcome.reason.status === 404)) return;
     hidden.delete(ids[i]!);
     fail(outcome.reason);
   });

@@ -1,34 +1,35 @@
-// The number of unread notifications and of open invitations, for the bell.
+// The numbers of unread notifications, for the bell, and of open invitations.
 import { api } from "./api";
 import { isProblem } from "./problem";
 import { onChange } from "./topics";
 
-/** most is the page size of the requests, and the highest number that the bell shows. */
+/** most is the page size of the requests for invitations, and the highest number of them that is counted. */
 const most = 50;
-let notifications = $state(0);
+let total = $state(0);
 let invitations = $state(0);
 
 export const unread = {
+  /** total does not add the invitations, because an invitation is also a notification. */
   get total(): number {
-    return notifications + invitations;
+    return total;
   },
   get invitations(): number {
     return invitations;
   },
-  /** text is the number, or "50+". */
+  /** text is the total, or "99+". */
   get text(): string {
-    return notifications >= most ? `${most}+` : String(notifications + invitations);
+    return total > 99 ? "99+" : String(total);
   },
 };
 
 async function load(): Promise<void> {
   try {
-    const [unreadPage, invitationPage] = await Promise.all([
-      api.get("/api/v1/notifications", { query: { read: false, limit: most } }),
+    const [{ unreadCount }, open] = await Promise.all([
+      api.get("/api/v1/notifications", { query: { read: false, limit: 1 } }),
       api.get("/api/v1/invitations", { query: { limit: most } }),
     ]);
-    notifications = unreadPage.notifications.length;
-    invitations = invitationPage.invitations.length;
+    total = unreadCount;
+    invitations = open.invitations.length;
   } catch (error) {
     if (!isProblem(error)) throw error;
   }
@@ -40,6 +41,6 @@ export function startUnread(): () => void {
   const end = onChange(["notifications", "invitations"], () => void load());
   return () => {
     end();
-    notifications = invitations = 0;
+    total = invitations = 0;
   };
 }

@@ -98,12 +98,12 @@ export function formatTime(time: string, locale: string): string {
   return format(new Date(time), locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 }
 
-/** formatAgo returns "3 minutes ago", "yesterday" and so on. */
+/** formatAgo returns "now", "3 minutes ago", "yesterday" and so on. */
 export function formatAgo(time: string, locale: string, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1000;
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   for (const [unit, length] of [["day", 86_400], ["hour", 3_600], ["minute", 60]] as const) {
     if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
   }
-  return relative.format(0, "minute");
+  return relative.format(0, "second");
 }

@@ -4,7 +4,7 @@ import { loadMessages } from "../i18n/i18n.svelte";
 
 type Load = () => Promise<{ default: Component<Record<string, never>> }>;
 
-/** screens maps names of screens to their components. The name is that of the folder. */
+/** screens maps names of screens to their components. The name is that of the folder, or textsOf has the folder. */
 export const screens: Record<string, Load> = {
   signin: () => import("../screens/signin/Signin.svelte"),
   welcome: () => import("../screens/welcome/Welcome.svelte"),
@@ -12,7 +12,7 @@ export const screens: Record<string, Load> = {
   transactions: () => import("../screens/transactions/Transactions.svelte"),
   receipt: () => import("../screens/receipt/Receipt.svelte"),
   budgets: () => import("../screens/budgets/Budgets.svelte"),
-  budget: () => import("../screens/budget/Budget.svelte"),
+  budget: () => import("../screens/budgets/Budget.svelte"),
   invitations: () => import("../screens/invitations/Invitations.svelte"),
   wallets: () => import("../screens/wallets/Wallets.svelte"),
   categories: () => import("../screens/categories/Categories.svelte"),
@@ -45,6 +45,9 @@ export const routes: Record<string, string> = {
   "/more": "more",
 };
 
+/** textsOf are the folders of the screens that share their texts with another one. */
+const textsOf: Record<string, string> = { budget: "budgets" };
+
 const opened = new Map<string, Component<Record<string, never>>>();
 
 /** openScreen loads the code and the messages of a screen or sheet. A screen that was open before is returned without waiting. */
@@ -53,7 +56,7 @@ export function openScreen(name: string): Component<Record<string, never>> | Pro
 }
 
 async function load(name: string): Promise<Component<Record<string, never>>> {
-  const [{ default: component }] = await Promise.all([(screens[name] ?? sheets[name])!(), loadMessages(name)]);
+  const [{ default: component }] = await Promise.all([(screens[name] ?? sheets[name])!(), loadMessages(textsOf[name] ?? name)]);
   opened.set(name, component);
   return component;
 }

@@ -1,6 +1,0 @@
-export default {
-  title: "Budget",
-  limit: "Limit",
-  spent: "Spent",
-  remaining: "Left",
-};

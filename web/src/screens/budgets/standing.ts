@@ -1,0 +1,53 @@
+// The standing of a budget in a window, as numbers for the card and the detail.
+import type { Budget } from "../../api/types";
+import type { Day } from "../../dates/dates";
+import { daysLeft, elapsedDays, windowLength, type Window } from "../../dates/windows";
+import { abs, money, type Money } from "../../money/money";
+
+export interface Standing {
+  readonly window: Window;
+  readonly limit: Money;
+  readonly spent: Money;
+  /** rest is the amount that is left, or by which the limit is exceeded if over is true. */
+  readonly rest: Money;
+  readonly over: boolean;
+  readonly percentage: number;
+  readonly state: "ok" | "near" | "over";
+  /** elapsed is the part of the window that has passed, 0 to 1. */
+  readonly elapsed: number;
+  readonly daysLeft: number;
+  /** ahead is even spending up to today less the spending: positive if less was spent. It is absent outside of the window. */
+  readonly ahead: Money | undefined;
+}
+
+/** standing returns undefined if the API knows no progress at the moment. */
+export function standing({ progress, limit, currency }: Budget, now: Day): Standing | undefined {
+  if (!progress) return undefined;
+  const window = { from: progress.windowStart, to: progress.windowEnd };
+  const [whole, spent, remaining] = [money(limit, currency), money(progress.spent, currency), money(progress.remaining, currency)];
+  const [length, elapsed] = [windowLength(window), elapsedDays(window, now)];
+  const running = now >= window.from && now <= window.to;
+  const planned = (whole.minor * BigInt(elapsed)) / BigInt(length);
+  return {
+    window,
+    limit: whole,
+    spent,
+    rest: abs(remaining),
+    over: remaining.minor < 0n,
+    percentage: progress.percentage,
+    state: progress.state,
+    elapsed: elapsed / length,
+    daysLeft: daysLeft(window, now),
+    ahead: running ? { minor: planned - spent.minor, currency } : undefined,
+  };
+}
+
+/** percentText returns "62%". It rounds down, so that 100% is shown only when the limit is reached. */
+export function percentText(percentage: number, locale: string): string {
+  return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 }).format(Math.floor(percentage) / 100);
+}
+
+/** ringText returns a percentage that fits into a ring, such as "62%" or "999+". */
+export function ringText(percentage: number): string {
+  return percentage >= 1000 ? "999+" : `${Math.floor(percentage)}%`;
+}

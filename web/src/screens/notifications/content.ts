@@ -1,0 +1,85 @@
+// What a notification says, by the type of its event (docs/events.md).
+import type { Notification } from "../../api/types";
+import type { IconName } from "../../components/icons";
+import { formatMoney } from "../../money/format";
+import { money } from "../../money/money";
+import type en from "./en";
+
+export interface Content {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly text?: string;
+  /** href is the location that the notification opens. */
+  readonly href?: string;
+  readonly percentage?: number;
+  /** over is true if the spending exceeds the limit. */
+  readonly over?: boolean;
+  /** invitation is the budget of an invitation to the user. */
+  readonly invitation?: string;
+}
+
+interface Data {
+  budgetId?: string;
+  budgetName?: string;
+  budget?: { name?: string };
+  ownerId?: string;
+  memberId?: string;
+  role?: string;
+  sharePercent?: number;
+  status?: string;
+  previousStatus?: string;
+  threshold?: number;
+  windowStart?: string;
+  currency?: string;
+  limit?: string;
+  spent?: string;
+}
+
+export interface Context {
+  readonly t: typeof en;
+  readonly locale: string;
+  /** self is the id of the user. */
+  readonly self: string;
+  /** name returns the name of another user if it is known. */
+  readonly name: (id: string | undefined) => string;
+}
+
+/** content returns the texts and the link of a notification. An unknown type, of a newer server, shows the type. */
+export function content({ type, data }: Pick<Notification, "type" | "data">, { t, locale, self, name }: Context): Content {
+  const d = (data ?? {}) as Data;
+  const budget = d.budgetName ?? d.budget?.name ?? "";
+  const href = d.budgetId && `/budgets/${d.budgetId}`;
+  const percent = (value: number) => new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(value / 100);
+  const amount = (digits: string | undefined) => formatMoney(money(digits ?? "0", d.currency!), locale);
+  const minor = (digits: string | undefined) => money(digits ?? "0", d.currency!).minor;
+  switch (type) {
+    case "budget.v1.budget.threshold_reached":
+      return {
+        icon: "budget",
+        title: t.threshold(budget, percent(d.threshold ?? 0)),
+        text: d.currency ? t.spentOf(amount(d.spent), amount(d.limit)) : undefined,
+        href: d.windowStart ? `${href}?at=${d.windowStart}` : href,
+        percentage: d.threshold,
+        over: d.currency !== undefined && minor(d.spent) > minor(d.limit),
+      };
+    case "budget.v1.budget.deleted":
+      return { icon: "trash", title: t.deleted(budget) };
+    case "budget.v1.invitation.sent":
+      return { icon: "mail", title: t.invited(name(d.ownerId), budget), text: d.role && terms(d, t, percent), invitation: d.budgetId, href };
+    case "budget.v1.invitation.answered":
+      if (d.status === "accepted") return { icon: "users", title: t.accepted(name(d.memberId), budget), href };
+      return d.previousStatus === "accepted"
+        ? { icon: "log-out", title: t.left(name(d.memberId), budget), href }
+        : { icon: "close", title: t.declined(name(d.memberId), budget), href };
+    case "budget.v1.member.updated":
+      return { icon: "users", title: t.updated(budget), text: d.role && terms(d, t, percent), href };
+    case "budget.v1.member.removed":
+      return d.memberId === self ? { icon: "log-out", title: t.removedYou(budget) } : { icon: "log-out", title: t.removedMember(name(d.memberId), budget), href };
+    default:
+      return { icon: "info", title: t.unknown(type) };
+  }
+}
+
+function terms({ role, sharePercent }: Data, t: typeof en, percent: (value: number) => string): string {
+  return t.terms(t.roles[role!] ?? role!, sharePercent ? percent(sharePercent) : "");
+}

@@ -18,6 +18,8 @@ export interface Draft<F extends object> {
   keepMine(): Promise<boolean>;
   /** keepTheirs discards the edited values. */
   keepTheirs(): void;
+  /** reload loads the fields and the version again, for a form that stays open after a save. */
+  reload(): Promise<boolean>;
 }
 
 /**
@@ -71,10 +73,12 @@ export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (
     return false;
   }
 
-  void attempt(async () => {
-    use(await load());
-    return true;
-  });
+  const reload = () =>
+    attempt(async () => {
+      use(await load());
+      return true;
+    });
+  void reload();
 
   return {
     get fields() {
@@ -105,5 +109,6 @@ export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (
       use(theirs!);
       theirs = undefined;
     },
+    reload,
   };
 }

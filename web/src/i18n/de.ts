@@ -51,6 +51,8 @@ const de: typeof en = {
   name: "Name",
   email: "E-Mail",
   password: "Passwort",
+  signOut: "Abmelden",
+  signOutQueued: "Die Abmeldung löscht, was noch nicht gesendet ist.",
   showPassword: "Passwort zeigen",
   passwordShort: (n) => plural(n, { one: "Noch # Zeichen", other: "Noch # Zeichen" }),
   passwordGood: "Gut",

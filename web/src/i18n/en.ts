@@ -51,6 +51,8 @@ export default {
   name: "Name",
   email: "E-mail",
   password: "Password",
+  signOut: "Sign out",
+  signOutQueued: "Signing out deletes what has not been sent.",
   showPassword: "Show the password",
   passwordShort: (n: number) => plural(n, { one: "# more character", other: "# more characters" }),
   passwordGood: "Good",

@@ -40,6 +40,7 @@ export const routes: Record<string, string> = {
   "/wallets": "wallets",
   "/categories": "categories",
   "/webhooks": "webhooks",
+  "/webhooks/:id": "webhooks",
   "/settings": "settings",
   "/settings/:section": "settings",
   "/more": "more",

@@ -1,5 +1,5 @@
 import type en from "./en";
 
-const de: typeof en = { title: "Mehr", signOut: "Abmelden" };
+const de: typeof en = { title: "Mehr" };
 
 export default de;

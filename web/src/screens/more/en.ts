@@ -1,1 +1,1 @@
-export default { title: "More", signOut: "Sign out" };
+export default { title: "More" };

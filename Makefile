@@ -7,6 +7,10 @@ TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 COFFER = tools/progress.sh coffer go build -o $(BIN)/coffer ./devstack/cmd/coffer
 WITH_POSTGRES = tools/progress.sh with-postgres go build -o $(BIN)/with-postgres ./devstack/cmd/with-postgres
+# NEURAL downloads and builds the neural engine for receipts. Without it, Coffer reads receipts with Tesseract alone.
+NEURAL = { services/ocr/neural/fetch.sh .cache/neural && CGO_ENABLED=0 go build -trimpath -o .cache/neural/ocr-neural ./services/ocr/cmd/ocr-neural; } \
+	|| echo "Receipts are read with Tesseract alone."
+export OCR_NEURAL ?= $(CURDIR)/.cache/neural
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
 
 .PHONY: help
@@ -16,6 +20,7 @@ help: ## Show this list
 .PHONY: run
 run: ## Run all of Coffer on this machine, until Ctrl-C (the README lists its settings, such as HTTP_ADDR and DATA_DIR)
 	@devstack/install.sh
+	@$(NEURAL)
 	@$(COFFER)
 	@exec $(BIN)/coffer
 
@@ -36,6 +41,7 @@ demo: ## Fill an account of the running Coffer with a year of a household (DEMOF
 .PHONY: test
 test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
 	@devstack/install.sh
+	@$(NEURAL)
 	@$(WITH_POSTGRES)
 ifdef MODULE
 	GOWORK=off go -C $(MODULE) vet ./...
@@ -51,17 +57,20 @@ endif
 .PHONY: chaos
 chaos: ## Inject faults into a stack under load for three minutes and check every guarantee (CHAOSFLAGS=-seed=1)
 	@devstack/install.sh
+	@$(NEURAL)
 	@go run ./test/cmd/chaos $(CHAOSFLAGS)
 
 .PHONY: bench
 bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFLAGS=-short: a quick run that writes nothing)
 	@devstack/install.sh bench
+	@$(NEURAL)
 	@go run ./test/cmd/bench $(or $(BENCHFLAGS),-write docs/benchmarks.md)
 
 .PHONY: bench-receipts
 bench-receipts: ## Read a folder of labeled receipts and score the results (DATA=folder with manifest.jsonl and score)
 	@mkdir -p .cache
 	@devstack/install.sh
+	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@RECEIPTS_DATA=$(abspath $(or $(DATA),$(error name the receipts: make bench-receipts DATA=folder))) RECEIPTS_OUT=$(CURDIR)/.cache/receipts.jsonl \
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
@@ -70,6 +79,7 @@ bench-receipts: ## Read a folder of labeled receipts and score the results (DATA
 .PHONY: mutants
 mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
 	@devstack/install.sh
+	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
 	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify) services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr gateway gateway/internal/decode)
@@ -89,6 +99,7 @@ bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of anoth
 .PHONY: load
 load: $(BIN)/vegeta ## Measure throughput and latency at up to three times Coffer's capacity (LOADFLAGS=-short: a quick run)
 	@devstack/install.sh bench
+	@$(NEURAL)
 	@# The generator runs on the last core and Coffer on the others. On a shared core, more load would mean less capacity.
 	@last=$$(($$(nproc) - 1)); taskset -c 0-$$((last > 0 ? last - 1 : 0)) \
 		go run ./test/cmd/bench -overload="taskset -c $$last $(BIN)/vegeta" $(LOADFLAGS)
@@ -116,7 +127,7 @@ endif
 licenses: $(BIN)/go-licenses # Checks the modules linked into the programs. MPL-2.0 only has conditions for changes of its files.
 	$(BIN)/go-licenses check --logtostderr=false --stderrthreshold=ERROR --log_file=/dev/null --ignore github.com/coffer-budget \
 		--allowed_licenses=Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT,MPL-2.0 \
-		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./devstack/cmd/coffer
+		$(foreach s,$(SERVICES),./$(or $(wildcard services/$s),$s)/cmd/$s) ./services/ocr/cmd/ocr-neural ./devstack/cmd/coffer
 
 .PHONY: vulns
 vulns: $(BIN)/govulncheck ## Look up known vulnerabilities of the called code on vuln.go.dev

@@ -236,6 +236,16 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 	}
 }
 
+// SetOptional sets the health of an optional part, which the health service reports under a name of its own. The server's readiness does
+// not depend on it.
+func (s *Server) SetOptional(name string, working bool) {
+	status := healthpb.HealthCheckResponse_NOT_SERVING
+	if working {
+		status = healthpb.HealthCheckResponse_SERVING
+	}
+	s.health.SetServingStatus(name, status)
+}
+
 // setHealth sets the status of each registered service, by full name, and that of the whole process, whose name is "".
 func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
 	s.health.SetServingStatus("", status)

@@ -27,6 +27,12 @@ import (
 // TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and memory, and leaves no file or
 // process. It reads the files sequentially to measure the cost of each.
 func TestReadBadFiles(t *testing.T) {
+	t.Run("tesseract", func(t *testing.T) { testReadBadFiles(t, newTestReader()) })
+	t.Run("neural", func(t *testing.T) { testReadBadFiles(t, neuralReader(t)) })
+}
+
+func testReadBadFiles(t *testing.T, reader reader) {
+	t.Helper()
 	const (
 		// longest limits the processor time in seconds, including programs. Wall time would include other tests.
 		longest = 20
@@ -40,7 +46,7 @@ func TestReadBadFiles(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := processorTime()
-		_, err := newTestReader().read(t.Context(), files[name])
+		_, err := reader.read(t.Context(), files[name])
 		took := processorTime() - start
 		runtime.ReadMemStats(&after)
 		require.ErrorIs(t, err, errParse, name)
@@ -109,7 +115,8 @@ func children(t *testing.T) []string {
 			continue
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
+		// The neural engine stays for the next image.
+		if fields := strings.Fields(rest); !strings.Contains(string(stat), "("+neuralProgram+")") && len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
 			out = append(out, string(stat))
 		}
 	}
@@ -214,4 +221,34 @@ func cat(w, h int) *image.Gray {
 		img.Pix[i] = uint8(max(0, min(255, 128+fur+r.NormFloat64()*12)))
 	}
 	return img
+}
+
+// TestReadHostileImages requires that images made to exhaust the neural engine do not: it responds within its limits of time and memory.
+func TestReadHostileImages(t *testing.T) {
+	t.Parallel()
+	r := neuralReader(t)
+	dashes, dots := image.NewGray(image.Rect(0, 0, 2000, 2000)), image.NewGray(image.Rect(0, 0, 3000, 3000))
+	for i := range dashes.Pix {
+		if x, y := i%2000, i/2000; y%24 > 8 || x%40 > 28 {
+			dashes.Pix[i] = 255
+		}
+	}
+	for i := range dots.Pix {
+		if x, y := i%3000, i/3000; y%6 > 2 || x%6 > 2 {
+			dots.Pix[i] = 255
+		}
+	}
+	for name, img := range map[string]*image.Gray{
+		"dashes": dashes, "dots": dots, "noise": static(2000, 2000), "one row": static(maxEdge, 40), "one column": static(40, maxEdge),
+		"one pixel": static(1, 1), "black": image.NewGray(image.Rect(0, 0, 3000, 4000)),
+	} {
+		_, err := r.neural.read(t.Context(), img)
+		require.NoError(t, err, name)
+	}
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(r.neural.child.cmd.Process.Pid) + "/status")
+	require.NoError(t, err)
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(peak)[0])
+	require.NoError(t, err)
+	require.Less(t, kilobytes, 400<<10)
 }

@@ -29,7 +29,7 @@ func TestBenchReceipts(t *testing.T) {
 	}
 	manifest, err := os.ReadFile(filepath.Join(data, "manifest.jsonl"))
 	require.NoError(t, err)
-	s := newTestServer(t, Config{Tesseract: "tesseract"})
+	s := newTestServer(t, Config{Neural: os.Getenv("OCR_NEURAL")})
 	var b bench
 	for line := range bytes.Lines(manifest) {
 		var label struct{ Image, Total string }

@@ -14,6 +14,12 @@ import (
 // figures of the total: the box must cover the difference.
 func TestRecognizeEvidenceCoversTotal(t *testing.T) {
 	t.Parallel()
+	t.Run("tesseract", func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, newTestReader()) })
+	t.Run("neural", func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, neuralReader(t)) })
+}
+
+func testEvidenceCoversTotal(t *testing.T, reader reader) {
+	t.Helper()
 	text, want := goldenText(t, "de")
 	const figures = "9,13"
 	whole, without := printed(t, text, 20), printed(t, strings.Replace(text, figures, "    ", 1), 20)
@@ -34,7 +40,7 @@ func TestRecognizeEvidenceCoversTotal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shown := c.put(whole)
-			r, err := newTestReader().read(t.Context(), photographedAs(t, shown, c.exif))
+			r, err := reader.read(t.Context(), photographedAs(t, shown, c.exif))
 			require.NoError(t, err)
 			require.Equal(t, want.Total, r.Total)
 			requireCovers(t, evidenceOf(t, r, "total"), shown, c.put(without))

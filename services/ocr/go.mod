@@ -6,6 +6,7 @@ require github.com/coffer-budget/coffer/proto v0.0.0
 
 require (
 	github.com/coffer-budget/coffer/internal v0.0.0
+	github.com/ebitengine/purego v0.11.3
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

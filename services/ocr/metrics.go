@@ -19,8 +19,8 @@ type metrics struct {
 	failures metric.Int64Counter
 }
 
-// newMetrics registers the instruments. The buckets of durations are in seconds, and the queue is read from g at collection.
-func newMetrics(g rpc.Gate) (metrics, error) {
+// newMetrics registers the instruments. The buckets of durations are in seconds. The queue and the neural engine are read at collection.
+func newMetrics(g rpc.Gate, neural *neuralProcess) (metrics, error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
 	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),
 		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
@@ -34,6 +34,26 @@ func newMetrics(g rpc.Gate) (metrics, error) {
 	_, err = meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(int64(g.Waiting()))
+			return nil
+		}))
+	if err != nil {
+		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
+	}
+	_, err = meter.Int64ObservableGauge("ocr.neural.available", metric.WithDescription("1 if the neural engine is installed and its last page succeeded, otherwise 0."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			available := int64(0)
+			if neural.available() {
+				available = 1
+			}
+			o.Observe(available)
+			return nil
+		}))
+	if err != nil {
+		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
+	}
+	_, err = meter.Int64ObservableCounter("ocr.neural.failures", metric.WithDescription("Pages on which the neural engine failed."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(neural.failures.Load())
 			return nil
 		}))
 	if err != nil {

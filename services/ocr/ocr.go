@@ -6,13 +6,14 @@
 //	ocr.go          the RPC, the concurrency limit, stored results
 //	media.go        detects the format, decodes images within limits; pdf.go and heif.go use external programs
 //	read.go         chooses between text, the engine and its fallback
-//	passes.go       the local engine: several Tesseract passes until the receipt is consistent
+//	neural.go       the neural engine, with Tesseract as second witness; neuralprocess.go runs its process, ocr-neural
+//	passes.go       Tesseract alone: several passes until the receipt is consistent
 //	prepare.go      straightens and scales a page; crop.go finds its print; whiten.go, pixels.go and resize.go process pixels
-//	engine.go       runs Tesseract and parses its words; process.go confines every external program
+//	engine.go       runs Tesseract and parses its words; process.go confines the other external programs
 //	vision.go       the alternative engine: a model behind an HTTP endpoint
 //	answer.go       converts the result to the response
 //
-// The rules from words to a receipt are in the subpackage receipt, which is pure.
+// The rules from words to a receipt are in the subpackage receipt, which is pure. The subpackage neural is the code of ocr-neural.
 package ocr
 
 import (
@@ -47,7 +48,9 @@ type Config struct {
 	rpc.Config
 	// DatabaseURL connects as the service's role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// Tesseract is the engine's program, by name or path.
+	// Neural is the folder of the neural engine. Without one there, Tesseract reads alone.
+	Neural string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
+	// Tesseract is the program of the second engine, by name or path.
 	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
 	// Timeout limits one run of the engine or of a PDF program. Reading a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
@@ -55,7 +58,7 @@ type Config struct {
 	Workers int `env:"OCR_WORKERS" envDefault:"0"`
 	// Queue is the number of receipts that may wait for a worker. Further ones are rejected with 503.
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
-	// Vision configures the engine that replaces Tesseract, if its URL is set.
+	// Vision configures the engine that replaces the others, if its URL is set.
 	Vision visionConfig
 }
 
@@ -93,13 +96,20 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
+	defer s.reader.neural.stop()
 	if err := newTesseract(config).check(ctx); err != nil {
-		log.ErrorContext(ctx, "failed to find a usable engine, receipts will fail", "error", err)
+		log.ErrorContext(ctx, "failed to find a usable Tesseract, receipts will fail", "error", err)
+	}
+	if err := s.reader.neural.check(); err != nil {
+		log.WarnContext(ctx, "failed to find the neural engine, Tesseract reads receipts alone", "error", err)
 	}
 	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultRetention)) })
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error {
+		srv.SetOptional(neuralHealth, s.reader.neural.available())
+		return pg.Ping(ctx, db)
+	})
 }
 
 func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, error) {
@@ -118,18 +128,26 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 		gate:       rpc.NewGate(workers, config.Queue, errBusy),
 		log:        log,
 	}
-	if config.Vision.URL != "" {
+	switch {
+	case config.Vision.URL != "":
 		s.recognizer = recognizerVision
+	case reader.neural.check() == nil:
+		s.recognizer = recognizerNeural
 	}
-	s.metrics, err = newMetrics(s.gate)
+	s.metrics, err = newMetrics(s.gate, reader.neural)
 	return s, err
 }
 
-// newReader returns a reader with the vision endpoint as its engine if one is configured. Tesseract is then the optional fallback,
-// and otherwise the engine.
+// newReader returns a reader with the vision endpoint as its engine if one is configured. The engine on this machine is then the
+// optional fallback: the neural engine, or Tesseract if that is not installed.
 func newReader(config Config) (reader, error) {
-	onboard := local{engine: newTesseract(config), now: time.Now}
-	r := reader{opener: newOpener(config), engine: onboard, now: time.Now}
+	process := newNeuralProcess(config.Neural, config.Timeout)
+	tesseract := local{engine: newTesseract(config), now: time.Now}
+	onboard := engine(tesseract)
+	if process.check() == nil {
+		onboard = neuralEngine{process: process, tesseract: tesseract}
+	}
+	r := reader{opener: newOpener(config), engine: onboard, neural: process, now: time.Now}
 	if config.Vision.URL == "" {
 		return r, nil
 	}

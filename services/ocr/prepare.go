@@ -38,12 +38,27 @@ func (p prepared) frame() frame {
 	return frame{size: p.whole, area: p.area, quarters: p.quarters, angle: p.angle}
 }
 
+// prepareAt prepares a page with ink on white paper whose place in the image is known.
+func prepareAt(ink *image.Gray, at frame) prepared {
+	p := straighten(turn(ink, at.quarters), at.angle).enlarged(1)
+	p.quarters, p.whole, p.area = at.quarters, at.size, at.area
+	return p
+}
+
 // prepare corrects the skew of a page with ink on white paper, and chooses the scale at which its letters have targetHeight.
 func prepare(ink *image.Gray) prepared {
-	p := prepared{page: ink.Bounds().Size(), scale: 1}
+	angle := skew(ink)
 	// A skew below 0.004 radians (0.2 degrees) stays, because rotation costs sharpness.
-	if angle := skew(ink); math.Abs(angle) >= 0.004 {
-		p.angle = angle
+	if math.Abs(angle) < 0.004 {
+		angle = 0
+	}
+	return straighten(ink, angle)
+}
+
+// straighten corrects a known skew, and chooses the scale.
+func straighten(ink *image.Gray, angle float64) prepared {
+	p := prepared{page: ink.Bounds().Size(), scale: 1, angle: angle}
+	if angle != 0 {
 		ink = rotate(ink, angle)
 	}
 	heights := componentHeights(ink)

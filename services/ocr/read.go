@@ -22,7 +22,9 @@ type reader struct {
 	engine engine
 	// fallback reads receipts on which engine fails; nil if there is none.
 	fallback engine
-	now      func() time.Time
+	// neural is the process of the neural engine, which may not be installed.
+	neural *neuralProcess
+	now    func() time.Time
 }
 
 // warnPagesSkipped is the warning for a file with more than maxPages pages.

@@ -23,6 +23,12 @@ type golden struct {
 
 func TestReadPhotographs(t *testing.T) {
 	t.Parallel()
+	t.Run("tesseract", func(t *testing.T) { t.Parallel(); testReadPhotographs(t, newTestReader()) })
+	t.Run("neural", func(t *testing.T) { t.Parallel(); testReadPhotographs(t, neuralReader(t)) })
+}
+
+func testReadPhotographs(t *testing.T, reader reader) {
+	t.Helper()
 	files, err := filepath.Glob("receipt/testdata/*.txt")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 10)
@@ -31,7 +37,7 @@ func TestReadPhotographs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, want := goldenText(t, name)
-			r, err := newTestReader().read(t.Context(), asJPEG(t, photograph(printed(t, text, 26), 0.03)))
+			r, err := reader.read(t.Context(), asJPEG(t, photograph(printed(t, text, 26), 0.03)))
 			require.NoError(t, err)
 			require.Equal(t, want, shown(r.Receipt))
 		})

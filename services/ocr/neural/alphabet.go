@@ -1,0 +1,48 @@
+package neural
+
+import (
+	"fmt"
+	"strings"
+)
+
+// alphabet maps the recognizer's classes to characters.
+type alphabet struct {
+	// classes is the number of classes. The first is CTC's blank, and the last the space.
+	classes int
+	runes   []rune
+	// used lists the classes of characters that European receipts print.
+	used []int
+}
+
+// variants maps characters of Chinese print to those of the same form.
+var variants = map[rune]rune{
+	'，': ',', '。': '.', '：': ':', '；': ';', '（': '(', '）': ')', '！': '!', '？': '?', '％': '%', '－': '-', '—': '-', '–': '-', '＋': '+',
+	'＝': '=', '／': '/', '＊': '*', '＃': '#', '＆': '&', '＠': '@', '．': '.', '×': 'x', '·': '.', '•': '.', '’': '\'', '‘': '\'', '“': '"', '”': '"',
+}
+
+// parseAlphabet parses the model's list of characters, one per line.
+func parseAlphabet(text string) (alphabet, error) {
+	a := alphabet{runes: []rune{0}}
+	for line := range strings.Lines(text) {
+		r := []rune(strings.TrimRight(line, "\r\n"))
+		if len(r) != 1 {
+			return alphabet{}, fmt.Errorf("line %d of the alphabet has %d characters", len(a.runes), len(r))
+		}
+		a.add(r[0])
+	}
+	a.add(' ')
+	a.classes = len(a.runes)
+	return a, nil
+}
+
+// add appends a class.
+func (a *alphabet) add(r rune) {
+	const latin = 0x250
+	if v, ok := variants[r]; ok {
+		r = v
+	}
+	if r < latin || r == '€' {
+		a.used = append(a.used, len(a.runes))
+	}
+	a.runes = append(a.runes, r)
+}

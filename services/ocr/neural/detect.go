@@ -1,0 +1,101 @@
+package neural
+
+import (
+	"fmt"
+	"image"
+	"math"
+)
+
+const (
+	// detectPixels limits the pixels of the page as the detector sees it. Its time and memory grow with them.
+	detectPixels = 800_000
+	// detectEdge is a multiple of the page's edges that the detector requires.
+	detectEdge = 32
+	// inkProbability is the probability above which a pixel belongs to text, and boxProbability that of a box, on average.
+	inkProbability, boxProbability = 0.3, 0.6
+	// unclip is how much of text's outline a detected area lacks, as the detector was trained: area * unclip / perimeter.
+	unclip = 1.5
+	// minBox is the shortest side of a detected area in pixels of the detector.
+	minBox = 3
+	// maxBoxes limits the work for one page. A page of A4 in small print has about 300.
+	maxBoxes = 600
+)
+
+// detect returns the areas of the rows of text on a page, in pixels of the page.
+func (e *Engine) detect(page *pyramid) ([]quad, error) {
+	size := (*page)[0].Rect.Size()
+	scale := min(1, math.Sqrt(detectPixels/float64(size.X*size.Y)))
+	up := func(n int) int { return max((int(float64(n)*scale)+detectEdge-1)/detectEdge, 1) * detectEdge }
+	w, h := up(size.X), up(size.Y)
+	view := page.view(quad{along: point{float64(w) / scale, 0}, down: point{0, float64(h) / scale}}, w, h)
+	input := make([]float32, 3*w*h)
+	// Means and deviations of the three colors in the training images.
+	for c, n := range [3]struct{ mean, deviation float32 }{{0.485, 0.229}, {0.456, 0.224}, {0.406, 0.225}} {
+		plane := input[c*w*h:][:w*h]
+		for i, v := range view.Pix {
+			plane[i] = (float32(v)/255 - n.mean) / n.deviation
+		}
+	}
+	var quads []quad
+	err := e.detector(input, []int64{1, 3, int64(h), int64(w)}, func(out []float32, shape []int64) error {
+		if len(out) != w*h {
+			return fmt.Errorf("the detector returned %v for %d x %d pixels", shape, w, h)
+		}
+		quads = textAreas(out, w, h)
+		return nil
+	})
+	for i := range quads {
+		quads[i] = quads[i].scaled(1 / scale)
+	}
+	return quads, err
+}
+
+// textAreas returns the areas of connected pixels of text in a map of probabilities, completed to the outline of the text.
+func textAreas(probability []float32, w, h int) []quad {
+	var out []quad
+	seen := make([]bool, w*h)
+	var stack []int
+	for start, p := range probability {
+		if seen[start] || p <= inkProbability {
+			continue
+		}
+		var edge []image.Point
+		sum, n := 0.0, 0
+		seen[start] = true
+		stack = append(stack[:0], start)
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			x, y := at%w, at/w
+			sum, n = sum+float64(probability[at]), n+1
+			inside := true
+			for ny := max(y-1, 0); ny <= min(y+1, h-1); ny++ {
+				for nx := max(x-1, 0); nx <= min(x+1, w-1); nx++ {
+					next := ny*w + nx
+					if probability[next] <= inkProbability {
+						inside = false
+						continue
+					}
+					if !seen[next] {
+						seen[next] = true
+						stack = append(stack, next)
+					}
+				}
+			}
+			if !inside || x == 0 || y == 0 || x == w-1 || y == h-1 {
+				edge = append(edge, image.Pt(x, y))
+			}
+		}
+		if sum/float64(n) < boxProbability || len(edge) == 0 {
+			continue
+		}
+		q := smallestQuad(edge)
+		if q.height() < minBox {
+			continue
+		}
+		if out = append(out, q.grown(q.width()*q.height()*unclip/(2*(q.width()+q.height())))); len(out) == maxBoxes {
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package neural
+
+import "image"
+
+// pyramid is an image and its successive halves. A strongly reduced view samples the half that is next to its size, because sampling
+// single pixels of the full size would miss strokes.
+type pyramid []*image.Gray
+
+// level returns an image that is at most twice as large as a view with the given reduction, and its scale.
+func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
+	n, scale := 0, 1.0
+	for ; reduction >= 2 && min((*p)[n].Rect.Dx(), (*p)[n].Rect.Dy()) >= 2; reduction /= 2 {
+		if n++; n == len(*p) {
+			*p = append(*p, halve((*p)[n-1]))
+		}
+		scale /= 2
+	}
+	return (*p)[n], scale
+}
+
+// view samples the area of a quad as an image of the given size, with interpolation. Outside of the page, the nearest pixel counts.
+func (p *pyramid) view(q quad, w, h int) *image.Gray {
+	img, scale := p.level(min(q.width()/float64(w), q.height()/float64(h)))
+	out := image.NewGray(image.Rect(0, 0, w, h))
+	// Positions refer to the centers of pixels.
+	q = q.scaled(scale)
+	right, below := q.along.times(1/float64(w)), q.down.times(1/float64(h))
+	row := q.origin.plus(right.times(0.5)).plus(below.times(0.5)).plus(point{-0.5, -0.5})
+	maxX, maxY := float64(img.Rect.Dx()-1), float64(img.Rect.Dy()-1)
+	for y := range h {
+		at := row
+		line := out.Pix[y*out.Stride:][:w]
+		for x := range line {
+			line[x] = sample(img, min(max(at.x, 0), maxX), min(max(at.y, 0), maxY))
+			at.x, at.y = at.x+right.x, at.y+right.y
+		}
+		row = row.plus(below)
+	}
+	return out
+}
+
+// sample interpolates between four pixels. The position is inside of the image.
+func sample(img *image.Gray, x, y float64) uint8 {
+	x0, y0 := int(x), int(y)
+	fx, fy := float32(x)-float32(x0), float32(y)-float32(y0)
+	at := y0*img.Stride + x0
+	right, below := 0, 0
+	if x0+1 < img.Rect.Dx() {
+		right = 1
+	}
+	if y0+1 < img.Rect.Dy() {
+		below = img.Stride
+	}
+	top := float32(img.Pix[at])*(1-fx) + float32(img.Pix[at+right])*fx
+	bottom := float32(img.Pix[at+below])*(1-fx) + float32(img.Pix[at+below+right])*fx
+	return uint8(top*(1-fy) + bottom*fy + 0.5)
+}
+
+// halve scales an image to half its width and height by averaging.
+func halve(img *image.Gray) *image.Gray {
+	w, h := img.Rect.Dx()/2, img.Rect.Dy()/2
+	half := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		a, b := img.Pix[2*y*img.Stride:], img.Pix[(2*y+1)*img.Stride:]
+		for x := range w {
+			half.Pix[y*half.Stride+x] = uint8((int(a[2*x]) + int(a[2*x+1]) + int(b[2*x]) + int(b[2*x+1]) + 2) / 4)
+		}
+	}
+	return half
+}
+
+// turn rotates an image clockwise by quarters of a full turn.
+func turn(img *image.Gray, quarters int) *image.Gray {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	if quarters&3 == 0 {
+		return img
+	}
+	size := image.Rect(0, 0, h, w)
+	if quarters&1 == 0 {
+		size = image.Rect(0, 0, w, h)
+	}
+	out := image.NewGray(size)
+	for y := range h {
+		for x, v := range img.Pix[y*img.Stride:][:w] {
+			switch quarters & 3 {
+			case 1:
+				out.Pix[x*out.Stride+h-1-y] = v
+			case 2:
+				out.Pix[(h-1-y)*out.Stride+w-1-x] = v
+			case 3:
+				out.Pix[(w-1-x)*out.Stride+y] = v
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package neural
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"unicode/utf8"
+)
+
+// A request is a head and the gray values of a page's pixels. The head has three 32-bit numbers: magic, width and height. A response is
+// its length in 32 bits and JSON. Numbers are little-endian.
+const (
+	magic    = 0x31524f43
+	headSize = 12
+	// maxPixels is the size to which callers scale larger pages down.
+	maxPixels = 16_000_000
+	// maxResponse allows some thousands of words.
+	maxResponse = 4 << 20
+	// maxAngle is the largest skew in radians: an eighth of a turn. Beyond that, the page would count as turned.
+	maxAngle = math.Pi / 4
+)
+
+// response is the JSON of a response.
+type response struct {
+	Quarters int            `json:"quarters"`
+	Angle    float64        `json:"angle"`
+	Words    []responseWord `json:"words"`
+	// Error is set if the page could not be read.
+	Error string `json:"error,omitempty"`
+}
+
+// responseWord is a word. Box has the left, upper, right and lower edges.
+type responseWord struct {
+	Text       string  `json:"text"`
+	Box        [4]int  `json:"box"`
+	Confidence float64 `json:"confidence"`
+}
+
+// errRequest marks requests that no caller of this package sends.
+var errRequest = errors.New("invalid request")
+
+// WriteRequest writes a page.
+func WriteRequest(w io.Writer, img *image.Gray) error {
+	size := img.Rect.Size()
+	if size.X <= 0 || size.Y <= 0 || size.X*size.Y > maxPixels || img.Stride != size.X || img.Rect.Min != (image.Point{}) {
+		return fmt.Errorf("%w: %v", errRequest, img.Rect)
+	}
+	head := binary.LittleEndian.AppendUint32(nil, magic)
+	head = binary.LittleEndian.AppendUint32(head, uint32(size.X))
+	head = binary.LittleEndian.AppendUint32(head, uint32(size.Y))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err := w.Write(img.Pix[:size.X*size.Y])
+	return err
+}
+
+// readRequest reads a page. It returns io.EOF if there is no further one.
+func readRequest(r io.Reader) (*image.Gray, error) {
+	var head [headSize]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	w, h := uint64(binary.LittleEndian.Uint32(head[4:])), uint64(binary.LittleEndian.Uint32(head[8:]))
+	if binary.LittleEndian.Uint32(head[:]) != magic || w == 0 || h == 0 || w > maxPixels || h > maxPixels || w*h > maxPixels {
+		return nil, errRequest
+	}
+	img := image.NewGray(image.Rect(0, 0, int(w), int(h)))
+	_, err := io.ReadFull(r, img.Pix)
+	return img, err
+}
+
+// writeResponse writes a page that was read, or the error.
+func writeResponse(w io.Writer, page Page, failure error) error {
+	out := response{Quarters: page.Quarters, Angle: page.Angle}
+	for _, word := range page.Words {
+		b := word.Box
+		out.Words = append(out.Words, responseWord{word.Text, [4]int{b.Min.X, b.Min.Y, b.Max.X, b.Max.Y}, word.Confidence})
+	}
+	if failure != nil {
+		out = response{Error: failure.Error()}
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
+	return err
+}
+
+// ReadResponse reads the response for a page of the given size. It checks everything that later code relies on, because the process that
+// sent it has seen an untrusted image.
+func ReadResponse(r io.Reader, size image.Point) (Page, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return Page{}, err
+	}
+	length := binary.LittleEndian.Uint32(head[:])
+	if length > maxResponse {
+		return Page{}, fmt.Errorf("response of %d bytes", length)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return Page{}, err
+	}
+	var in response
+	if err := json.Unmarshal(text, &in); err != nil {
+		return Page{}, fmt.Errorf("decoding the response: %w", err)
+	}
+	if in.Error != "" {
+		return Page{}, errors.New(in.Error)
+	}
+	return in.page(size)
+}
+
+// page validates a response.
+func (in response) page(size image.Point) (Page, error) {
+	if in.Quarters < 0 || in.Quarters > 3 || !(math.Abs(in.Angle) <= maxAngle) {
+		return Page{}, fmt.Errorf("page turned by %d quarters and %v", in.Quarters, in.Angle)
+	}
+	if in.Quarters%2 == 1 {
+		size.X, size.Y = size.Y, size.X
+	}
+	out := Page{Quarters: in.Quarters, Angle: in.Angle}
+	for _, w := range in.Words {
+		box := image.Rectangle{Min: image.Pt(w.Box[0], w.Box[1]), Max: image.Pt(w.Box[2], w.Box[3])}
+		if box.Empty() || !box.In(image.Rectangle{Max: size}) || !(w.Confidence >= 0 && w.Confidence <= 1) || w.Text == "" || !utf8.ValidString(w.Text) {
+			return Page{}, fmt.Errorf("invalid word at %v", box)
+		}
+		out.Words = append(out.Words, Word{Text: w.Text, Box: box, Confidence: w.Confidence})
+	}
+	return out, nil
+}
+
+// Serve reads pages until the input ends.
+func (e *Engine) Serve(in io.Reader, out io.Writer) error {
+	for {
+		img, err := readRequest(in)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading a request: %w", err)
+		}
+		page, failure := e.Read(img)
+		if err := writeResponse(out, page, failure); err != nil {
+			return fmt.Errorf("writing a response: %w", err)
+		}
+	}
+}

@@ -23,8 +23,8 @@ type amount struct {
 }
 
 // number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there. One
-// separator may be read as two: "4,.60".
-var number = regexp.MustCompile(`\d(?:\d|[.,]{2}\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
+// separator may be read as two: "4,.60" or "4. .60".
+var number = regexp.MustCompile(`\d(?:\d|[.,]\s?[.,]\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
 
 // maxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
 const maxDigits = 10

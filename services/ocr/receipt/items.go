@@ -39,7 +39,7 @@ func itemRegion(lines []*line) []*line {
 			start = i + 1
 			continue
 		}
-		if l.priceCount() == 0 {
+		if l.priceCount() == 0 && (first < 0 || !amountBelow(lines, i)) {
 			continue
 		}
 		switch l.kind {

@@ -10,6 +10,9 @@ import (
 // headLines is the number of lines from the top in which a name is searched. Below them are address, numbers and goods.
 const headLines = 12
 
+// maxNameLetters is the number of letters above which a line is a sentence or an address.
+const maxNameLetters = 60
+
 // findMerchants returns possible names of the merchant, with a score as confidence: lines of the head that look like the name
 // of a business, the owner or the shop named elsewhere, and the domain of a web address.
 func findMerchants(lines []*line) []textField {
@@ -21,7 +24,7 @@ func findMerchants(lines []*line) []textField {
 	below := false
 	for i, l := range head {
 		// The line is the second part of a name that was added below.
-		if i > 0 && continuation.MatchString(l.text) && continues(head[i-1], l) {
+		if i > 0 && (continuation.MatchString(l.text) || continuationWords.find(l.tokens) == 0) && continues(head[i-1], l) {
 			continue
 		}
 		s := nameScore(l, i, typical)
@@ -37,7 +40,7 @@ func findMerchants(lines []*line) []textField {
 			// The name is above the address.
 			s -= 0.6
 		}
-		if strings.HasSuffix(strings.TrimSpace(l.text), ",") {
+		if strings.HasSuffix(strings.TrimSpace(l.text), ",") && !legal.MatchString(l.text) {
 			// The address continues on the next line.
 			s -= 0.6
 		}
@@ -96,7 +99,7 @@ func continues(l, next *line) bool {
 	if legal.MatchString(l.text) && !legal.MatchString(next.text) {
 		return false
 	}
-	if opensBracket(l.text) && legal.MatchString(next.text) || continuation.MatchString(next.text) {
+	if opensBracket(l.text) && legal.MatchString(next.text) || continuation.MatchString(next.text) || continuationWords.find(next.tokens) == 0 {
 		return hasName(l) && !contact.MatchString(l.text)
 	}
 	if !company.MatchString(next.text) || company.MatchString(l.text) || address.MatchString(next.text) || contact.MatchString(next.text) {
@@ -128,7 +131,7 @@ func closesBracket(text string) bool {
 // lines.
 func nameScore(l *line, i int, typical int) float64 {
 	letters, digits, upper := countLetters(l.text)
-	if letters < 3 || digits > letters || codesOnly(joinSpaced(strings.Fields(l.text))) || streetNumber.MatchString(l.text) {
+	if letters < 3 || letters > maxNameLetters || digits > letters || postalCode.MatchString(l.text) || codesOnly(joinSpaced(strings.Fields(l.text))) || streetNumber.MatchString(l.text) {
 		return 0
 	}
 	// The merchant's name is at the top; the customer's is below it.

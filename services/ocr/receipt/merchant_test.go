@@ -10,6 +10,7 @@ func TestFindMerchantsJoinsLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SDN BHD\n(123456-X)":    "OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
+		"OLD HARBOUR HARDWARE\nENTERFRISE (NORTH\nQUAY) SDN BHD\n(123456-X)":    "OLD HARBOUR HARDWARE ENTERFRISE (NORTH QUAY) SDN BHD",
 		"OLD HARBOUR HARDWARE\nENTERPRISE (NORTH\nQUAY) SUM BHF\n123456-X":      "OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
 		"BLUE DOOR\nTRADING\n12 Mill Street\nTel 555 0142":                      "BLUE DOOR TRADING",
 		"Shopping that is fun.\nBLUE DOOR GmbH\n12 Mill Street":                 "BLUE DOOR GmbH",
@@ -45,6 +46,7 @@ func TestFindMerchantsChoosesSeller(t *testing.T) {
 		"opening hours above the name":               {"Mo-Sa 8-20 Uhr\nGeöffnet ab 8:00 Uhr\nFern Blumen\nRheinstraße 3", "Fern Blumen"},
 		"greeting and slogan above the name":         {"Herzlich willkommen\nEinfach besser. Immer Frisch\nFern Blumen\nRheinstraße 3", "Fern Blumen"},
 		"slogan in lower case above the name":        {"Flowers that are always fresh\nFern Blumen\nRheinstraße 3", "Fern Blumen"},
+		"postal code and town without a name":        {"123\n33100 Neustadt", ""},
 		"place in the address":                       {"FERN&MOSS\nLOT 12 NORTH\nRESTAURANT NORTH QUAY,\n12345 QUAY", "FERN&MOSS"},
 		"thanks with a name":                         {"12345\nTea 5.00\nTotal 5.00\nVielen Dank für Ihren Einkauf bei Fern Blumen", "Fern Blumen"},
 	} {
@@ -78,6 +80,18 @@ func TestPickMerchantChoosesCommonSpelling(t *testing.T) {
 	require.Equal(t, "real, Warehouse Ltd", r.Merchant)
 	r = Join(today, head("FACE TO FACE HOUSE\nFTOF HOUSE\n(123456-X)"), head("FACE TO FACE HOUSE\nFTOF HOUSE\n(123456-X)"))
 	require.Equal(t, "FTOF HOUSE", r.Merchant, "another line is not another spelling")
+}
+
+func TestPickMerchantDoubtsSpelling(t *testing.T) {
+	t.Parallel()
+	confidence := func(name string) float64 {
+		head := Read(recognized(name + "\n(123456-X)\n12 Mill Road\nTotal 5.00"))
+		return Join(today, head, head).Confidence["merchant"]
+	}
+	require.GreaterOrEqual(t, confidence("FERN & MOSS (NORTH) SDN BHD"), 0.9)
+	for _, name := range []string{"FERN ¥ MOSS (NORTH) SDN BHD", "FERN & MOSS NORTH) SDN BHD", "FERN & {MOSS SDN BHD"} {
+		require.LessOrEqual(t, confidence(name), maxDoubtful, name)
+	}
 }
 
 func TestReadDateRowsKeepsOneLinePerRow(t *testing.T) {

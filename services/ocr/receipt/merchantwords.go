@@ -36,7 +36,7 @@ var (
 		`^\W*\d+[a-z]?,?\s.*\s(?:street|st|road|rd|avenue|ave|lane|drive|blvd)\b`)
 	// contact matches words of the other lines of a head: how to reach the shop, the title of the document, the cashier.
 	contact = regexp.MustCompile(wordPattern(
-		`tel|fax|phone|telefon|hp|www|http|e-?mail|adress?e?|factuuradres|afleveradres`,
+		`tel|fax|phone|telefon|hp|www|http|e-?mail|add?ress?e?|factuuradres|afleveradres`,
 		`gst|vat|reg|co\.?\s*no|company no|roc|ust|steuer|siret`,
 		`tax invoice|invoice|receipt|bill|rechnung|quittung|beleg|bon|kassenbon|kassenbeleg|kundenbeleg|facture|ticket|factura|fattura|scontrino|`+
 			`documento commerciale|factuur|document no|document|doc|copy|kopie|copie|copia`,
@@ -53,6 +53,10 @@ var (
 	// continuation matches words that follow a name and never begin one.
 	continuation = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|mbh|vertriebs?|handels(?:gesellschaft)?|` +
 		`betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
+	// continuationWords are those words of continuation that are long enough to be recognized with wrong letters.
+	continuationWords = phraseList(`enterprise,enterprises,holdings,industries,trading`)
+	// postalCode matches a line that starts with a postal code before the name of a town.
+	postalCode = regexp.MustCompile(`^\W*(?:[A-Z]{1,2}-)?\d{5}\s+\p{Lu}\p{L}+\W*$`)
 	// slogan matches the end of a sentence.
 	slogan = regexp.MustCompile(`\p{Ll}{2,}\s?[.!?]\W*$`)
 	// openingHours matches days or times at which the shop is open.

@@ -25,6 +25,7 @@ func TestReconcileChoosesLines(t *testing.T) {
 		"amount saved":                          {"SHOP\nTea 4.00\nBread 6.60\nTotal Saving 3.10\nTotal 10.60\nCash 20.00\nChange 9.40", []string{"4.00", "6.60"}},
 		"tax without a space":                   {"SHOP\nTea 4.00\nBread 6.00\nTotalGST: 0.60\nTotal 10.60", []string{"4.00", "6.00"}},
 		"article with the name of a sum":        {"SHOP\nBalance Bread 0.99 A\nTea 4.00 A\nTotal 4.99", []string{"0.99", "4.00"}},
+		"payment below its label":               {"SHOP\nEggs 3.20\nTea 4.00\nCASH\nRM 7.20", []string{"3.20", "4.00"}},
 		"house number":                          {"SHOP\nN0.19 & 21\nMill Road\nEggs 3.20\nTea 4.00\nTotal 7.20", []string{"3.20", "4.00"}},
 	} {
 		t.Run(name, func(t *testing.T) {

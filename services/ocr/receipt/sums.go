@@ -38,12 +38,10 @@ func findSums(lines []*line) sums {
 			*into = append(*into, labeled{amount: a, at: l, strong: strong, readings: 1})
 			continue
 		}
-		// The amount may be alone on the next line. One word beside it may be the currency.
-		if i+1 < len(lines) && lines[i+1].kind == kindNone && len(lines[i+1].tokens) <= 1 {
-			if a, ok := lines[i+1].lastPrice(); ok && lines[i+1].priceCount() == 1 {
-				*into = append(*into, labeled{amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
-				continue
-			}
+		if amountBelow(lines, i) {
+			a, _ := lines[i+1].lastPrice()
+			*into = append(*into, labeled{amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
+			continue
 		}
 		if l.kind == kindTax {
 			s.addRates(l)
@@ -60,6 +58,11 @@ func findSums(lines []*line) sums {
 		}
 	}
 	return s
+}
+
+// amountBelow reports whether the amount of line i is alone on the next line. One word beside it may be the currency.
+func amountBelow(lines []*line, i int) bool {
+	return i+1 < len(lines) && lines[i+1].kind == kindNone && len(lines[i+1].tokens) <= 1 && lines[i+1].priceCount() == 1
 }
 
 // addRates records the percentages of a tax line without an amount.

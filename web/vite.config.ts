@@ -19,8 +19,15 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // One chunk for everything that most screens share: many chunks of a few hundred bytes would load and compress worse.
-        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/(components|money|dates|api|offline|i18n\/i18n)/ }] },
+        // Few chunks compress better than many of a few hundred bytes: one for everything that most screens share, one for the charts, and
+        // one for each large screen with its forms. The home screen has its own, because the size limit finds it by its module.
+        codeSplitting: {
+          groups: [
+            { name: "base", test: /node_modules|preload-helper|src\/(components|money|dates|api|offline|shell|i18n\/i18n)/, priority: 2 },
+            { name: "charts", test: /src\/charts/, priority: 1 },
+            { name: (id) => /src\/screens\/(?!home)(\w+)\/(?!(en|de)\.ts)/.exec(id)?.[1] ?? null },
+          ],
+        },
       },
     },
   },

@@ -14,7 +14,7 @@ func TestGatewayPages(t *testing.T) {
 	t.Parallel()
 	anonymous := &user{t: t}
 	for path, part := range map[string]string{
-		"/livez": "ok", "/readyz": "{", "/version": "{", "/api/v1/openapi.json": `"openapi"`, "/docs": "<html",
+		"/": "<title>Coffer</title>", "/livez": "ok", "/readyz": "{", "/version": "{", "/api/v1/openapi.json": `"openapi"`, "/docs": "<html",
 	} {
 		a := anonymous.get(path)
 		require.Equal(t, http.StatusOK, a.status, "%s: %s", path, a.raw)

@@ -5,8 +5,9 @@ import "image"
 // paper returns the area of a page that contains its print. A receipt often covers a small part of a scanned page, and the rest costs
 // time: it contains dust and dark edges, which the engine tries to read. ink is dark on white.
 //
-// Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between larger ones. The area is the whole
-// page if a crop would not save much.
+// Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between larger ones or several of them are on
+// the same row: the words of a total are often far apart and below an empty row. The area is the whole page if a crop would not save
+// much.
 func paper(ink *image.Gray) image.Rectangle {
 	letters := inkComponents(ink).letters()
 	heights := make([]int, len(letters))
@@ -27,10 +28,18 @@ func paper(ink *image.Gray) image.Rectangle {
 		}
 	}
 	var area image.Rectangle
+	var words []letterGroup
 	for _, group := range g.groups() {
-		// A row with a total has at least as many letters.
-		if group.letters >= 6 {
+		switch {
+		case group.letters >= rowLetters:
 			area = area.Union(group.area)
+		case group.letters > 1:
+			words = append(words, group)
+		}
+	}
+	for _, word := range words {
+		if lettersOnRow(words, word.area) >= rowLetters {
+			area = area.Union(word.area)
 		}
 	}
 	area = area.Inset(-2 * height).Intersect(whole)
@@ -38,6 +47,20 @@ func paper(ink *image.Gray) image.Rectangle {
 		return whole
 	}
 	return area
+}
+
+// rowLetters is the number of letters that a row with a total has at least.
+const rowLetters = 6
+
+// lettersOnRow returns the number of letters in the words that overlap an area vertically.
+func lettersOnRow(words []letterGroup, area image.Rectangle) int {
+	n := 0
+	for _, w := range words {
+		if w.area.Min.Y < area.Max.Y && area.Min.Y < w.area.Max.Y {
+			n += w.letters
+		}
+	}
+	return n
 }
 
 // grid divides a page into square cells, each with the number of letters in it and their bounding box.

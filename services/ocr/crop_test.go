@@ -37,6 +37,16 @@ func TestPaperKeepsDistantAmounts(t *testing.T) {
 	require.Greater(t, paper(img).Max.X, 1200)
 }
 
+// TestPaperKeepsTotalOfSeparateWords has a total below an empty row, with so much space between its words that each is a group.
+func TestPaperKeepsTotalOfSeparateWords(t *testing.T) {
+	t.Parallel()
+	img := printed(t, "GREEN MARKET LTD\n7 Main Street\n\n2026-11-14 18:22\n\nDark bread       3.89\nMilk             1.49\nTomatoes         2.75\n\n\nSUM        EUR        8.13", 20)
+	page := onPage(img)
+	got := paper(page)
+	require.NotEqual(t, page.Bounds(), got)
+	require.Greater(t, got.Max.Y, pageOffset.Y+img.Bounds().Dy()-60)
+}
+
 // pageOffset is the position of a receipt on a page.
 var pageOffset = image.Pt(500, 400)
 

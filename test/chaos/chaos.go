@@ -118,7 +118,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		Programs: o.Programs, Link: r.links.between,
 		Environment: map[string]string{
-			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program,
+			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program, "OCR_NEURAL": r.engine.neural,
 			// The load takes processor time from the engine, which then may need longer than the default limit.
 			"OCR_ENGINE_TIMEOUT": "50s",
 		},

@@ -2,13 +2,17 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2"
@@ -46,10 +50,60 @@ func (l *links) names() []string {
 	return slices.DeleteFunc(used, func(name string) bool { return l.proxies[name] == nil })
 }
 
-// engine is the OCR engine, started by a script that hangs while the file stalled exists.
-type engine struct{ program, stalled string }
+// engine has the OCR engines. Tesseract is started by a script that hangs while the file stalled exists.
+type engine struct {
+	program, stalled string
+	// neural is the folder of the neural engine, empty if it is not installed. Its program is a script that creates a folder in pids, named
+	// after its process, and then starts the real program, real.
+	neural, pids, real string
+}
 
-// newEngine writes the script into dir.
+// signalNeural sends a signal to the running processes of the neural engine.
+func (e engine) signalNeural(signal syscall.Signal) error {
+	processes, err := os.ReadDir(e.pids)
+	if err != nil {
+		return err
+	}
+	for _, p := range processes {
+		pid, err := strconv.Atoi(p.Name())
+		if err != nil {
+			return err
+		}
+		// A process that has ended may have left its number to another one.
+		if program, err := os.Readlink("/proc/" + p.Name() + "/exe"); err != nil || program != e.real {
+			continue
+		}
+		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
+
+// installNeural writes the script of the neural engine into dir, unless the engine is not installed.
+func (e *engine) installNeural(dir string) error {
+	installed := os.Getenv("OCR_NEURAL")
+	real, err := filepath.EvalSymlinks(filepath.Join(installed, "ocr-neural"))
+	if installed == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.real, e.neural, e.pids = real, filepath.Join(dir, "neural"), filepath.Join(dir, "pids")
+	for _, folder := range []string{e.neural, e.pids} {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(e.neural, "contents"), nil, 0o600); err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nmkdir '%s'/$$\nexec '%s' '%s'\n", e.pids, real, installed)
+	return os.WriteFile(filepath.Join(e.neural, "ocr-neural"), []byte(script), 0o755) //nolint:gosec // It is a program.
+}
+
+// newEngine writes the scripts into dir.
 func newEngine(dir string) (engine, error) {
 	// Each run waits before it starts. A receipt takes several runs, so receipts that are in progress are delayed, too.
 	real, err := exec.LookPath("tesseract")
@@ -58,7 +112,8 @@ func newEngine(dir string) (engine, error) {
 	}
 	e := engine{program: filepath.Join(dir, "tesseract"), stalled: filepath.Join(dir, "stalled")}
 	script := fmt.Sprintf("#!/bin/sh\nwhile [ -e '%s' ]; do sleep 0.1; done\nexec '%s' \"$@\"\n", e.stalled, real)
-	return e, os.WriteFile(e.program, []byte(script), 0o755) //nolint:gosec // It is a program.
+	err = os.WriteFile(e.program, []byte(script), 0o755) //nolint:gosec // It is a program.
+	return e, errors.Join(err, e.installNeural(dir))
 }
 
 // fault begins a disturbance, and ends it after a random duration.
@@ -93,6 +148,17 @@ func (r *run) breakParts(ctx context.Context) {
 		func(context.Context) error { return os.WriteFile(r.engine.stalled, nil, 0o600) },
 		func(context.Context) error { return os.Remove(r.engine.stalled) },
 	})
+	if r.engine.neural != "" {
+		faults = append(faults, fault{
+			"kill the neural engine", 0, time.Second,
+			func(context.Context) error { return r.engine.signalNeural(syscall.SIGKILL) },
+			func(context.Context) error { return nil },
+		}, fault{
+			"hang the neural engine", time.Second, 5 * time.Second,
+			func(context.Context) error { return r.engine.signalNeural(syscall.SIGSTOP) },
+			func(context.Context) error { return r.engine.signalNeural(syscall.SIGCONT) },
+		})
+	}
 	r.injectFaults(ctx, r.random("parts", 0), faults)
 }
 

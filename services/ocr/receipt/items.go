@@ -39,7 +39,8 @@ func itemRegion(lines []*line) []*line {
 			start = i + 1
 			continue
 		}
-		if l.priceCount() == 0 && (first < 0 || !amountBelow(lines, i)) {
+		// Below an article with words of a sum, the figures of its quantity and price follow.
+		if l.priceCount() == 0 && (first < 0 || !amountBelow(lines, i) || len(lines[i+1].amounts) > 1) {
 			continue
 		}
 		switch l.kind {

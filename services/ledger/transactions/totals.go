@@ -39,8 +39,8 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 	}
 	examined := int64(0)
 	for _, r := range rows {
-		examined += r.Examined
-		if r.Count == 0 {
+		examined += r.Count
+		if !r.Matching {
 			continue
 		}
 		c := money.CurrencyOf(r.Currency)

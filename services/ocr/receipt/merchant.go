@@ -92,7 +92,8 @@ func continues(l, next *line) bool {
 	if next.priceCount() > 0 || slogan.MatchString(l.text) {
 		return false
 	}
-	if opensBracket(l.text) && closesBracket(next.text) {
+	// The opening bracket may be misread as a letter.
+	if closesBracket(next.text) && (opensBracket(l.text) || legal.MatchString(next.text)) {
 		return hasName(l) && !contact.MatchString(l.text)
 	}
 	// A name ends with its legal form.

@@ -69,7 +69,7 @@ function keepUser(loaded: User): void {
 
 /** signIn starts a session whose refresh token is in a cookie. */
 export async function signIn(email: string, password: string, key: string): Promise<void> {
-  const answer = await api.post("/api/v1/auth/login", { query: { session: "cookie" } as never, body: { email, password }, key });
+  const answer = await api.post("/api/v1/auth/login", { query: { session: "cookie" }, body: { email, password }, key });
   startStore();
   forgetEvents();
   setToken(answer.accessToken, answer.expiresIn);

@@ -25,21 +25,26 @@ function formatter(locale: string, currency: string, sign: Sign, short: boolean)
   return made;
 }
 
+/** minus replaces the hyphen of Intl by a real minus sign, which is as wide as the plus. */
+function minus(text: string): string {
+  return text.replace("-", "\u2212");
+}
+
 /** formatMoney returns the exact amount, such as "€1,234.50". Intl formats the digits, so that no digit is lost. */
 export function formatMoney(amount: Money, locale: string, sign: Sign = "auto"): string {
-  return formatter(locale, amount.currency, sign, false).format(digits(amount) as Intl.StringNumericLiteral);
+  return minus(formatter(locale, amount.currency, sign, false).format(digits(amount) as Intl.StringNumericLiteral));
 }
 
 /** formatShort returns an amount for the axis of a chart, such as "€1.2K". */
 export function formatShort(amount: Money, locale: string): string {
-  return formatter(locale, amount.currency, "auto", true).format(digits(amount) as Intl.StringNumericLiteral);
+  return minus(formatter(locale, amount.currency, "auto", true).format(digits(amount) as Intl.StringNumericLiteral));
 }
 
 /** moneyParts splits the formatted amount, so that the fraction can be set in a lighter color. */
 export function moneyParts(amount: Money, locale: string, sign: Sign = "auto"): { text: string; fraction: boolean }[] {
   return formatter(locale, amount.currency, sign, false)
     .formatToParts(digits(amount) as Intl.StringNumericLiteral)
-    .map(({ type, value }) => ({ text: value, fraction: type === "fraction" || type === "decimal" }));
+    .map(({ type, value }) => ({ text: minus(value), fraction: type === "fraction" || type === "decimal" }));
 }
 
 /** decimalSign returns "." or ",". */

@@ -46,7 +46,7 @@ test("parseAmount reads the notations of several languages", () => {
 
 test("formatMoney is exact where a double is not", () => {
   assert.equal(formatMoney(money("92233720368547758.07", "EUR"), "en-US"), "€92,233,720,368,547,758.07");
-  assert.equal(formatMoney(money("-12.3", "EUR"), "de-DE"), "-12,30\u00a0€");
+  assert.equal(formatMoney(money("-12.3", "EUR"), "de-DE"), "\u221212,30\u00a0€");
   assert.equal(formatMoney(money("1500", "JPY"), "en-US"), "¥1,500");
   assert.equal(formatMoney(money("5", "EUR"), "en-US", "always"), "+€5.00");
   assert.equal(formatShort(money("1234.5", "EUR"), "en-US"), "€1.2K");

@@ -1,5 +1,42 @@
+import { plural } from "../../i18n/i18n.svelte";
 import type en from "./en";
 
-const de: typeof en = { title: "Buchungen", empty: "Noch keine Buchungen" };
+const de: typeof en = {
+  title: "Buchungen",
+  search: "Buchungen suchen",
+  searchHint: "Beschreibung, Kategorie, Konto, >50, letzter Monat …",
+  filters: "Filter",
+  clear: "Filter löschen",
+  type: "Art",
+  from: "Von",
+  to: "Bis",
+  above: (amount) => `mindestens ${amount}`,
+  below: (amount) => `höchstens ${amount}`,
+  minAmount: "Mindestens",
+  maxAmount: "Höchstens",
+  count: (n) => plural(n, { one: "# Buchung", other: "# Buchungen" }),
+  countCapped: (n) => plural(n, { one: "mehr als # Buchung", other: "mehr als # Buchungen" }),
+  empty: "Noch keine Buchungen",
+  emptyText: "Erfasse die erste von Hand, oder lass Coffer einen Beleg lesen.",
+  noMatch: "Nichts gefunden",
+  noMatchText: "Keine Buchung passt zu allen Filtern.",
+  addFirst: "Buchung erfassen",
+  readReceipt: "Beleg lesen",
+  end: "Das ist alles",
+  select: (name) => `${name} auswählen`,
+  selected: (n) => plural(n, { one: "# ausgewählt", other: "# ausgewählt" }),
+  clearSelection: "Auswahl aufheben",
+  deleted: (n) => plural(n, { one: "Buchung gelöscht", other: "# Buchungen gelöscht" }),
+  category: (name) => `Kategorie von ${name}`,
+  changeCategory: "Kategorie ändern",
+  filterCategories: "Kategorie suchen",
+  categoryChanged: (category) => `Jetzt in ${category}`,
+  waiting: "Wartet auf die Verbindung",
+  waitingOld: "Vor mehr als einem Tag erfasst. Bitte prüfen, ob sie schon gebucht ist.",
+  send: "Senden",
+  discard: "Verwerfen",
+  newer: "Es gibt Änderungen",
+  show: "Zeigen",
+};
 
 export default de;

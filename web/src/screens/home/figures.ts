@@ -1,0 +1,59 @@
+// The figures of Home, computed from summaries of the API.
+import type { Summary } from "../../api/types";
+import { addDays, daysBetween, type Day } from "../../dates/dates";
+import { money, ratio, type Money } from "../../money/money";
+
+export interface DayTotals {
+  date: string;
+  currency: string;
+  income: string;
+  expense: string;
+}
+
+/**
+ * cumulative returns the spending of a period up to each of its days. Days after last, which are still to come, are undefined. Refunds
+ * are income, so the sum never falls.
+ */
+export function cumulative(daily: readonly DayTotals[], currency: string, from: Day, to: Day, last: Day): (bigint | undefined)[] {
+  const byDay = new Map<string, bigint>();
+  for (const day of daily) if (day.currency === currency) byDay.set(day.date, money(day.expense, currency).minor);
+  let total = 0n;
+  return Array.from({ length: daysBetween(from, to) + 1 }, (_, i) => {
+    const day = addDays(from, i);
+    total += byDay.get(day) ?? 0n;
+    return day > last ? undefined : total;
+  });
+}
+
+export interface Share {
+  readonly id?: string;
+  readonly name: string;
+  readonly spent: Money;
+  readonly percentage: number;
+}
+
+/** shares returns the categories with the highest spending, and one entry with the sum of the others. */
+export function shares(summary: Summary, currency: string, most: number, nameOfRest: (n: number) => string): Share[] {
+  const all = summary.byCategory
+    .filter((category) => category.currency === currency)
+    .map(({ categoryId, name, expense }) => ({ id: categoryId, name, spent: money(expense, currency) }))
+    .filter(({ spent }) => spent.minor > 0n)
+    .sort((a, b) => (a.spent.minor < b.spent.minor ? 1 : -1));
+  const total = all.reduce((sum, { spent }) => sum + spent.minor, 0n);
+  const percentage = (spent: Money) => ratio(spent.minor, total) * 100;
+  // A rest of one category would say less than its name.
+  const head = all.length <= most + 1 ? all : all.slice(0, most);
+  const rest = all.slice(head.length);
+  const list: Share[] = head.map((share) => ({ ...share, percentage: percentage(share.spent) }));
+  if (rest.length) {
+    const spent = { minor: rest.reduce((sum, share) => sum + share.spent.minor, 0n), currency };
+    list.push({ name: nameOfRest(rest.length), spent, percentage: percentage(spent) });
+  }
+  return list;
+}
+
+/** currenciesOf returns the currencies of a month, the one with the most transactions first, then those of the wallets. */
+export function currenciesOf(summary: Summary, walletCurrencies: readonly string[]): string[] {
+  const used = [...summary.totals].sort((a, b) => b.transactionCount - a.transactionCount).map(({ currency }) => currency);
+  return [...new Set([...used, ...walletCurrencies])];
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { addressOf, filtersOf, isFiltered, noFilters, readFilters } from "../../src/screens/transactions/filters.ts";
+import { headingHeight, heightOf, itemsOf, rowHeight, visible } from "../../src/screens/transactions/groups.ts";
+
+const food = "0199f0c5-0000-7000-8000-000000000004";
+const cash = "0199f0c5-0000-7000-8000-000000000003";
+const months = Array.from({ length: 12 }, (_, i) => new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" }).format(Date.UTC(2026, i, 1)));
+const words = {
+  categories: [{ id: food, name: "Food" }],
+  wallets: [{ id: cash, name: "Cash (home)" }],
+  today: "2026-11-22",
+  income: "Income",
+  expense: "Expense",
+  months,
+};
+
+test("filters survive the address", () => {
+  const filters = { q: "a b", walletId: [cash], categoryId: [food], type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
+  const address = addressOf(filters);
+  assert.deepEqual(filtersOf(new URL(address, "http://x").searchParams), filters);
+  assert.equal(addressOf(noFilters), "/transactions");
+  assert.ok(!isFiltered(noFilters) && isFiltered(filters));
+});
+
+test("invalid values in the address are left out", () => {
+  const filters = filtersOf(new URLSearchParams("wallet=x&type=gift&from=2026-02-30&min=-1&max=1e5&currency=euro"));
+  assert.ok(!isFiltered(filters));
+});
+
+test("typed text becomes filters", () => {
+  const read = (text) => readFilters(text, noFilters, words);
+  assert.deepEqual(read(">50 food last month"), { ...noFilters, q: undefined, minAmount: "50", categoryId: [food], from: "2026-10-01", to: "2026-10-31" });
+  assert.deepEqual(read("<=12,5 bread cash (home)"), { ...noFilters, q: "bread", maxAmount: "12.5", walletId: [cash] });
+  assert.deepEqual(read("income december"), { ...noFilters, q: undefined, type: "income", from: "2025-12-01", to: "2025-12-31" });
+  assert.deepEqual(read("march 2024"), { ...noFilters, q: undefined, from: "2024-03-01", to: "2024-03-31" });
+  assert.equal(read("seafood").q, "seafood");
+  assert.equal(read("  ").q, undefined);
+});
+
+test("itemsOf groups by day and sums per currency", () => {
+  const of = (id, date, amount, currency = "EUR") => ({ id, date: `${date}T10:00:00.000Z`, amount, currency });
+  const items = itemsOf([of("1", "2026-11-22", "-1.10"), of("2", "2026-11-22", "-5", "USD"), of("3", "2026-11-22", "-2.20"), of("4", "2026-11-20", "3")]);
+  assert.deepEqual(items.map(({ kind }) => kind), ["day", "row", "row", "row", "day", "row"]);
+  assert.deepEqual(items[0].sums, [{ minor: -330n, currency: "EUR" }, { minor: -500n, currency: "USD" }]);
+  assert.equal(heightOf(items), 2 * headingHeight + 4 * rowHeight);
+  assert.equal(heightOf([]), 0);
+});
+
+test("visible finds the rows of 100 000 without a scan", () => {
+  const items = itemsOf(Array.from({ length: 100_000 }, (_, i) => ({ id: String(i), date: new Date(Date.UTC(2026, 0, 1) - Math.floor(i / 20) * 864e5).toISOString(), amount: "-1", currency: "EUR" })));
+  const { start, end } = visible(items, 3_000_000, 3_001_000);
+  assert.ok(items[start].top <= 3_000_000 && items[end].top >= 3_001_000 && end - start < 25);
+  assert.deepEqual(visible(items, 0, 100), { start: 0, end: 2 });
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf, filtersOf, isFiltered, noFilters, readFilters } from "../../src/screens/transactions/filters.ts";
+import { addressOf, filtersOf, isFiltered, noFilters, readFilters, requestOf } from "../../src/screens/transactions/filters.ts";
 import { headingHeight, heightOf, itemsOf, rowHeight, visible } from "../../src/screens/transactions/groups.ts";
 
 const food = "0199f0c5-0000-7000-8000-000000000004";
@@ -30,12 +30,18 @@ test("invalid values in the address are left out", () => {
 
 test("typed text becomes filters", () => {
   const read = (text) => readFilters(text, noFilters, words);
-  assert.deepEqual(read(">50 food last month"), { ...noFilters, q: undefined, minAmount: "50", categoryId: [food], from: "2026-10-01", to: "2026-10-31" });
-  assert.deepEqual(read("<=12,5 bread cash (home)"), { ...noFilters, q: "bread", maxAmount: "12.5", walletId: [cash] });
+  assert.deepEqual(read(">50 food last month"), { ...noFilters, q: undefined, minAmount: "50", type: "expense", categoryId: [food], from: "2026-10-01", to: "2026-10-31" });
+  assert.deepEqual(read("<=12,5 bread cash (home)"), { ...noFilters, q: "bread", maxAmount: "12.5", type: "expense", walletId: [cash] });
   assert.deepEqual(read("income december"), { ...noFilters, q: undefined, type: "income", from: "2025-12-01", to: "2025-12-31" });
   assert.deepEqual(read("march 2024"), { ...noFilters, q: undefined, from: "2024-03-01", to: "2024-03-31" });
   assert.equal(read("seafood").q, "seafood");
   assert.equal(read("  ").q, undefined);
+});
+
+test("amounts of expenses are negative in requests", () => {
+  assert.deepEqual(requestOf({ ...noFilters, type: "expense", minAmount: "20", maxAmount: "50" }), { ...noFilters, type: "expense", minAmount: "-50", maxAmount: "-20" });
+  assert.deepEqual(requestOf({ ...noFilters, type: "income", minAmount: "20" }), { ...noFilters, type: "income", minAmount: "20" });
+  assert.equal(filtersOf(new URLSearchParams("min=20")).type, "expense");
 });
 
 test("itemsOf groups by day and sums per currency", () => {

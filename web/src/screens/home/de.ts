@@ -12,6 +12,7 @@ const de: typeof en = {
   lessMonth: (amount, month) => `${amount} weniger ausgegeben als im ${month}`,
   moreMonth: (amount, month) => `${amount} mehr ausgegeben als im ${month}`,
   same: (month) => `So viel ausgegeben wie im ${month}`,
+  income: "Einnahmen",
   spendingChart: "Ausgaben nach Tagen, aufsummiert",
   whereItWent: "Wofür",
   nothingSpent: "Keine Ausgaben in diesem Monat",

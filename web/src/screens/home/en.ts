@@ -11,6 +11,7 @@ export default {
   lessMonth: (amount: string, month: string) => `${amount} less spent than in ${month}`,
   moreMonth: (amount: string, month: string) => `${amount} more spent than in ${month}`,
   same: (month: string) => `As much spent as in ${month}`,
+  income: "Income",
   spendingChart: "Spending by day, added up",
   whereItWent: "Where it went",
   nothingSpent: "Nothing spent in this month",

@@ -2,6 +2,10 @@
 import { addMonths, isDay, monthDays, monthOf, type Day } from "../../dates/dates";
 import type { Digits } from "../../money/json";
 
+/**
+ * Filters are those of the screen. Amounts are without sign, as users think of them, and apply to one type; without a type they are
+ * those of expenses.
+ */
 export interface Filters {
   readonly q?: string;
   readonly walletId: readonly string[];
@@ -26,7 +30,7 @@ export function filtersOf(query: URLSearchParams): Filters {
   };
   const uuid = /^[0-9a-f-]{36}$/;
   const digits = (text: string) => amount.test(text);
-  return {
+  return typed({
     q: query.get("q") || undefined,
     walletId: query.getAll("wallet").filter((id) => uuid.test(id)),
     categoryId: query.getAll("category").filter((id) => uuid.test(id)),
@@ -36,7 +40,19 @@ export function filtersOf(query: URLSearchParams): Filters {
     to: valid("to", isDay),
     minAmount: valid("min", digits) as Digits | undefined,
     maxAmount: valid("max", digits) as Digits | undefined,
-  };
+  });
+}
+
+/** typed adds the type that an amount refers to. */
+function typed(filters: Filters): Filters {
+  return !filters.type && (filters.minAmount || filters.maxAmount) ? { ...filters, type: "expense" } : filters;
+}
+
+/** requestOf returns the query parameters of the API, where the amounts of expenses are negative. */
+export function requestOf(filters: Filters): Filters {
+  if (filters.type !== "expense") return filters;
+  const negative = (digits: Digits | undefined) => digits && (`-${digits}` as Digits);
+  return { ...filters, minAmount: negative(filters.maxAmount), maxAmount: negative(filters.minAmount) };
 }
 
 /** addressOf returns the address of the list with filters. */
@@ -107,7 +123,7 @@ export function readFilters(text: string, base: Filters, words: Vocabulary): Fil
   take(word(words.expense), () => ({ type: "expense" }));
   for (const { id, name } of longestFirst(words.categories)) take(word(name), () => ({ categoryId: [...new Set([...filters.categoryId, id])] }));
   for (const { id, name } of longestFirst(words.wallets)) take(word(name), () => ({ walletId: [...new Set([...filters.walletId, id])] }));
-  return { ...filters, q: rest.trim().replace(/\s+/g, " ") || undefined };
+  return typed({ ...filters, q: rest.trim().replace(/\s+/g, " ") || undefined });
 }
 
 /** word matches a name between spaces, in any case. */

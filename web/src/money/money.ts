@@ -101,7 +101,7 @@ function parseTerm(term: string, currency: string, decimalSign: string): bigint 
     const single = separators.length === 1;
     const mixed = new Set(separators).size === 2;
     // A single separator before three digits groups thousands, unless it is the decimal sign of the locale.
-    const decimal = mixed || (single && (tail.length !== 3 || (number[last] === decimalSign && places >= 3) || last === 0));
+    const decimal = mixed || (single && (tail.length !== 3 || number[last] === decimalSign || last === 0));
     if (decimal) {
       major = number.slice(0, last);
       fraction = tail;

@@ -31,16 +31,13 @@ test("parseAmount reads the notations of several languages", () => {
   const cases = [
     ["12", ",", 1200n], ["12,5", ",", 1250n], ["12.5", ",", 1250n], ["1.234,56", ",", 123456n], ["1,234.56", ".", 123456n],
     ["1 234,5", ",", 123450n], ["1'234.50", ".", 123450n], ["1.234", ",", 123400n], ["1,234", ".", 123400n], [".5", ".", 50n],
-    ["1.234.567", ",", 123456700n], ["12,30+3.5", ",", 1580n], ["20-0,5", ",", 1950n], ["12.300", ",", 1230000n], ["5,00", ",", 500n],
+    ["1.234.567", ",", 123456700n], ["12,30+3.5", ",", 1580n], ["20-0,5", ",", 1950n], ["12.300", ",", 1230000n], ["12.300", ".", 1230n], ["5,00", ",", 500n],
   ];
   for (const [text, sign, minor] of cases) assert.deepEqual(parseAmount(text, "EUR", sign), { minor, currency: "EUR" }, text);
   assert.deepEqual(parseAmount("1.234", "BHD", "."), { minor: 1234n, currency: "BHD" });
   assert.deepEqual(parseAmount("1,234", "BHD", "."), { minor: 1234000n, currency: "BHD" });
-  for (const [text, problem] of [["", "empty"], ["abc", "invalid"], ["1,2,3", "invalid"], ["12.345", "decimals"], ["1.5555", "decimals"], ["--", "invalid"], ["9999999999999", "tooLarge"], [",", "invalid"], ["5+", "invalid"]]) {
-    const parsed = parseAmount(text, "EUR", text === "12.345" ? "x" : ".");
-    if (text === "12.345") assert.deepEqual(parsed, { minor: 1234500n, currency: "EUR" });
-    else assert.equal(parsed, problem, text);
-  }
+  const problems = [["", "empty"], ["abc", "invalid"], ["1,2,3", "invalid"], ["12.345", "decimals"], ["1.5555", "decimals"], ["--", "invalid"], ["9999999999999", "tooLarge"], [",", "invalid"], ["5+", "invalid"]];
+  for (const [text, problem] of problems) assert.equal(parseAmount(text, "EUR", "."), problem, text);
   assert.equal(parseAmount("1.5", "JPY", "."), "decimals");
 });
 

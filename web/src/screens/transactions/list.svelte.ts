@@ -34,7 +34,7 @@ export function transactionList(filters: () => Filters) {
   const shown = $derived(rows.filter(({ id }) => !isRemoved(id)));
 
   async function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
-    const include = after ? undefined : ("totals" as const);
+    const include: "totals"[] | undefined = after ? undefined : ["totals"];
     return api.get("/api/v1/transaction", { query: { ...requestOf(of), limit, cursor: after, include }, signal });
   }
 

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, account, desktop, household, open, phone, variants } from "../console.js";
+
+test("a user adds an expense with the keyboard only", async (t) => {
+  const user = await account();
+  const { categories } = await household(user, 0);
+  const page = await open(t, user);
+  await page.getByRole("heading", { name: /Ada/ }).waitFor();
+  await page.keyboard.press("n");
+  const amount = page.getByLabel("Amount");
+  await amount.waitFor();
+  await page.keyboard.type("12.5+1");
+  await page.keyboard.press("Enter");
+  await page.getByText("Choose a category").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("Bread");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Enter");
+  // The sheet stays open and is empty for the next entry.
+  await page.getByText("Saved · €13.50 · Bread").waitFor();
+  assert.equal(await amount.inputValue(), "");
+  await page.keyboard.press("Escape");
+  await amount.waitFor({ state: "detached" });
+  const { transactions } = await user.get("/transaction");
+  assert.equal(transactions.length, 1);
+  const [{ amount: booked, description, categoryId, type }] = transactions;
+  assert.deepEqual([booked, description, type], [-13.5, "Bread", "expense"]);
+  assert.ok(categories.some(({ id }) => id === categoryId));
+});
+
+test("a double tap books once, and a lost answer books nothing twice", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/?entry=new", phone);
+  let sent = 0;
+  await page.route("**/api/v1/transaction", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    sent++;
+    // The first answer is lost after the server has booked.
+    if (sent === 1) {
+      await route.fetch();
+      return route.abort();
+    }
+    return route.continue();
+  });
+  await page.getByLabel("Amount").fill("5");
+  await page.getByRole("radio", { name: "Groceries" }).check();
+  await page.getByRole("button", { name: "Save", exact: true }).dblclick();
+  await page.getByText("Saved on this device", { exact: false }).waitFor();
+  await page.evaluate(() => window.dispatchEvent(new Event("online")));
+  await page.getByText("waits for the connection").waitFor({ state: "detached" });
+  assert.equal((await user.get("/transaction")).transactions.length, 1);
+});
+
+test("a user changes and deletes a transaction, and takes a deletion back", async (t) => {
+  const user = await account();
+  const { transactions } = await household(user, 1);
+  const page = await open(t, user, `/transactions?entry=${transactions[0].id}`);
+  await page.getByLabel("Amount").fill("99.99");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("link", { name: /−€99\.99/ }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("link", { name: /−€99\.99/ }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByText("No transactions yet").waitFor();
+  assert.equal((await user.get("/transaction")).transactions.length, 0);
+});
+
+test("a version that was changed elsewhere is shown beside the user's", async (t) => {
+  const user = await account();
+  const { transactions } = await household(user, 1);
+  const [{ id }] = transactions;
+  const page = await open(t, user, `/transactions?entry=${id}`);
+  await page.getByLabel("Amount").waitFor();
+  await user.patch(`/transaction/${id}`, { amount: 7 });
+  await page.getByLabel("Amount").fill("8");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("This was changed elsewhere").waitFor();
+  await accessible(page);
+  await page.getByRole("button", { name: "Keep mine" }).click();
+  await page.getByRole("link", { name: /−€8\.00/ }).waitFor();
+});
+
+test("problems of the API appear at their fields, unknown ones with the request id", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/?entry=new");
+  await page.getByLabel("Amount").fill("12.345");
+  await page.getByRole("radio", { name: "Groceries" }).check();
+  const answer = (status, body) => page.route("**/api/v1/transaction", (route) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify(body) }), { times: 1 });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "EUR has at most 2 decimals" }).waitFor();
+  await page.getByLabel("Amount").fill("12");
+  await answer(400, { code: "VALIDATION_ERROR", message: "Validation failed", details: [{ field: "walletId", message: "must be yours" }], requestId: "r1" });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "must be yours" }).waitFor();
+  await answer(409, { code: "SOMETHING_NEW", message: "The moon is full", requestId: "request-7" });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "The moon is full" }).filter({ hasText: "request-7" }).waitFor();
+});
+
+for (const { name, options } of variants) {
+  test(`the sheet is accessible: ${name}`, async (t) => {
+    const user = await account();
+    await household(user, 3);
+    const page = await open(t, user, "/?entry=new", { ...options, ...(options.viewport === desktop.viewport && { reducedMotion: "reduce" }) });
+    await page.locator("dialog fieldset").first().waitFor();
+    await accessible(page);
+  });
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, account, household, open, phone, variants } from "../console.js";
+
+test("an empty account leads to the first wallet, categories and transaction", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/", phone);
+  await page.getByRole("link", { name: "Set up Coffer" }).click();
+  await page.getByLabel("Currency").selectOption("EUR");
+  await page.getByLabel("Balance today").fill("1,250.50");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Book your first transaction", { exact: false }).waitFor();
+  await page.getByRole("link", { name: "Add a transaction" }).click();
+  await page.getByLabel("Amount").fill("4.20");
+  await page.getByRole("radio", { name: "Groceries" }).check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("−€4.20").first().waitFor();
+  const { wallets } = await user.get("/wallet");
+  assert.deepEqual(wallets.map(({ currency, balance }) => [currency, balance]), [["EUR", 1246.3]]);
+  assert.equal((await user.get("/categories")).categories.length, 7);
+});
+
+test("Home shows the figures of the API, and a chart as a table", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const now = new Date();
+  const first = `${now.toISOString().slice(0, 8)}01`;
+  const book = (amount, type, category) => user.post("/transaction", { amount, type, currency: "EUR", date: first, description: "x", walletId: wallets[0].id, categoryId: categories[category].id });
+  await book(2000, "income", 4);
+  await book(150.25, "expense", 0);
+  await book(49.75, "expense", 2);
+  await user.post("/budgets", { name: "Food", currency: "EUR", limit: 160, period: "monthly", startDate: first, walletId: wallets[0].id, categoryIds: [categories[0].id] });
+  const page = await open(t, user);
+  await page.getByText("+€1,800.00").waitFor();
+  await page.getByText("€9.75 left of €160.00").waitFor();
+  await page.getByRole("link", { name: /Groceries.*75%.*€150\.25/ }).waitFor();
+  const table = page.getByRole("button", { name: "Show as table: Spending by day, added up" });
+  await table.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Spending by day, added up" }).getByText("€200.00").first().waitFor();
+  await page.getByRole("button", { name: "Previous month" }).click();
+  await page.getByText("Nothing spent in this month").waitFor();
+});
+
+test("a category of Home opens its transactions", async (t) => {
+  const user = await account();
+  await household(user, 4);
+  const page = await open(t, user);
+  await page.getByRole("link", { name: /Rent/ }).first().click();
+  await page.waitForURL(/\/transactions\?.*category=/);
+  await page.getByText("1 transaction").first().waitFor();
+});
+
+for (const { name, options } of variants) {
+  test(`Home is accessible: ${name}`, async (t) => {
+    const user = await account();
+    const { wallets, categories } = await household(user, 40);
+    const startDate = `${new Date().toISOString().slice(0, 8)}01`;
+    await user.post("/budgets", { name: "Food", currency: "EUR", limit: 20, period: "monthly", startDate, walletId: wallets[0].id, categoryIds: [categories[0].id] });
+    const page = await open(t, user, "/", options);
+    await page.locator("figure svg").first().waitFor();
+    await accessible(page);
+  });
+}

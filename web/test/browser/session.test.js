@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { account, household, open, url } from "../console.js";
+
+test("an expired token is renewed once for two tabs", async (t) => {
+  const user = await account();
+  await household(user, 2);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("Purchase 1").waitFor();
+  const other = await page.context().newPage();
+  await other.goto(`${url}/wallets`);
+  await other.getByText("Cash").first().waitFor();
+  let refreshes = 0;
+  await page.context().route("**/api/v1/auth/refresh**", (route) => (refreshes++, route.continue()));
+  // Both tabs send a request whose token the server rejects as expired.
+  let rejected = 0;
+  await page.context().route("**/api/v1/{transaction,wallet}?**", (route) => {
+    if (rejected++ >= 2) return route.continue();
+    return route.fulfill({ status: 401, contentType: "application/json", body: JSON.stringify({ code: "TOKEN_EXPIRED", message: "Expired", error: "Expired", requestId: "r" }) });
+  });
+  await user.post("/wallet", { name: "New wallet", currency: "EUR" });
+  await other.getByText("New wallet").first().waitFor();
+  assert.ok(refreshes >= 1 && refreshes <= 2, `${refreshes} refreshes`);
+  await page.reload();
+  await page.getByText("Purchase 1").waitFor();
+});
+
+test("signing out leaves nothing in the browser, in no tab", async (t) => {
+  const user = await account();
+  await household(user, 2);
+  const page = await open(t, user);
+  await page.getByText("Purchase 1").first().waitFor();
+  const other = await page.context().newPage();
+  await other.goto(`${url}/transactions`);
+  await other.getByText("Purchase 1").first().waitFor();
+  await page.goto(`${url}/more`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  await other.getByRole("button", { name: "Sign in" }).waitFor();
+  const stored = await page.evaluate(async () => ({
+    local: Object.keys(localStorage),
+    session: Object.keys(sessionStorage),
+    databases: (await indexedDB.databases()).map(({ name }) => name),
+    caches: await caches.keys(),
+  }));
+  assert.deepEqual(stored, { local: [], session: [], databases: [], caches: [] });
+  assert.deepEqual(await page.context().cookies(), []);
+});
+
+test("without a connection the last data are shown, and a new transaction is sent later", async (t) => {
+  const user = await account();
+  await household(user, 3);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("Purchase 1").waitFor();
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.waitForFunction(async () => (await Promise.all((await caches.keys()).map(async (key) => (await (await caches.open(key)).keys()).length))).some((n) => n > 10));
+  await page.context().setOffline(true);
+  await page.reload();
+  await page.getByText("Purchase 1").waitFor();
+  await page.getByText("You are offline", { exact: false }).waitFor();
+  await page.keyboard.press("n");
+  await page.getByLabel("Amount").fill("6.60");
+  await page.getByRole("radio", { name: "Groceries" }).check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Waiting to be sent").waitFor();
+  assert.equal((await user.get("/transaction")).transactions.length, 3);
+  await page.context().setOffline(false);
+  await page.getByText("Waiting to be sent").waitFor({ state: "detached" });
+  await page.getByText("−€6.60").first().waitFor();
+  assert.equal((await user.get("/transaction")).transactions.length, 4);
+});

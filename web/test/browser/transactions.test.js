@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, account, household, open, phone, variants } from "../console.js";
+
+test("typed text becomes filters, and the header shows their totals", async (t) => {
+  const user = await account();
+  await household(user, 30);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("30 transactions").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("groceries >40");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/category=.*min=40/);
+  await page.getByText("at least 40").waitFor();
+  const rows = page.getByRole("list", { name: "Transactions" }).getByRole("link");
+  await page.waitForFunction(() => [...document.querySelectorAll("ul[aria-label=Transactions] a")].every((row) => row.textContent.includes("Groceries")));
+  const amounts = await rows.evaluateAll((links) => links.map((link) => Number(link.textContent.match(/€([\d.,]+)/)[1].replace(",", ""))));
+  assert.ok(amounts.length > 0 && amounts.every((amount) => amount >= 40), String(amounts));
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByText("30 transactions").waitFor();
+});
+
+test("the list loads while it scrolls, and keeps few rows in the page", async (t) => {
+  const user = await account();
+  await household(user, 450);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("450 transactions").waitFor();
+  await page.mouse.move(640, 500);
+  const last = page.getByText("Purchase 449", { exact: true });
+  while (!(await last.isVisible())) {
+    await page.mouse.wheel(0, 3000);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  await page.getByText("That is all").waitFor();
+  assert.ok((await page.locator("[data-id]").count()) < 60);
+});
+
+test("a category is changed in place, and rows are selected and deleted with undo", async (t) => {
+  const user = await account();
+  const { transactions } = await household(user, 3);
+  const page = await open(t, user, "/transactions");
+  await page.getByRole("button", { name: "Category of Purchase 2" }).click();
+  await page.keyboard.type("trans");
+  await page.keyboard.press("Enter");
+  await page.getByText("Now in Transport").waitFor();
+  const changed = await user.get(`/transaction/${transactions[1].id}`);
+  const { categories } = await user.get("/categories");
+  assert.equal(categories.find(({ id }) => id === changed.transaction.categoryId).name, "Transport");
+
+  // The row whose category was changed has the focus again.
+  for (const key of ["x", "k", "x"]) await page.keyboard.press(key);
+  await page.getByText("2 selected").first().waitFor();
+  await page.keyboard.press("Delete");
+  await page.getByText("2 transactions deleted").waitFor();
+  assert.equal(await page.locator("[data-id]").count(), 1);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.waitForFunction(() => document.querySelectorAll("[data-id]").length === 3);
+  assert.equal((await user.get("/transaction")).transactions.length, 3);
+});
+
+test("a swipe to the left deletes", async (t) => {
+  const user = await account();
+  await household(user, 2);
+  const page = await open(t, user, "/transactions", phone);
+  const row = page.locator("[data-id]").first();
+  await row.waitFor();
+  const { x, y, width } = await row.boundingBox();
+  const touch = await page.context().newCDPSession(page);
+  const at = (dx) => [{ x: x + width * 0.7 - dx, y: y + 30 }];
+  await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: at(0) });
+  for (const dx of [20, 60, 110, 150]) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: at(dx) });
+  await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await page.getByText("Transaction deleted").waitFor();
+  assert.equal(await page.locator("[data-id]").count(), 1);
+});
+
+test("a change of another device appears without a reload", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 1);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("Purchase 1").waitFor();
+  const date = new Date().toISOString().slice(0, 10);
+  await user.post("/transaction", { amount: 3, type: "expense", currency: "EUR", date, description: "From the phone", walletId: wallets[0].id, categoryId: categories[0].id });
+  await page.getByText("From the phone").waitFor();
+});
+
+for (const { name, options } of variants) {
+  test(`the list is accessible: ${name}`, async (t) => {
+    const user = await account();
+    await household(user, 12);
+    const page = await open(t, user, "/transactions", options);
+    await page.getByText("Purchase 1", { exact: true }).waitFor();
+    await accessible(page);
+  });
+}

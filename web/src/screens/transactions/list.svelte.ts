@@ -34,8 +34,10 @@ export function transactionList(filters: () => Filters) {
   const shown = $derived(rows.filter(({ id }) => !isRemoved(id)));
 
   async function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
+    const wanted = requestOf(of);
+    const request = { ...wanted, walletId: [...wanted.walletId], categoryId: [...wanted.categoryId] };
     const include: "totals"[] | undefined = after ? undefined : ["totals"];
-    return api.get("/api/v1/transaction", { query: { ...requestOf(of), limit, cursor: after, include }, signal });
+    return api.get("/api/v1/transaction", { query: { ...request, limit, cursor: after, include }, signal });
   }
 
   /** load replaces the rows by the first ones, at least as many as given. */

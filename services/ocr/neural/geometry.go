@@ -17,7 +17,6 @@ func (p point) times(f float64) point { return point{p.x * f, p.y * f} }
 func (p point) length() float64       { return math.Hypot(p.x, p.y) }
 func (q quad) width() float64         { return q.along.length() }
 func (q quad) height() float64        { return q.down.length() }
-func (q quad) center() point          { return q.origin.plus(q.along.times(0.5)).plus(q.down.times(0.5)) }
 func (q quad) at(x, y float64) point  { return q.origin.plus(q.along.times(x)).plus(q.down.times(y)) }
 func (q quad) angle() float64         { return math.Atan2(q.along.y, q.along.x) }
 

@@ -1,5 +1,6 @@
 // Package neural reads text with two neural networks of PaddleOCR: a detector finds the areas of text on a page, and a recognizer reads
-// each one. The networks run in ONNX Runtime, in a process of its own (command ocr-neural).
+// each one. The networks run in ONNX Runtime, in a separate process (command ocr-neural). Read never fails because of the content of an image:
+// a page without text has no words. Start reading with Engine.Read.
 package neural
 
 import (
@@ -49,7 +50,8 @@ const (
 	legible = 0.85
 	// sampled is the number of rows that show whether a page is upside down.
 	sampled = 8
-	// minConfidence is that of a row. Print that shines through from the back is mirrored, and read with less.
+	// minConfidence is the mean confidence below which a row is dropped. Print that shines through from the back is mirrored, so its
+	// confidence is lower.
 	minConfidence = 0.5
 )
 
@@ -69,7 +71,7 @@ func (e *Engine) Read(img *image.Gray) (Page, error) {
 		}
 	}
 	for i, q := range areas {
-		// Areas as wide as high have no direction of their own.
+		// The direction of a nearly square area is uncertain. It is read like its neighbors.
 		if math.Abs(q.along.y) > math.Abs(q.along.x) && q.width() < 2*q.height() {
 			areas[i] = quad{q.at(0, 1), q.down.times(-1), q.along}
 		}

@@ -117,7 +117,7 @@ func (e *Engine) recognizeBatch(rows []*row, width int) error {
 // European receipt prints are ignored. pixels is the width of a position.
 func (a alphabet) decode(out []float32, pixels float64) []character {
 	var text []character
-	previous, run := 0, 0
+	previous := 0
 	for at := 0; at*a.classes < len(out); at++ {
 		values := out[at*a.classes:][:a.classes]
 		best := 0
@@ -126,15 +126,13 @@ func (a alphabet) decode(out []float32, pixels float64) []character {
 				best = class
 			}
 		}
-		switch {
-		case best == 0:
-		case best == previous:
-			run++
+		switch best {
+		case 0:
+		case previous:
 			last := &text[len(text)-1]
 			last.middle += pixels / 2
 			last.confidence = max(last.confidence, float64(values[best]))
 		default:
-			run = 1
 			text = append(text, character{a.runes[best], float64(values[best]), (float64(at) + 0.5) * pixels})
 		}
 		previous = best

@@ -125,6 +125,11 @@ export async function accessible(page) {
   assert.deepEqual(found, [], "axe found violations");
 }
 
+/** closeToast closes the toast with a text, so that a removal is sent without waiting for the time of Undo. */
+export function closeToast(page, text) {
+  return page.locator(".toast").filter({ hasText: text }).getByRole("button", { name: "Close" }).click();
+}
+
 /** variants are the four looks in which each screen is checked. */
 export const variants = [
   { name: "phone, light", options: { ...phone, colorScheme: "light" } },

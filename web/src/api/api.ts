@@ -58,7 +58,7 @@ async function send(method: Method, at: string, options: Request<unknown> & { bo
 
 /** request sends a request, once more after a refresh if the access token expired, and returns the parsed answer. */
 async function request(method: Method, at: string, options: Request<unknown> & { body?: unknown }): Promise<Fetched<unknown>> {
-  if (!at.startsWith("/api/v1/auth/")) await untilStarted();
+  await untilStarted();
   const token = accessToken();
   try {
     return await parsed(method, at, await send(method, at, options));

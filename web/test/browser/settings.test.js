@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, account, household, open, password, phone, url, variants } from "../console.js";
+
+test("the name changes at once; a new e-mail needs the password", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/settings/profile");
+  await page.getByLabel("Name", { exact: true }).fill("Ada King");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator(".rail .user").getByText("Ada King").waitFor();
+  await page.getByLabel("E-mail", { exact: true }).fill(`new-${user.email}`);
+  await page.getByLabel("Your password, because the e-mail changes").fill("wrong password");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").filter({ hasText: "This is not your password." }).waitFor();
+  await page.getByLabel("Your password, because the e-mail changes").fill(password);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByLabel("Your password, because the e-mail changes").waitFor({ state: "detached" });
+  const me = (await user.get("/auth/me")).user;
+  assert.deepEqual([me.name, me.email], ["Ada King", `new-${user.email}`]);
+});
+
+test("a changed password signs the other devices out", async (t) => {
+  const user = await account();
+  const other = await open(t, user, "/settings");
+  const page = await open(t, user, "/settings/security", phone);
+  await page.getByLabel("Current password", { exact: true }).fill(password);
+  await page.getByLabel("New password", { exact: true }).fill("short");
+  await page.getByText("3 more characters").waitFor();
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("New password", { exact: true }).fill("another long password");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByText("The password is changed.").waitFor();
+  await page.getByText("This device").waitFor();
+  await other.getByRole("heading", { name: "Welcome back" }).waitFor({ timeout: 30_000 });
+  const signin = await fetch(`${url}/api/v1/auth/login`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ email: user.email, password: "another long password" }) });
+  assert.equal(signin.status, 200);
+});
+
+test("a session on another device is ended, and that device shows the sign-in screen", async (t) => {
+  const user = await account();
+  const other = await open(t, user, "/settings", { ...phone, userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1" });
+  await other.getByRole("link", { name: "Security" }).waitFor();
+  const page = await open(t, user, "/settings/security");
+  await page.getByText("This device").waitFor();
+  await page.getByRole("button", { name: "Sign out Safari, iPhone" }).click();
+  await page.getByText("Safari, iPhone is signed out").waitFor();
+  await other.getByRole("heading", { name: "Welcome back" }).waitFor({ timeout: 30_000 });
+  assert.deepEqual(await other.evaluate(() => Object.keys(localStorage)), []);
+  await page.getByRole("heading", { name: "Security" }).waitFor();
+});
+
+test("signing out everywhere ends all sessions", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/settings/security");
+  await page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.getByRole("heading", { name: "Welcome back" }).waitFor();
+  const response = await fetch(`${url}/api/v1/auth/me`, { headers: { Authorization: `Bearer ${user.token}` } });
+  assert.equal(response.status, 401);
+});
+
+test("signing out leaves nothing on the device and ends the session", async (t) => {
+  const user = await account();
+  await household(user);
+  const page = await open(t, user, "/wallets", phone);
+  await page.locator("main .list li").first().waitFor();
+  await page.goto(`${url}/more`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Welcome back" }).waitFor();
+  const left = () =>
+    page.evaluate(async () => ({
+      local: Object.keys(localStorage),
+      session: Object.keys(sessionStorage),
+      databases: (await indexedDB.databases()).map(({ name }) => name),
+      caches: await caches.keys(),
+    }));
+  const nothing = { local: [], session: [], databases: [], caches: [] };
+  await page.waitForFunction(async () => (await indexedDB.databases()).length + (await caches.keys()).length === 0);
+  assert.deepEqual(await left(), nothing);
+  assert.deepEqual(await page.context().cookies(), []);
+  await page.reload();
+  await page.getByRole("heading", { name: "Welcome back" }).waitFor();
+  assert.deepEqual((await left()).databases, []);
+});
+
+test("the audit trail is in words, page by page", async (t) => {
+  const user = await account();
+  const grace = await account("Grace Hopper");
+  const { wallets, categories } = await household(user, 1);
+  const { budget } = await user.post("/budgets", { name: "Food", walletId: wallets[0].id, currency: "EUR", limit: 100, period: "monthly", startDate: "2026-01-01", categoryIds: [categories[0].id] });
+  await user.post(`/budgets/${budget.id}/share`, { email: grace.email, role: "viewer", sharePercent: 20 });
+  for (let i = 0; i < 16; i++) {
+    const { accessToken } = await (await fetch(`${url}/api/v1/auth/login`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ email: user.email, password }) })).json();
+    await fetch(`${url}/api/v1/auth/logout`, { method: "POST", headers: { Authorization: `Bearer ${accessToken}` } });
+  }
+  const page = await open(t, user, "/settings/activity", phone);
+  await page.getByText("Signed out").first().waitFor();
+  assert.equal(await page.locator("main .content li").count(), 30);
+  await page.getByRole("button", { name: "Show older entries" }).click();
+  await page.getByText("Account created").waitFor();
+  await page.getByText("You invited someone to “Food” as viewer").waitFor();
+  await page.getByRole("button", { name: "Show older entries" }).waitFor({ state: "detached" });
+});
+
+test("language and appearance change at once and stay", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/settings/appearance");
+  await page.getByRole("radio", { name: "Dark" }).check({ force: true });
+  await page.getByRole("radio", { name: "Deutsch" }).check({ force: true });
+  await page.getByRole("heading", { name: "Aussehen und Sprache" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Aussehen und Sprache" }).waitFor();
+  assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, getComputedStyle(document.documentElement).colorScheme]), ["de", "dark"]);
+});
+
+for (const { name, options } of variants) {
+  test(`the settings are accessible: ${name}`, async (t) => {
+    const user = await account("Maximiliane Alexandra von Hohenstein-Wolkenburg");
+    const page = await open(t, user, "/settings", options);
+    await page.getByRole("navigation", { name: /Settings|Einstellungen/ }).waitFor();
+    await accessible(page);
+    for (const section of ["profile", "security", "activity", "appearance", "shortcuts", "about"]) {
+      await page.goto(`${url}/settings/${section}`);
+      await page.locator("main .content .card").first().waitFor();
+      await accessible(page);
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wider <= 0, `${section} is ${wider} px too wide`);
+    }
+  });
+}

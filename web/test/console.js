@@ -8,6 +8,8 @@ import { chromium } from "playwright-core";
 /** url is the address of the stack. */
 export const url = process.env.COFFER_URL ?? "http://127.0.0.1:8080";
 export const password = "correct horse battery staple";
+/** intercepted blocks the service worker: Playwright does not see requests that pass through one, so a route would not catch them. */
+export const intercepted = { serviceWorkers: "block" };
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const desktop = { viewport: { width: 1280, height: 860 } };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, account, desktop, household, open, phone, variants } from "../console.js";
+import { accessible, account, desktop, household, intercepted, open, phone, variants } from "../console.js";
 
 test("a user adds an expense with the keyboard only", async (t) => {
   const user = await account();
@@ -34,7 +34,7 @@ test("a user adds an expense with the keyboard only", async (t) => {
 test("a double tap books once, and a lost answer books nothing twice", async (t) => {
   const user = await account();
   await household(user, 0);
-  const page = await open(t, user, "/?entry=new", phone);
+  const page = await open(t, user, "/?entry=new", { ...phone, ...intercepted });
   let sent = 0;
   await page.route("**/api/v1/transaction", async (route) => {
     if (route.request().method() !== "POST") return route.continue();
@@ -89,7 +89,7 @@ test("a version that was changed elsewhere is shown beside the user's", async (t
 test("problems of the API appear at their fields, unknown ones with the request id", async (t) => {
   const user = await account();
   await household(user, 0);
-  const page = await open(t, user, "/?entry=new");
+  const page = await open(t, user, "/?entry=new", { ...desktop, ...intercepted });
   await page.getByLabel("Amount").fill("12.345");
   await page.getByRole("radio", { name: "Groceries" }).check();
   const answer = (status, body) => page.route("**/api/v1/transaction", (route) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify(body) }), { times: 1 });

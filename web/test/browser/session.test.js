@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { account, household, open, url } from "../console.js";
+import { account, desktop, household, intercepted, open, url } from "../console.js";
 
 test("an expired token is renewed once for two tabs", async (t) => {
   const user = await account();
   await household(user, 2);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", { ...desktop, ...intercepted });
   await page.getByText("Purchase 1").waitFor();
   const other = await page.context().newPage();
   await other.goto(`${url}/wallets`);
   await other.getByText("Cash").first().waitFor();
   let refreshes = 0;
-  await page.context().route("**/api/v1/auth/refresh**", (route) => (refreshes++, route.continue()));
+  await page.context().route(/\/auth\/refresh/, (route) => (refreshes++, route.continue()));
   // Both tabs send a request whose token the server rejects as expired.
   let rejected = 0;
-  await page.context().route("**/api/v1/{transaction,wallet}?**", (route) => {
+  await page.context().route(/\/api\/v1\/(transaction|wallet)\?/, (route) => {
     if (rejected++ >= 2) return route.continue();
     return route.fulfill({ status: 401, contentType: "application/json", body: JSON.stringify({ code: "TOKEN_EXPIRED", message: "Expired", error: "Expired", requestId: "r" }) });
   });
-  await user.post("/wallet", { name: "New wallet", currency: "EUR" });
-  await other.getByText("New wallet").first().waitFor();
+  await user.post("/wallet", { name: "Piggy bank", currency: "EUR" });
+  await other.getByText("Piggy bank").first().waitFor();
   assert.ok(refreshes >= 1 && refreshes <= 2, `${refreshes} refreshes`);
   await page.reload();
   await page.getByText("Purchase 1").waitFor();

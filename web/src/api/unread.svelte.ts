@@ -1,4 +1,4 @@
-// The numbers of unread notifications, for the bell, and of open invitations.
+// The numbers of open invitations and of unread notifications; the bell shows the latter.
 import { api } from "./api";
 import { isProblem } from "./problem";
 import { onChange } from "./topics";

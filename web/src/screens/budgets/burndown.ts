@@ -1,4 +1,4 @@
-// The burn-down of a window: what was left at the end of each day, and what even spending would have left.
+// The burn-down of a window: the amount left at the end of each day, and the amount that even spending would have left.
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { daysOf, type Window } from "../../dates/windows";

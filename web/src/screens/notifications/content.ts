@@ -1,4 +1,4 @@
-// What a notification says, by the type of its event (docs/events.md).
+// The texts and links of notifications, by the type of their event (docs/events.md).
 import type { Notification } from "../../api/types";
 import type { IconName } from "../../components/icons";
 import { formatMoney } from "../../money/format";

@@ -212,6 +212,11 @@ web-test: web/node_modules/.installed ## Test the web console in Chromium agains
 	npm --prefix web run build
 	npm --prefix web test -- $(WEBTESTFLAGS)
 
+.PHONY: web-screenshots
+web-screenshots: web/node_modules/.installed ## Take screenshots of each screen with the demo account of the running Coffer (OUT=folder, LOCALE=de-DE)
+	@devstack/install.sh web
+	OUT="$(OUT)" LOCALE="$(LOCALE)" node --test --test-concurrency=1 web/test/screenshots.js
+
 web/node_modules/.installed: web/package-lock.json
 	npm --prefix web ci --no-fund --no-audit
 	@touch $@

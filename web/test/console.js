@@ -113,7 +113,7 @@ export async function open(t, user, path = "/", options = desktop) {
 
 /** signInto gives the browser a session of the account, as the sign-in screen does. */
 async function signInto(page, user) {
-  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, { data: { email: user.email, password } });
+  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, { data: { email: user.email, password: user.password ?? password } });
   assert.equal(response.status(), 200);
   await page.goto(`${url}/icon.svg`);
   await page.evaluate((stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)), user.user);

@@ -10,7 +10,7 @@ const forwarded = { target: coffer, changeOrigin: false };
 const proxy = { "/api": forwarded, "/docs": forwarded, "/version": forwarded, "/readyz": forwarded };
 
 export default defineConfig({
-  plugins: [svelte(), serviceWorker(), sizeLimit({ firstPaint: 90_000, app: 160_000 }), compress()],
+  plugins: [svelte(), serviceWorker(), sizeLimit({ firstPaint: 90_000, app: 150_000 }), compress()],
   build: {
     target: ["chrome123", "firefox120", "safari17.5"],
     modulePreload: { polyfill: false },
@@ -21,15 +21,15 @@ export default defineConfig({
     cssCodeSplit: false,
     rolldownOptions: {
       output: {
-        // Few chunks compress better than many of a few hundred bytes: one for everything that most screens share, one for the charts, one
-        // for each large screen with its forms, and one for each language. The home screen has its own, because the size limit finds it
-        // by its module.
+        // Few chunks compress better than many: one for everything that most screens share, one for the charts, one for each language,
+        // one for the screens of every day, and one for those of the account. The home screen has its own, for the first paint.
         codeSplitting: {
           groups: [
             { name: "base", test: /node_modules|preload-helper|src\/(components|money|dates|api|offline|shell|i18n\/i18n)/, priority: 2 },
             { name: "charts", test: /src\/charts/, priority: 1 },
             { name: (id) => /src\/(?:i18n|screens\/\w+)\/(en|de)\.ts$/.exec(id)?.[1] ?? null, priority: 1 },
-            { name: (id) => /src\/screens\/(?!home)(\w+)\/(?!(en|de)\.ts)/.exec(id)?.[1] ?? null },
+            { name: "account", test: /src\/screens\/(signin|welcome|wallets|categories|webhooks|settings|more|missing)\/(?!(en|de)\.ts)/ },
+            { name: "daily", test: /src\/screens\/(?!home)\w+\/(?!(en|de)\.ts)/ },
           ],
         },
       },

@@ -66,7 +66,7 @@ func newUser(ctx context.Context, url, name, email string) (*client, error) {
 	return c, err
 }
 
-// create sends a POST and returns the id of the created resource, which is in a field of the response.
+// create sends a POST and returns the id of the created resource. The response has the resource in field.
 func (c *client) create(ctx context.Context, path string, body object, field string) (string, error) {
 	var created map[string]json.RawMessage
 	if err := c.call(ctx, http.MethodPost, path, body, &created); err != nil {

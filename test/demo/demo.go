@@ -32,7 +32,7 @@ const (
 type Options struct {
 	// URL is the URL of the gateway, without a trailing slash.
 	URL string
-	// Email is the e-mail of the account, and PartnerEmail that of the user with whom it shares a budget.
+	// Email is the address of the account. PartnerEmail is the address of the user with whom it shares a budget.
 	Email, PartnerEmail string
 	// Days is the number of days before Now with transactions.
 	Days int

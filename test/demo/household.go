@@ -123,7 +123,7 @@ var (
 	}
 )
 
-// budgets are the budgets with their limits in cents. Usual months nearly reach the limit, and the year exceeds that of the travel card.
+// budgets are the budgets with their limits in cents. Usual months nearly reach the limit. The year exceeds the limit of the travel card.
 var budgets = []struct {
 	name, wallet, period string
 	categories           []string

@@ -1,5 +1,5 @@
-const VERSION = "9528ad34b470db49";
-const FILES = ["/","/assets/Home-6CCJ-pt1.js","/assets/base-DGX_9skW.js","/assets/budgets-Byx4BAHv.js","/assets/categories-C6LcHKwX.js","/assets/charts-CF7-uWyY.js","/assets/de-C6X7TY4N.js","/assets/en-Bpb-48qW.js","/assets/entry-CR1nXzV4.js","/assets/index-CvqHLEDW.js","/assets/invitations-BMRVi8VA.js","/assets/missing-Dp8CTL8P.js","/assets/more-CnPHQOwQ.js","/assets/notifications-D72SY4CC.js","/assets/receipt-BIlcdcn7.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/settings-CVercogK.js","/assets/signin-BH9CB_Y4.js","/assets/style-vrG0BSSn.css","/assets/transactions-CpAN-4E3.js","/assets/wallets-DhrY1mEb.js","/assets/webhooks-Di5_PDEc.js","/assets/welcome-DN1PQTsd.js","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "fca8305717454fd9";
+const FILES = ["/","/assets/Home-D6L-uLls.js","/assets/account-BNtFwWdb.js","/assets/base-mGLEsk8y.js","/assets/charts-BZ0XrUMD.js","/assets/daily-CKflPON7.js","/assets/de-BhYuNmvm.js","/assets/en-BXh2fp8B.js","/assets/index-Da9zSMnL.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D16DueYY.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -1,5 +1,5 @@
-// Languages. Messages are objects of texts and functions. Each screen has its own en.ts and de.ts, which are separate chunks; the type
-// of en.ts is that of all languages, so a missing text is a type error.
+// Languages. Messages are objects of texts and functions. Each screen has its own en.ts and de.ts. All languages have the
+// type of en.ts, so a missing text is a type error.
 import type commonMessages from "./en";
 
 export type Language = "en" | "de";

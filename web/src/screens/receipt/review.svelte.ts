@@ -1,4 +1,4 @@
-// The values of a receipt while the user reviews them: what was read, what the user typed, and the difference as corrections.
+// The values of a receipt during the review: the recognized values, the typed ones, and the difference as corrections.
 import { SvelteMap } from "svelte/reactivity";
 import type { components } from "../../api/coffer";
 import { directory } from "../../api/directory.svelte";
@@ -128,7 +128,7 @@ export class Review {
     const corrections: Corrections = {};
     if (this.merchant.trim() !== (read.merchant ?? "")) corrections.merchant = this.merchant.trim();
     if (this.date !== read.date) corrections.date = this.date;
-    // Without a printed currency, the API takes that of the wallet.
+    // Without a printed currency, the API takes the wallet's currency.
     const expected = this.warned("CURRENCY_ASSUMED") ? directory.wallet(this.walletId)?.currency : read.currency;
     if (this.currency !== expected) corrections.currency = this.currency;
     const total = this.amount(this.total) as Money;

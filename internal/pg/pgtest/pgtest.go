@@ -80,8 +80,9 @@ func withSchema(t testing.TB, server, schema string) string {
 	require.NoError(t, err)
 	q := u.Query()
 	q.Set("search_path", schema)
-	// Many tests run in parallel on one server.
+	// Many tests run in parallel on one server, so a new connection may wait longer than the second that a service allows.
 	q.Set("pool_max_conns", "8")
+	q.Set("connect_timeout", "60")
 	u.RawQuery = q.Encode()
 	return u.String()
 }

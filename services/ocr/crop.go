@@ -2,20 +2,45 @@ package ocr
 
 import "image"
 
+// sheet is a page after the steps that both engines need, so that they run once per page.
+type sheet struct {
+	// gray is the printed area of the page as it is in the file, and ink the same area dark on white.
+	gray, ink *image.Gray
+	// at is the size of the page and the place of the area on it.
+	at frame
+	// sideways is set if the rows of text may be vertical.
+	sideways bool
+	// blank is set if nothing on the page has the size of a letter.
+	blank bool
+}
+
+// newSheets returns the sheets of pages.
+func newSheets(pages []*image.Gray) []sheet {
+	out := make([]sheet, len(pages))
+	for i, page := range pages {
+		white := whiten(page)
+		out[i].sideways = sideways(white)
+		ink := darken(withoutEdges(white))
+		letters := inkComponents(ink).letters()
+		area := paper(letters, ink.Bounds())
+		out[i].gray, out[i].ink, out[i].blank = cropped(page, area), cropped(ink, area), len(letters) == 0
+		out[i].at = frame{size: page.Bounds().Size(), area: area}
+	}
+	return out
+}
+
 // paper returns the area of a page that contains its print. A receipt often covers a small part of a scanned page, and the rest costs
-// time: it contains dust and dark edges, which the engine tries to read. ink is dark on white.
+// time: it contains dust and dark edges, which the engine tries to read. letters are the boxes of the letters on the whole page.
 //
 // Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between larger ones or several of them are on
 // the same row: the words of a total are often far apart and below an empty row. The area is the whole page if a crop would not save
 // much.
-func paper(ink *image.Gray) image.Rectangle {
-	letters := inkComponents(ink).letters()
+func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 	heights := make([]int, len(letters))
 	for i, l := range letters {
 		heights[i] = l.Dy()
 	}
 	height := int(textHeight(heights))
-	whole := ink.Bounds()
 	if height == 0 {
 		return whole
 	}

@@ -14,7 +14,7 @@ func TestPaperFindsPrintOnFullPage(t *testing.T) {
 	text, _ := goldenText(t, "de")
 	receipt := printed(t, text, 20)
 	at := receipt.Bounds().Add(pageOffset)
-	got := paper(onPage(receipt))
+	got := paperOf(onPage(receipt))
 	// Dust beside the print joins its group.
 	require.True(t, got.In(at.Inset(-120)), "%v is more than %v", got, at)
 	// The printed paper has a margin of twice the size of the letters.
@@ -25,16 +25,16 @@ func TestPaperKeepsPages(t *testing.T) {
 	t.Parallel()
 	text, _ := goldenText(t, "de")
 	receipt := printed(t, text, 20)
-	require.Equal(t, receipt.Bounds(), paper(receipt), "a crop would save little")
+	require.Equal(t, receipt.Bounds(), paperOf(receipt), "a crop would save little")
 	blank := onPage(image.NewGray(image.Rect(0, 0, 0, 0)))
-	require.Equal(t, blank.Bounds(), paper(blank), "no print")
+	require.Equal(t, blank.Bounds(), paperOf(blank), "no print")
 }
 
 func TestPaperKeepsDistantAmounts(t *testing.T) {
 	t.Parallel()
 	img := onPage(printed(t, "SHOP IN THE LANE\nBread and butter\nMilk and honey\nCheese and ham\nTea and coffee\nTOTAL TO PAY", 20))
 	draw.Draw(img, image.Rect(1100, pageOffset.Y, 1400, pageOffset.Y+600), printed(t, "\n 2.50\n 1.20\n10.00\n 2.50\n16.20", 20), image.Point{}, draw.Src)
-	require.Greater(t, paper(img).Max.X, 1200)
+	require.Greater(t, paperOf(img).Max.X, 1200)
 }
 
 // TestPaperKeepsTotalOfSeparateWords has a total below an empty row, with so much space between its words that each is a group.
@@ -42,7 +42,7 @@ func TestPaperKeepsTotalOfSeparateWords(t *testing.T) {
 	t.Parallel()
 	img := printed(t, "GREEN MARKET LTD\n7 Main Street\n\n2026-11-14 18:22\n\nDark bread       3.89\nMilk             1.49\nTomatoes         2.75\n\n\nSUM        EUR        8.13", 20)
 	page := onPage(img)
-	got := paper(page)
+	got := paperOf(page)
 	require.NotEqual(t, page.Bounds(), got)
 	require.Greater(t, got.Max.Y, pageOffset.Y+img.Bounds().Dy()-60)
 }
@@ -61,4 +61,9 @@ func onPage(receipt *image.Gray) *image.Gray {
 	}
 	draw.Draw(page, receipt.Bounds().Add(pageOffset), receipt, image.Point{}, draw.Src)
 	return page
+}
+
+// paperOf returns the printed area of a page with dark ink on white.
+func paperOf(ink *image.Gray) image.Rectangle {
+	return paper(inkComponents(ink).letters(), ink.Bounds())
 }

@@ -19,11 +19,12 @@ type neuralEngine struct {
 // read implements engine. Tesseract reads alone, in all its passes, if the neural engine fails or finds no total. A failure of one engine is
 // kept in the result of the other.
 func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (reading, error) {
-	out, err := n.readBoth(ctx, images)
+	sheets := newSheets(images)
+	out, err := n.readBoth(ctx, sheets)
 	if err == nil && out.Total != "" || ctx.Err() != nil {
 		return out, err
 	}
-	alone, failure := n.tesseract.read(ctx, images)
+	alone, failure := n.tesseract.readSheets(ctx, sheets)
 	if failure != nil && err == nil {
 		return out, nil
 	}
@@ -35,28 +36,30 @@ func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (reading, 
 }
 
 // readBoth reads all pages with the networks, and again with Tesseract if necessary.
-func (n neuralEngine) readBoth(ctx context.Context, images []*image.Gray) (reading, error) {
+func (n neuralEngine) readBoth(ctx context.Context, sheets []sheet) (reading, error) {
 	out := reading{}
 	var first []receipt.Page
-	var inks []*image.Gray
-	for _, img := range images {
-		ink := darken(withoutEdges(whiten(img)))
-		area := paper(ink)
-		page, err := n.process.read(ctx, cropped(img, area))
-		if err != nil {
-			return reading{}, err
+	for _, s := range sheets {
+		var page neural.Page
+		// A page without a letter is not read.
+		if !s.blank {
+			var err error
+			if page, err = n.process.read(ctx, s.gray); err != nil {
+				return reading{}, err
+			}
 		}
-		f := frame{size: img.Rect.Size(), area: area, quarters: page.Quarters, angle: page.Angle}
-		out.pages, first, inks = append(out.pages, f), append(first, wordsOf(page, f.turned())), append(inks, cropped(ink, area))
+		f := s.at
+		f.quarters, f.angle = page.Quarters, page.Angle
+		out.pages, first = append(out.pages, f), append(first, wordsOf(page, f.turned()))
 	}
 	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
 	language := receipt.Language(first)
 	if receipt.Blank(first) || out.Confident() && language == mainLanguage {
 		return out, nil
 	}
-	pages := make([]prepared, len(images))
-	for i, ink := range inks {
-		pages[i] = prepareAt(ink, out.pages[i])
+	pages := make([]prepared, len(sheets))
+	for i, s := range sheets {
+		pages[i] = prepareAt(s.ink, out.pages[i])
 	}
 	second, err := n.tesseract.pass(ctx, pages, pass{mode: columns, language: language, scale: 1})
 	if err != nil {

@@ -29,7 +29,12 @@ const answerReserve = 2 * time.Second
 // read implements engine. It reads all pages in one pass, then in up to three further passes while the receipt is uncertain, then the
 // rows of uncertain fields. A failure after the first pass only ends the improvement of what was read before.
 func (r local) read(ctx context.Context, images []*image.Gray) (reading, error) {
-	pages, first, err := r.firstPass(ctx, images)
+	return r.readSheets(ctx, newSheets(images))
+}
+
+// readSheets is read after the preparation of the pages.
+func (r local) readSheets(ctx context.Context, sheets []sheet) (reading, error) {
+	pages, first, err := r.firstPass(ctx, sheets)
 	if err != nil {
 		return reading{}, err
 	}
@@ -54,9 +59,9 @@ func (r local) read(ctx context.Context, images []*image.Gray) (reading, error) 
 }
 
 // firstPass returns the prepared pages and their words.
-func (r local) firstPass(ctx context.Context, images []*image.Gray) (pages []prepared, first []receipt.Page, err error) {
-	for _, img := range images {
-		p, words, err := r.uprightPage(ctx, img)
+func (r local) firstPass(ctx context.Context, sheets []sheet) (pages []prepared, first []receipt.Page, err error) {
+	for _, s := range sheets {
+		p, words, err := r.uprightPage(ctx, s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -215,17 +220,12 @@ func (r local) pass(ctx context.Context, pages []prepared, how pass) ([]receipt.
 
 // uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters while few legible words are found. It
 // returns the prepared page and its words in the best orientation.
-func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []receipt.Word, error) {
-	white := whiten(img)
+func (r local) uprightPage(ctx context.Context, s sheet) (prepared, []receipt.Word, error) {
 	// All four orientations are tried if necessary, because sideways only guesses.
 	turns := []int{0, 2, 1, 3}
-	if sideways(white) {
+	if s.sideways {
 		turns = []int{0, 1, 3, 2}
 	}
-	// These steps do not depend on the orientation, so they run once per page and not once per turn.
-	ink := darken(withoutEdges(white))
-	area := paper(ink)
-	ink = cropped(ink, area)
 	var best prepared
 	var words []receipt.Word
 	most := -1.0
@@ -235,8 +235,8 @@ func (r local) uprightPage(ctx context.Context, img *image.Gray) (prepared, []re
 		if blank[(quarters+2)%4] {
 			continue
 		}
-		p := prepare(turn(ink, quarters)).enlarged(1)
-		p.quarters, p.whole, p.area = quarters, img.Bounds().Size(), area
+		p := prepare(turn(s.ink, quarters)).enlarged(1)
+		p.quarters, p.whole, p.area = quarters, s.at.size, s.at.area
 		// The engine is not started for a page without a letter, in any orientation.
 		if p.blank {
 			return p, nil, nil

@@ -21,8 +21,8 @@ export default defineConfig({
     cssCodeSplit: false,
     rolldownOptions: {
       output: {
-        // Few chunks compress better than many: one for everything that most screens share, one for the charts, one for each language,
-        // one for the screens of every day, and one for those of the account. The home screen has its own, for the first paint.
+        // Few chunks compress better than many. The base is what most screens share. The charts, each language, the daily screens and
+        // the screens of the account have a chunk each. The home screen has its own, for the first paint.
         codeSplitting: {
           groups: [
             { name: "base", test: /node_modules|preload-helper|src\/(components|money|dates|api|offline|shell|i18n\/i18n)/, priority: 2 },

@@ -171,9 +171,9 @@ func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session 
 	return nil
 }
 
-// useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns its session. It returns pgx.ErrNoRows if the token is unknown, expired
-// or used. Of simultaneous calls with one token, exactly one gets the session: the others wait for the row's lock, after which
-// the row is used.
+// useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns its session. It returns
+// pgx.ErrNoRows if the token is unknown, expired or used. Of simultaneous calls with one token, exactly one gets the session: the
+// others wait for the row's lock, after which the row is used.
 func useRefreshToken(ctx context.Context, q pg.Querier, hash, sealed []byte, now time.Time) (uuid.UUID, error) {
 	rows, err := q.Query(ctx, `
 		UPDATE refresh_tokens

@@ -210,8 +210,8 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 }
 
 // compile builds a program of a service from the service's module. Without the workspace, only the module's go.mod determines the
-// versions of dependencies. The program is static, because the base is empty; only ocr-neural loads libraries of the Debian packages. The linker sets the version. -trimpath and the
-// empty build id keep properties of the build machine out of it, because images must be reproducible (ADR 13).
+// versions of dependencies. The program is static, because the base is empty; only ocr-neural loads libraries of
+// the Debian packages. The linker sets the version. -trimpath and the empty build id keep properties of the build machine out of it, because images must be reproducible (ADR 13).
 func (b builder) compile(ctx context.Context, service, name, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {

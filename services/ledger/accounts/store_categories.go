@@ -98,7 +98,8 @@ func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...u
 	return locked, nil
 }
 
-// updateCategory writes the fields of a category that its owner can change, and the version. It violates categories_owner_name_key like insertCategory.
+// updateCategory writes the fields of a category that its owner can change, and the version. It violates categories_owner_name_key
+// like insertCategory.
 func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		UPDATE categories

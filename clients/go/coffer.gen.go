@@ -1442,8 +1442,9 @@ func (e TestWebhookResultCode) Valid() bool {
 
 // Defines values for TransactionType.
 const (
-	TransactionTypeExpense TransactionType = "expense"
-	TransactionTypeIncome  TransactionType = "income"
+	TransactionTypeExpense  TransactionType = "expense"
+	TransactionTypeIncome   TransactionType = "income"
+	TransactionTypeTransfer TransactionType = "transfer"
 )
 
 // Valid indicates whether the value is a known member of the TransactionType enum.
@@ -1453,6 +1454,8 @@ func (e TransactionType) Valid() bool {
 		return true
 	case TransactionTypeIncome:
 		return true
+	case TransactionTypeTransfer:
+		return true
 	default:
 		return false
 	}
@@ -1460,8 +1463,9 @@ func (e TransactionType) Valid() bool {
 
 // Defines values for TransactionPreviewType.
 const (
-	TransactionPreviewTypeExpense TransactionPreviewType = "expense"
-	TransactionPreviewTypeIncome  TransactionPreviewType = "income"
+	TransactionPreviewTypeExpense  TransactionPreviewType = "expense"
+	TransactionPreviewTypeIncome   TransactionPreviewType = "income"
+	TransactionPreviewTypeTransfer TransactionPreviewType = "transfer"
 )
 
 // Valid indicates whether the value is a known member of the TransactionPreviewType enum.
@@ -1470,6 +1474,8 @@ func (e TransactionPreviewType) Valid() bool {
 	case TransactionPreviewTypeExpense:
 		return true
 	case TransactionPreviewTypeIncome:
+		return true
+	case TransactionPreviewTypeTransfer:
 		return true
 	default:
 		return false
@@ -3881,6 +3887,18 @@ type ShareBudgetResult struct {
 // ShareBudgetResultCode The result of the operation, for programs.
 type ShareBudgetResultCode string
 
+// Split Split is a part of a transaction with a category of its own.
+type Split struct {
+	// Amount In the major unit of the transaction's currency: positive, and negative for a refund within an expense.
+	Amount json.Number `json:"amount"`
+
+	// CategoryId Id of one of the user's categories.
+	CategoryId openapi_types.UUID `json:"categoryId"`
+
+	// Description Up to 1000 characters.
+	Description string `json:"description"`
+}
+
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 //
 // Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000009","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
@@ -3966,8 +3984,8 @@ type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
 
-	// CategoryId Id of the category.
-	CategoryId openapi_types.UUID `json:"categoryId"`
+	// CategoryId Id of the category. Absent for a leg of a transfer and for a transaction with splits.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -3981,13 +3999,34 @@ type Transaction struct {
 	// Description Up to 1000 characters.
 	Description string `json:"description"`
 
+	// ExternalId The client's or the bank's id, unique in the wallet. Up to 255 characters.
+	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
+
+	// ImportId Id of the import that created the transaction. Absent for other transactions.
+	ImportId openapi_types.UUID `json:"importId"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// Payee The other party: who was paid, or who paid. Up to 200 characters.
+	Payee *string `json:"payee,omitempty"`
 
 	// ReceiptId Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *openapi_types.UUID `json:"receiptId,omitempty"`
 
-	// Type expense or income.
+	// Splits The parts of the amount by category. They add up to the amount.
+	Splits *[]Split `json:"splits,omitempty"`
+
+	// Tags At most 20.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
+	TransferId openapi_types.UUID `json:"transferId"`
+
+	// Type expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 	Type TransactionType `json:"type"`
 
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
@@ -3997,7 +4036,7 @@ type Transaction struct {
 	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// TransactionType expense or income.
+// TransactionType expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 type TransactionType string
 
 // TransactionPreview Transaction is an income or an expense in a wallet.
@@ -4007,8 +4046,8 @@ type TransactionPreview struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
 
-	// CategoryId Id of the category.
-	CategoryId openapi_types.UUID `json:"categoryId"`
+	// CategoryId Id of the category. Absent for a leg of a transfer and for a transaction with splits.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
@@ -4019,14 +4058,29 @@ type TransactionPreview struct {
 	// Description Up to 1000 characters.
 	Description string `json:"description"`
 
-	// Type expense or income.
+	// ExternalId The client's or the bank's id, unique in the wallet. Up to 255 characters.
+	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// Payee The other party: who was paid, or who paid. Up to 200 characters.
+	Payee *string `json:"payee,omitempty"`
+
+	// Splits The parts of the amount by category. They add up to the amount.
+	Splits *[]Split `json:"splits,omitempty"`
+
+	// Tags At most 20.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// Type expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 	Type TransactionPreviewType `json:"type"`
 
 	// WalletId Id of the wallet.
 	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// TransactionPreviewType expense or income.
+// TransactionPreviewType expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 type TransactionPreviewType string
 
 // UpdateBudgetRequest Example: {"limit":350}

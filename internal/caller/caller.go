@@ -174,3 +174,6 @@ func ID(ctx context.Context) uuid.UUID {
 	id, _ := From(ctx)
 	return id.UserID
 }
+
+// Owner returns the id of the user whose rows a request reads and writes: the acting user.
+func Owner(ctx context.Context) uuid.UUID { return ID(ctx) }

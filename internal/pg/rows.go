@@ -101,7 +101,7 @@ type named struct {
 // names caches the results of namesOf by type.
 var names sync.Map
 
-// namesOf returns the fields of a struct type, including those of embedded structs.
+// namesOf returns the fields of a struct type, including those of embedded structs and without those tagged db:"-".
 func namesOf(t reflect.Type) []named {
 	if known, ok := names.Load(t); ok {
 		return known.([]named)
@@ -114,6 +114,9 @@ func namesOf(t reflect.Type) []named {
 		name, tagged := field.Tag.Lookup("db")
 		if !tagged {
 			name = field.Name
+		}
+		if name == "-" {
+			continue
 		}
 		found = append(found, named{name, field.Index})
 	}

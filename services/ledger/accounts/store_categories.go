@@ -111,7 +111,7 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// reassignTransactions changes the category of all transactions of a category. It waits for rows that an earlier release is
+// reassignTransactions changes the category of all transactions and splits of a category. It waits for rows that an earlier release is
 // changing, because that release does not share the owner's lock. So mergeTotals must be a later statement, whose snapshot
 // includes them.
 func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
@@ -121,6 +121,19 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
 	if err != nil {
 		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
+	}
+	_, err = q.Exec(ctx, `
+		WITH part AS (
+			UPDATE splits
+			SET category_id = $3
+			WHERE owner_id = $1 AND category_id = $2
+			RETURNING transaction_id
+		)
+		UPDATE transactions
+		SET version = version + 1, updated_at = $4
+		WHERE owner_id = $1 AND id IN (SELECT transaction_id FROM part)`, owner, from, to, at)
+	if err != nil {
+		return fmt.Errorf("reassigning the splits of category %s: %w", from, err)
 	}
 	return nil
 }

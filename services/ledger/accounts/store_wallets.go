@@ -130,7 +130,8 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 // wallet. Otherwise the totals are zero. The balances are deleted by ON DELETE CASCADE. The caller holds the owner's lock.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `
-		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2)
+		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2),
+			transfers AS (DELETE FROM monthly_transfers WHERE owner_id = $1 AND wallet_id = $2)
 		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
 		return fmt.Errorf("deleting wallet %s: %w", id, err)

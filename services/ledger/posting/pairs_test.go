@@ -146,7 +146,7 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		}
 		add := func(wallet, category uuid.UUID, month int, receipt *uuid.UUID) string {
 			tr := posting.Transaction{
-				ID: p.NewID(), OwnerID: owner, WalletID: wallet, CategoryID: category, ReceiptID: receipt, AmountMinor: -700,
+				ID: p.NewID(), OwnerID: owner, WalletID: wallet, CategoryID: &category, ReceiptID: receipt, AmountMinor: -700,
 				Currency: "EUR", Date: fixture.Today.AddDate(0, month, 0), Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
 			}
 			ts, events = append(ts, tr), append(events, p.Service.Ledger.Created(t.Context(), owner, tr.Proto()))

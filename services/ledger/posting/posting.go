@@ -1,8 +1,9 @@
 // Package posting applies transactions to the balances and monthly totals of their owners.
 //
-// It guarantees that both always equal the sum of the transactions. Insert writes transactions together with their postings,
-// events and idempotency records, in one statement. After a change or a deletion of a transaction, Replace or Remove corrects the
-// sums, in the same database transaction.
+// It guarantees that both always equal the sum of the transactions. The monthly totals exclude the legs of transfers, whose sums
+// are in monthly_transfers, and count the parts of a split transaction instead of the transaction. Insert writes transactions
+// together with their postings, events and idempotency records, in one statement. After a change or a deletion of a transaction,
+// Replace or Remove corrects the sums, in the same database transaction.
 //
 // Each database transaction that writes balances or totals takes the owner's lock first: ShareOwner if it writes transactions,
 // LockOwner if it deletes or merges wallets or categories (see store_locks.go). Insert takes the lock itself.
@@ -13,31 +14,67 @@ package posting
 
 import (
 	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// posting is the effect of a transaction on balances and totals. Sign 1 adds the transaction and -1 removes it.
+// posting is an effect on the balance of a wallet, and on the monthly totals of a category. Without a category it is a leg of a
+// transfer, and affects monthly_transfers instead of monthly_totals.
 type posting struct {
-	Transaction
-	sign int64
+	owner, wallet uuid.UUID
+	category      *uuid.UUID
+	currency      string
+	month         time.Time
+	// amount is in minor units. sign is 1 if the posting adds it and -1 if it removes it.
+	amount, sign int64
 }
 
-// Replace corrects balances and totals after a transaction was changed from before to after. Most changes of a description or a day
-// need no postings. One statement applies both postings, so a row that both concern changes by the difference only.
-func Replace(ctx context.Context, q pg.Querier, before, after Transaction) error {
-	if before.WalletID == after.WalletID && before.CategoryID == after.CategoryID && before.Currency == after.Currency &&
-		before.AmountMinor == after.AmountMinor && calendar.MonthOf(before.Date).Equal(calendar.MonthOf(after.Date)) {
+// postings returns the effects of transactions: one for each, or one for each part of a split transaction.
+func postings(sign int64, ts ...Transaction) []posting {
+	var all []posting
+	for _, t := range ts {
+		p := posting{
+			owner: t.OwnerID, wallet: t.WalletID, category: t.CategoryID, currency: t.Currency, month: calendar.MonthOf(t.Date),
+			amount: t.AmountMinor, sign: sign,
+		}
+		if len(t.Splits) == 0 {
+			all = append(all, p)
+		}
+		for _, s := range t.Splits {
+			p.category, p.amount = &s.CategoryID, s.AmountMinor
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Replace corrects balances and totals after transactions were changed from before to after. The splits of both must be loaded.
+// Most changes of a description or a day need no postings. One statement applies all postings, so a row that several concern
+// changes by the difference only.
+func Replace(ctx context.Context, q pg.Querier, before, after []Transaction) error {
+	removed, added := postings(-1, before...), postings(1, after...)
+	if slices.EqualFunc(removed, added, posting.reverses) {
 		return nil
 	}
-	return ClientError(applyPostings(ctx, q, posting{before, -1}, posting{after, 1}))
+	return ClientError(applyPostings(ctx, q, slices.Concat(removed, added)))
 }
 
-// Remove corrects balances and totals after t was deleted.
-func Remove(ctx context.Context, q pg.Querier, t Transaction) error {
-	return ClientError(applyPostings(ctx, q, posting{t, -1}))
+// reverses reports whether p and o together have no effect.
+func (p posting) reverses(o posting) bool {
+	sameCategory := p.category == o.category || p.category != nil && o.category != nil && *p.category == *o.category
+	return sameCategory && p.owner == o.owner && p.wallet == o.wallet && p.currency == o.currency && p.month.Equal(o.month) &&
+		p.amount == o.amount && p.sign == -o.sign
+}
+
+// Remove corrects balances and totals after transactions were deleted. Their splits must be loaded.
+func Remove(ctx context.Context, q pg.Querier, ts ...Transaction) error {
+	return ClientError(applyPostings(ctx, q, postings(-1, ts...)))
 }
 
 // ClientError maps constraint violations to public errors: a wallet or category deleted concurrently, too many currencies in a
@@ -51,7 +88,8 @@ func ClientError(err error) error {
 		return request.ErrCategoryNotFound
 	case pg.IsViolation(err, "wallet_balances_currency_count"):
 		return errCurrencyLimitReached
-	case pg.IsViolation(err, "wallet_balances_amount_range"), pg.IsViolation(err, "monthly_totals_amount_range"):
+	case pg.IsViolation(err, "wallet_balances_amount_range"), pg.IsViolation(err, "monthly_totals_amount_range"),
+		pg.IsViolation(err, "monthly_transfers_amount_range"):
 		return errWalletOverflow
 	}
 	return err

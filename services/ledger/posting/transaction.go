@@ -13,8 +13,9 @@ import (
 
 // The values of a transaction's type.
 const (
-	Expense = "expense"
-	Income  = "income"
+	Expense  = "expense"
+	Income   = "income"
+	Transfer = "transfer"
 )
 
 // Transaction is a row of table transactions.
@@ -27,9 +28,24 @@ type Transaction struct {
 	Date        time.Time
 	Currency    string
 	WalletID    uuid.UUID `db:"wallet_id"`
-	CategoryID  uuid.UUID `db:"category_id"`
+	// CategoryID is nil for a leg of a transfer and for a transaction with splits.
+	CategoryID *uuid.UUID `db:"category_id"`
 	// ReceiptID is nil unless the transaction was created from a receipt.
 	ReceiptID *uuid.UUID `db:"receipt_id"`
+	Payee     string
+	Notes     string
+	// Tags are the keys of tags: names in lower case.
+	Tags []string
+	// TransferID is set on both legs of a transfer.
+	TransferID *uuid.UUID `db:"transfer_id"`
+	// SplitCount is the number of parts. Splits holds the parts only after AddSplits, or in a transaction that is being written.
+	SplitCount int     `db:"split_count"`
+	Splits     []Split `db:"-"`
+	// ExternalID is the id that a client or a bank gave the transaction. It is unique in the wallet.
+	ExternalID *string `db:"external_id"`
+	// ImportID is set if an import created the transaction.
+	ImportID        *uuid.UUID `db:"import_id"`
+	AttachmentCount int        `db:"attachment_count"`
 	// Version starts at 1 and increases with each change. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -38,7 +54,17 @@ type Transaction struct {
 
 // TransactionColumns are the columns of a transaction t, in a form that pg.One and pg.All map to the struct.
 const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
-	t.receipt_id, t.version, t.created_at, t.updated_at`
+	t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id, t.split_count, t.external_id, t.import_id, t.attachment_count,
+	t.version, t.created_at, t.updated_at`
+
+// Split is a part of a transaction: a row of table splits.
+type Split struct {
+	CategoryID uuid.UUID `db:"category_id"`
+	// AmountMinor has the sign of the transaction, or the opposite one for a refund within an expense. The parts of a transaction
+	// add up to its amount.
+	AmountMinor int64 `db:"amount_minor"`
+	Description string
+}
 
 // AmountE4 returns the amount in ten-thousandths of the major unit. Lists of several currencies are filtered and sorted by it.
 func (t Transaction) AmountE4() int64 {
@@ -51,10 +77,13 @@ func (t Transaction) AmountE4() int64 {
 
 // References returns the wallet and the category of t.
 func (t Transaction) References() request.References {
-	return request.References{Wallet: &t.WalletID, Category: &t.CategoryID}
+	return request.References{Wallet: &t.WalletID, Category: t.CategoryID}
 }
 
-// Proto returns t as the API shows it. The type follows the sign of the amount.
+// HasCategory reports whether the transaction itself, without its splits, has a category.
+func (t Transaction) HasCategory(id uuid.UUID) bool { return t.CategoryID != nil && *t.CategoryID == id }
+
+// Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the sign of the amount.
 func (t Transaction) Proto() *ledgerv1.Transaction {
 	m := &ledgerv1.Transaction{
 		Id:          t.ID.String(),
@@ -63,18 +92,51 @@ func (t Transaction) Proto() *ledgerv1.Transaction {
 		Date:        calendar.FormatTime(t.Date),
 		Currency:    t.Currency,
 		WalletId:    t.WalletID.String(),
-		CategoryId:  t.CategoryID.String(),
+		CategoryId:  idText(t.CategoryID),
 		Type:        Income,
+		Payee:       t.Payee,
+		Notes:       t.Notes,
+		Tags:        t.Tags,
+		TransferId:  idText(t.TransferID),
+		ImportId:    idText(t.ImportID),
 		CreatedAt:   calendar.FormatTime(t.CreatedAt),
 		UpdatedAt:   calendar.FormatTime(t.UpdatedAt),
 	}
-	if t.AmountMinor < 0 {
+	switch {
+	case t.TransferID != nil:
+		m.Type = Transfer
+	case t.AmountMinor < 0:
 		m.Type = Expense
 	}
 	if t.ReceiptID != nil {
 		m.ReceiptId = new(t.ReceiptID.String())
 	}
+	if t.ExternalID != nil {
+		m.ExternalId = *t.ExternalID
+	}
+	for _, s := range t.Splits {
+		m.Splits = append(m.Splits, s.proto(t))
+	}
 	return m
+}
+
+// proto returns s as the API shows it. Its amount is positive, and negative for a refund within an expense.
+func (s Split) proto(t Transaction) *ledgerv1.Split {
+	amount := s.AmountMinor
+	if t.AmountMinor < 0 {
+		amount = -amount
+	}
+	return &ledgerv1.Split{
+		CategoryId: s.CategoryID.String(), Amount: money.CurrencyOf(t.Currency).Format(amount), Description: s.Description,
+	}
+}
+
+// idText returns the text of an id, or an empty text for nil.
+func idText(id *uuid.UUID) string {
+	if id == nil {
+		return ""
+	}
+	return id.String()
 }
 
 // Protos returns ts as the API shows them, in the same order.

@@ -180,7 +180,7 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (r
 	out := reading{upload: u, receipt: r, images: recognized.GetPictures(), changed: changed}
 	for _, p := range shares {
 		out.transactions = append(out.transactions, posting.Transaction{
-			OwnerID: u.owner, WalletID: u.wallet, CategoryID: cmp.Or(p.category, u.category), AmountMinor: p.amount, Currency: currency.Code(),
+			OwnerID: u.owner, WalletID: u.wallet, CategoryID: new(cmp.Or(p.category, u.category)), AmountMinor: p.amount, Currency: currency.Code(),
 			Description: p.description, Date: date, CreatedAt: now, UpdatedAt: now,
 		})
 	}

@@ -136,7 +136,7 @@ func TestGetSummaryOfThePast(t *testing.T) {
 	require.NoError(t, err)
 	wallet, category := uuid.MustParse(resp.GetWallet().GetId()), s.MakeCategory(ctx, t, "Food")
 	entry := func(day, currency string, amount int64) posting.Transaction {
-		return posting.Transaction{WalletID: wallet, CategoryID: category, AmountMinor: amount, Currency: currency, Date: at(day)}
+		return posting.Transaction{WalletID: wallet, CategoryID: &category, AmountMinor: amount, Currency: currency, Date: at(day)}
 	}
 	s.Record(ctx, t, entry("2026-01-10", "EUR", -1000), entry("2026-01-20", "EUR", -200), entry("2026-02-20", "EUR", -30),
 		entry("2026-03-10", "EUR", -4), entry("2026-01-15", "JPY", -9000), entry("2026-02-15", "JPY", 9000))
@@ -176,7 +176,7 @@ func TestGetSummaryCategoryPercentages(t *testing.T) {
 	ctx := fixture.ActAs(t.Context(), s.NewID())
 	wallet, food, fun, pay := s.MakeWallet(ctx, t, "Cash", "EUR"), s.MakeCategory(ctx, t, "Food"), s.MakeCategory(ctx, t, "Fun"), s.MakeCategory(ctx, t, "Pay")
 	entry := func(category uuid.UUID, amount int64) posting.Transaction {
-		return posting.Transaction{WalletID: wallet, CategoryID: category, AmountMinor: amount, Currency: "EUR", Date: fixture.Today}
+		return posting.Transaction{WalletID: wallet, CategoryID: &category, AmountMinor: amount, Currency: "EUR", Date: fixture.Today}
 	}
 	s.Record(ctx, t, entry(food, -100), entry(food, -100), entry(fun, -100), entry(fun, 30), entry(pay, 100_000))
 	resp, err := s.GetSummary(ctx, &ledgerv1.GetSummaryRequest{})
@@ -193,7 +193,7 @@ func TestGetSummaryOmitsOtherUsers(t *testing.T) {
 	s := setup(t)
 	other := fixture.ActAs(t.Context(), s.NewID())
 	s.Record(other, t, posting.Transaction{
-		WalletID: s.MakeWallet(other, t, "Cash", "EUR"), CategoryID: s.MakeCategory(other, t, "Food"),
+		WalletID: s.MakeWallet(other, t, "Cash", "EUR"), CategoryID: new(s.MakeCategory(other, t, "Food")),
 		AmountMinor: -100, Currency: "EUR", Date: fixture.Today,
 	})
 	resp, err := s.GetSummary(fixture.ActAs(t.Context(), s.NewID()), ask("2026-03-02", "2026-03-20"))

@@ -66,7 +66,7 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	amount := rapid.Int64Range(-500, 500).Filter(func(n int64) bool { return n != 0 })
 	for range rapid.IntRange(0, 40).Draw(r, "transactions") {
 		h.transactions = append(h.transactions, posting.Transaction{
-			WalletID: rapid.SampledFrom(h.wallets).Draw(r, "wallet").ID, CategoryID: rapid.SampledFrom(categories).Draw(r, "category"),
+			WalletID: rapid.SampledFrom(h.wallets).Draw(r, "wallet").ID, CategoryID: new(rapid.SampledFrom(categories).Draw(r, "category")),
 			AmountMinor: amount.Draw(r, "amount"), Currency: rapid.SampledFrom(currencies).Draw(r, "currency"), Date: fixture.AnyTime(r),
 		})
 	}
@@ -216,7 +216,7 @@ func (h history) categoryTotals(w calendar.Period, currency string) (out []*ledg
 	_, all, _ := h.moved(w, currency, func(posting.Transaction) bool { return true })
 	spent, earned := map[string]int64{}, map[string]int64{}
 	for id, name := range h.categories {
-		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.CategoryID == id })
+		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.HasCategory(id) })
 		if count == 0 {
 			continue
 		}

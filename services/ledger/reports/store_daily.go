@@ -15,7 +15,7 @@ type day struct {
 	Count           int64
 }
 
-// dailyStatement reads the transactions of a window from the index transactions_owner_date, in its order, so that PostgreSQL
+// dailyStatement reads the transactions of a window, except transfers, from the index transactions_owner_date, in its order, so that PostgreSQL
 // groups them by day without sorting all of them. It reads one more than a window may have. It includes all currencies, so that the
 // limit applies to the rows that are read.
 var dailyStatement = hidden.Replace(`
@@ -24,7 +24,7 @@ var dailyStatement = hidden.Replace(`
 	FROM (
 		SELECT (date AT TIME ZONE 'UTC')::date AS day, currency, amount_minor
 		FROM transactions
-		WHERE owner_id = @owner AND date >= @from AND date < @end
+		WHERE owner_id = @owner AND date >= @from AND date < @end AND transfer_id IS NULL
 		ORDER BY date, id
 		LIMIT ` + strconv.Itoa(maxDailyTransactions+1) + `
 	) AS t

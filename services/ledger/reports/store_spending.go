@@ -28,7 +28,7 @@ const maxSpent = 9_000_000_000_000_000_000
 // selectSpending returns the rows of the windows whose wallet exists, by position and currency. As in a summary, whole months come
 // from the monthly totals, so that the cost does not depend on the length of a window.
 //
-// Transactions are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports. With
+// Transactions and splits are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports. With
 // "=", PostgreSQL expects one row from the index by wallet as well as from the index by category, and chooses the newer index,
 // although a wallet usually has more rows in a month than a category.
 func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
@@ -60,7 +60,17 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 					AND t.date >= a.head_from AND t.date < a.head_end
 				UNION ALL
 				SELECT currency, -amount_minor
+				FROM splits t
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
+					AND t.date >= a.head_from AND t.date < a.head_end
+				UNION ALL
+				SELECT currency, -amount_minor
 				FROM transactions t
+				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
+					AND t.date >= a.tail_from AND t.date < a.tail_end
+				UNION ALL
+				SELECT currency, -amount_minor
+				FROM splits t
 				WHERE t.owner_id = a.owner_id AND t.category_id = c.category_id AND t.wallet_id IS NOT DISTINCT FROM a.wallet_id
 					AND t.date >= a.tail_from AND t.date < a.tail_end
 			) AS m

@@ -53,8 +53,9 @@ var hidden = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// movementsOf selects the movements of a window: the monthly totals of its whole months and the transactions of the days before
-// and after them, so that the cost depends neither on the window's length nor on the history.
+// movementsOf selects the movements of a window: the monthly totals of its whole months, and the transactions and splits of the days
+// before and after them, so that the cost depends neither on the window's length nor on the history. Rows without a category are
+// the legs of transfers, which are no movements, and transactions whose splits are selected instead.
 const movementsOf = `(
 		SELECT wallet_id, category_id, currency, income_minor, expense_minor, transaction_count
 		FROM monthly_totals
@@ -62,10 +63,20 @@ const movementsOf = `(
 		UNION ALL
 		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
 		FROM transactions
+		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end AND category_id IS NOT NULL
+			AND (@currency = '' OR currency = @currency)
+		UNION ALL
+		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
+		FROM splits
 		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end AND (@currency = '' OR currency = @currency)
 		UNION ALL
 		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
 		FROM transactions
+		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND category_id IS NOT NULL
+			AND (@currency = '' OR currency = @currency)
+		UNION ALL
+		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
+		FROM splits
 		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND (@currency = '' OR currency = @currency)
 	)`
 
@@ -169,6 +180,10 @@ var balancesStatement = hidden.Replace(`
 			FROM monthly_totals
 			WHERE owner_id = @owner AND month >= @later_months
 			UNION ALL
+			SELECT wallet_id, currency, in_minor - out_minor
+			FROM monthly_transfers
+			WHERE owner_id = @owner AND month >= @later_months
+			UNION ALL
 			SELECT wallet_id, currency, amount_minor
 			FROM transactions
 			WHERE owner_id = @owner AND date >= @end AND date < @later_from
@@ -178,7 +193,7 @@ var balancesStatement = hidden.Replace(`
 	WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`)
 
 // queueBalances reads the balances at the end of the window: the current balances minus the later movements. The movements are
-// the totals of whole months and the transactions in the rest of the window's last month, so that the default window, which
+// the totals and transfers of whole months and the transactions in the rest of the window's last month, so that the default window, which
 // usually has nothing after it, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
 	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
@@ -201,6 +216,7 @@ var largestStatement = hidden.Replace(`
 			FROM transactions t
 			WHERE t.owner_id = @owner AND date_trunc('month', t.date AT TIME ZONE 'UTC') = m.month AND t.currency = m.currency
 				AND t.date + interval '0' >= @from AND t.date + interval '0' < @end AND t.amount_minor < 0
+				AND t.transfer_id IS NULL
 			ORDER BY t.amount_minor, t.date DESC, t.id DESC
 			LIMIT 5
 		) AS t
@@ -219,6 +235,7 @@ var recentStatement = hidden.Replace(`
 	SELECT ` + posting.TransactionColumns + `
 	FROM transactions t
 	WHERE t.owner_id = @owner AND t.date >= @from AND t.date < @end AND (@currency = '' OR t.currency = @currency)
+		AND t.transfer_id IS NULL
 	ORDER BY t.date DESC, t.id DESC
 	LIMIT 5`)
 

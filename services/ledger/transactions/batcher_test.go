@@ -24,7 +24,7 @@ import (
 // submit queues a transaction of the person and waits for its outcome.
 func (p person) submit(ctx context.Context, amountMinor int64, change ...func(*posting.Transaction)) (posting.Transaction, bool, error) {
 	t := posting.Transaction{
-		ID: p.NewID(), OwnerID: p.ID, AmountMinor: amountMinor, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: p.Category,
+		ID: p.NewID(), OwnerID: p.ID, AmountMinor: amountMinor, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: &p.Category,
 		Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
 	}
 	for _, c := range change {
@@ -44,7 +44,7 @@ func TestBatcherSharesCommit(t *testing.T) {
 		waiting.Go(func() {
 			tr := posting.Transaction{
 				ID: p.NewID(), OwnerID: p.ID, AmountMinor: int64(i + 1), Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet,
-				CategoryID: p.Category, Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
+				CategoryID: &p.Category, Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
 			}
 			written, err := idle.submit(t.Context(), tr, p.Service.Ledger.Created(t.Context(), tr.OwnerID, tr.Proto()), idem.Record{})
 			require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestBatcherIsolatesBadTransaction(t *testing.T) {
 	const most = 9_000_000_000_000_000_000
 	bad := map[string]func(*posting.Transaction){
 		"a wallet of another":   func(tr *posting.Transaction) { tr.WalletID = other.Wallet },
-		"a category of another": func(tr *posting.Transaction) { tr.CategoryID = other.Category },
+		"a category of another": func(tr *posting.Transaction) { tr.CategoryID = &other.Category },
 		"an unknown wallet":     func(tr *posting.Transaction) { tr.WalletID = uuid.New() },
 		"more than a balance":   func(tr *posting.Transaction) { tr.AmountMinor = most },
 	}
@@ -299,7 +299,7 @@ func BenchmarkSubmit(b *testing.B) {
 						continue
 					}
 					tr := posting.Transaction{
-						ID: p.NewID(), OwnerID: p.ID, AmountMinor: -1, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: p.Category,
+						ID: p.NewID(), OwnerID: p.ID, AmountMinor: -1, Date: fixture.Today, Currency: "EUR", WalletID: p.Wallet, CategoryID: &p.Category,
 						Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
 					}
 					rows, err := outbox.Encode(p.Service.Ledger.Created(b.Context(), tr.OwnerID, tr.Proto()))

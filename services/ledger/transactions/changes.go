@@ -142,7 +142,7 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 		t.WalletID = *c.wallet
 	}
 	if c.category != nil {
-		t.CategoryID = *c.category
+		t.CategoryID = c.category
 	}
 	if c.currency != nil {
 		t.Currency = c.currency.Code()

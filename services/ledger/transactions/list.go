@@ -50,8 +50,8 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 		return nil, err
 	}
 	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without a row have to be checked.
-	wallets := missing(l.wallets, rows, func(t posting.Transaction) uuid.UUID { return t.WalletID })
-	categories := missing(l.categories, rows, func(t posting.Transaction) uuid.UUID { return t.CategoryID })
+	wallets := missing(l.wallets, rows, func(t posting.Transaction, id uuid.UUID) bool { return t.WalletID == id })
+	categories := missing(l.categories, rows, posting.Transaction.HasCategory)
 	owned, err := request.SelectOwned(ctx, s.DB, l.owner, wallets, categories)
 	if err != nil {
 		return nil, err
@@ -63,6 +63,9 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	}
 	rows, pagination, err := page.Cut(s.cursors, scope, rows, limit, l.position)
 	if err != nil {
+		return nil, err
+	}
+	if err := posting.AddSplits(ctx, s.DB, l.owner, rows); err != nil {
 		return nil, err
 	}
 	if end != nil && !pagination.GetHasMore() {
@@ -118,9 +121,9 @@ func hasTrigram(s string) bool {
 }
 
 // missing returns the ids that no row has. It does not change ids, which the totals need afterwards.
-func missing(ids []uuid.UUID, rows []posting.Transaction, named func(posting.Transaction) uuid.UUID) []uuid.UUID {
+func missing(ids []uuid.UUID, rows []posting.Transaction, names func(posting.Transaction, uuid.UUID) bool) []uuid.UUID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
-		return slices.ContainsFunc(rows, func(t posting.Transaction) bool { return named(t) == id })
+		return slices.ContainsFunc(rows, func(t posting.Transaction) bool { return names(t, id) })
 	})
 }
 

@@ -177,7 +177,7 @@ func TestListTransactionsPagesAreComplete(t *testing.T) {
 		var all []posting.Transaction
 		for i := range rapid.IntRange(0, 25).Draw(r, "transactions") {
 			all = append(all, posting.Transaction{
-				WalletID: p.Wallet, CategoryID: p.Category, Currency: "EUR", Description: fmt.Sprint(i),
+				WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR", Description: fmt.Sprint(i),
 				AmountMinor: rapid.SampledFrom([]int64{-200, -100, 100}).Draw(r, "amount"),
 				Date:        fixture.Today.Add(time.Duration(rapid.IntRange(0, 3).Draw(r, "hours")) * time.Hour),
 			})
@@ -208,7 +208,7 @@ func TestListTransactionsMaximumLimit(t *testing.T) {
 	p := newPerson(t.Context(), t, setup(t))
 	ts := make([]posting.Transaction, 201)
 	for i := range ts {
-		ts[i] = posting.Transaction{WalletID: p.Wallet, CategoryID: p.Category, Currency: "EUR", AmountMinor: 1, Date: fixture.Today}
+		ts[i] = posting.Transaction{WalletID: p.Wallet, CategoryID: &p.Category, Currency: "EUR", AmountMinor: 1, Date: fixture.Today}
 	}
 	p.Record(p.Ctx, t, ts...)
 	for asked, want := range map[*int32]int{nil: 50, new(int32(200)): 200, new(int32(1_000_000)): 200} {

@@ -137,7 +137,7 @@ func (l transactionList) conditions() *conditions {
 		c.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
 	}
 	if l.substring != "" {
-		c.add(&c.filters, `lower(t.description COLLATE "und-x-icu") LIKE %s`,
+		c.add(&c.filters, `lower((t.payee || ' ' || t.description || ' ' || t.notes) COLLATE "und-x-icu") LIKE %s`,
 			value{"%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
 	}
 	c.addPlace(l)

@@ -13,7 +13,8 @@ import (
 // totaledRows is the maximum number of rows in exact totals of a list.
 const totaledRows = 20_000
 
-// listTotals contains the totals of rows of a list in one currency, in minor units. Income and Expense are positive.
+// listTotals contains the totals of rows of a list in one currency, in minor units. Income and Expense are positive and exclude the
+// legs of transfers. Count includes them.
 type listTotals struct {
 	Currency string
 	// Matching is false for rows that were examined and do not match, because no index supports the list's search.
@@ -46,7 +47,8 @@ func (c *conditions) total(l transactionList) string {
 	}
 	return fmt.Sprintf(`
 		SELECT t.currency, %s AS matching, count(*) AS count,
-			sum(greatest(t.amount_minor, 0))::bigint AS income, sum(greatest(-t.amount_minor, 0))::bigint AS expense
+			coalesce(sum(greatest(t.amount_minor, 0)) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS income,
+			coalesce(sum(greatest(-t.amount_minor, 0)) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS expense
 		FROM (SELECT * FROM transactions t WHERE %s %s LIMIT %d) t
 		GROUP BY t.currency, matching
 		ORDER BY t.currency`, matching, all(read, known), l.order(), totaledRows+1)

@@ -29,7 +29,7 @@ func TestListTransactionsTotalsEqualPages(t *testing.T) {
 		for range rapid.IntRange(0, 25).Draw(r, "transactions") {
 			all = append(all, posting.Transaction{
 				WalletID:    rapid.SampledFrom([]uuid.UUID{p.Wallet, bank}).Draw(r, "wallet"),
-				CategoryID:  rapid.SampledFrom([]uuid.UUID{p.Category, fun}).Draw(r, "category"),
+				CategoryID:  new(rapid.SampledFrom([]uuid.UUID{p.Category, fun}).Draw(r, "category")),
 				Currency:    rapid.SampledFrom([]string{"EUR", "JPY", "BHD"}).Draw(r, "currency"),
 				Description: rapid.SampledFrom([]string{"", "DM", "dm market", "Café"}).Draw(r, "description"),
 				AmountMinor: rapid.SampledFrom([]int64{-20_000, -100, 1, 99_999_999_999}).Draw(r, "amount"),

@@ -151,7 +151,12 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 	if err := updateTransaction(ctx, tx, after); err != nil {
 		return posting.Transaction{}, posting.ClientError(err)
 	}
-	if err := posting.Replace(ctx, tx, before, after); err != nil {
+	if len(before.Splits)+len(after.Splits) > 0 {
+		if err := posting.ReplaceSplits(ctx, tx, after); err != nil {
+			return posting.Transaction{}, posting.ClientError(err)
+		}
+	}
+	if err := posting.Replace(ctx, tx, []posting.Transaction{before}, []posting.Transaction{after}); err != nil {
 		return posting.Transaction{}, err
 	}
 	event := &ledgerv1.TransactionUpdated{OwnerId: after.OwnerID.String(), Before: before.Proto(), After: after.Proto()}
@@ -206,6 +211,14 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string)
 	return t, nil
 }
 
+// addSplits loads the splits of one transaction.
+func addSplits(ctx context.Context, q pg.Querier, t *posting.Transaction) error {
+	one := []posting.Transaction{*t}
+	err := posting.AddSplits(ctx, q, t.OwnerID, one)
+	*t = one[0]
+	return err
+}
+
 // ownTransaction returns the transaction that read (selectTransaction or lockTransaction) returns, if it belongs to the caller. It
 // distinguishes a missing transaction from another user's, because the contract requires 404 for the former and 403 for the
 // latter (ADR 14). Wallets, categories and receipts return 404 in both cases.
@@ -219,5 +232,5 @@ func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(c
 	case t.OwnerID != caller.ID(ctx):
 		return posting.Transaction{}, errTransactionOwnerMismatch
 	}
-	return t, nil
+	return t, addSplits(ctx, q, &t)
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Difference is a stored balance, or a monthly total if Month is set, that differs from the recomputed one. Amounts are in minor units.
-// For a balance, Income holds the amount, and Expense and Count are zero.
+// A monthly total without a category is that of transfers: Income is what they moved into the wallet, and Expense what they moved
+// out of it. For a balance, Income holds the amount, and Expense and Count are zero.
 type Difference struct {
 	WalletID        uuid.UUID  `db:"wallet_id"`
 	CategoryID      *uuid.UUID `db:"category_id"`
@@ -25,8 +26,8 @@ type Difference struct {
 	ComputedCount   int64 `db:"computed_count"`
 }
 
-// computedSums contains CTEs with the balances and the monthly totals of the owner $1, recomputed from opening balances and
-// transactions. The expressions must agree with applyPostingsSQL, for example the month in UTC.
+// computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the owner $1, recomputed from opening
+// balances, transactions and splits. The expressions must agree with applyPostingsSQL, for example the month in UTC.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (
@@ -39,9 +40,21 @@ const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
 				sum(greatest(amount_minor, 0))::bigint AS income_minor, sum(greatest(-amount_minor, 0))::bigint AS expense_minor,
 				count(*) AS transaction_count
-			FROM transactions
-			WHERE owner_id = $1
+			FROM (
+				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor
+				FROM transactions
+				WHERE owner_id = $1 AND category_id IS NOT NULL
+				UNION ALL
+				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor FROM splits WHERE owner_id = $1
+			) AS m
 			GROUP BY owner_id, month, wallet_id, category_id, currency
+		), computed_transfers AS MATERIALIZED (
+			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, currency,
+				sum(greatest(amount_minor, 0))::bigint AS in_minor, sum(greatest(-amount_minor, 0))::bigint AS out_minor,
+				count(*) AS transfer_count
+			FROM transactions
+			WHERE owner_id = $1 AND transfer_id IS NOT NULL
+			GROUP BY owner_id, month, wallet_id, currency
 		)`
 
 // selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It compares on one snapshot, so that
@@ -62,7 +75,15 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 		FROM (SELECT * FROM monthly_totals WHERE owner_id = $1) AS m
 		FULL JOIN computed_totals c USING (owner_id, month, wallet_id, category_id, currency)
 		WHERE (m.income_minor, m.expense_minor, m.transaction_count)
-			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0))`, owner)
+			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0))
+		UNION ALL
+		SELECT wallet_id, NULL, month, currency,
+			coalesce(m.in_minor, 0), coalesce(m.out_minor, 0), coalesce(m.transfer_count, 0),
+			coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0)
+		FROM (SELECT * FROM monthly_transfers WHERE owner_id = $1) AS m
+		FULL JOIN computed_transfers c USING (owner_id, month, wallet_id, currency)
+		WHERE (m.in_minor, m.out_minor, m.transfer_count)
+			IS DISTINCT FROM (coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0))`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("recomputing the balances and totals of owner %s: %w", owner, err)
 	}
@@ -86,6 +107,26 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 		WHERE b.amount_minor <> EXCLUDED.amount_minor`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the balances of owner %s: %w", owner, err)
+	}
+	return nil
+}
+
+// repairTransfers replaces the monthly transfers of an owner with recomputed ones. The caller holds the owner's lock.
+func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH `+computedSums+`, surplus AS (
+			DELETE FROM monthly_transfers m
+			WHERE owner_id = $1 AND NOT EXISTS (
+				SELECT FROM computed_transfers c WHERE (c.month, c.wallet_id, c.currency) = (m.month, m.wallet_id, m.currency))
+		)
+		INSERT INTO monthly_transfers AS m (owner_id, month, wallet_id, currency, in_minor, out_minor, transfer_count)
+		SELECT owner_id, month, wallet_id, currency, in_minor, out_minor, transfer_count
+		FROM computed_transfers
+		ON CONFLICT (owner_id, month, wallet_id, currency) DO UPDATE
+		SET in_minor = EXCLUDED.in_minor, out_minor = EXCLUDED.out_minor, transfer_count = EXCLUDED.transfer_count
+		WHERE (m.in_minor, m.out_minor, m.transfer_count) <> (EXCLUDED.in_minor, EXCLUDED.out_minor, EXCLUDED.transfer_count)`, owner)
+	if err != nil {
+		return fmt.Errorf("repairing the transfers of owner %s: %w", owner, err)
 	}
 	return nil
 }

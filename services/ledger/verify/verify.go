@@ -107,6 +107,9 @@ func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differ
 		if err := repairBalances(ctx, tx, owner); err != nil {
 			return err
 		}
+		if err := repairTransfers(ctx, tx, owner); err != nil {
+			return err
+		}
 		return repairTotals(ctx, tx, owner)
 	})
 	return differences, err
@@ -118,6 +121,11 @@ func (d Difference) String() string {
 	if d.Month == nil {
 		return fmt.Sprintf("balance of wallet %s is %s %s, its transactions add up to %s", d.WalletID,
 			c.Format(d.StoredIncome), d.Currency, c.Format(d.ComputedIncome))
+	}
+	if d.CategoryID == nil {
+		return fmt.Sprintf("transfers of %s in wallet %s are +%s -%s %s with %d legs, they add up to +%s -%s with %d",
+			d.Month.Format("2006-01"), d.WalletID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
+			d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
 	}
 	return fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s of %d transactions, they add up to +%s -%s of %d",
 		d.Month.Format("2006-01"), d.WalletID, *d.CategoryID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,

@@ -1731,16 +1731,30 @@ type Transaction struct {
 	Currency string `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
 	// Id of the wallet.
 	WalletId string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Id of the category.
+	// Id of the category. Absent for a leg of a transfer and for a transaction with splits.
 	CategoryId string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// expense or income.
+	// expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 	Type string `protobuf:"bytes,8,opt,name=type,proto3" json:"type,omitempty"`
 	// Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *string `protobuf:"bytes,9,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
 	// Time of the creation; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change; RFC 3339, UTC.
-	UpdatedAt     string `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt string `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// The other party: who was paid, or who paid. Up to 200 characters.
+	Payee string `protobuf:"bytes,12,opt,name=payee,proto3" json:"payee,omitempty"`
+	// Up to 4000 characters.
+	Notes string `protobuf:"bytes,13,opt,name=notes,proto3" json:"notes,omitempty"`
+	// At most 20.
+	Tags []string `protobuf:"bytes,14,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Id of the transfer of which the transaction is a leg. Absent for other transactions.
+	TransferId string `protobuf:"bytes,15,opt,name=transfer_id,json=transferId,proto3" json:"transfer_id,omitempty"`
+	// The parts of the amount by category. They add up to the amount.
+	Splits []*Split `protobuf:"bytes,16,rep,name=splits,proto3" json:"splits,omitempty"`
+	// The client's or the bank's id, unique in the wallet. Up to 255 characters.
+	ExternalId string `protobuf:"bytes,17,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	// Id of the import that created the transaction. Absent for other transactions.
+	ImportId      string `protobuf:"bytes,18,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1852,6 +1866,119 @@ func (x *Transaction) GetUpdatedAt() string {
 	return ""
 }
 
+func (x *Transaction) GetPayee() string {
+	if x != nil {
+		return x.Payee
+	}
+	return ""
+}
+
+func (x *Transaction) GetNotes() string {
+	if x != nil {
+		return x.Notes
+	}
+	return ""
+}
+
+func (x *Transaction) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *Transaction) GetTransferId() string {
+	if x != nil {
+		return x.TransferId
+	}
+	return ""
+}
+
+func (x *Transaction) GetSplits() []*Split {
+	if x != nil {
+		return x.Splits
+	}
+	return nil
+}
+
+func (x *Transaction) GetExternalId() string {
+	if x != nil {
+		return x.ExternalId
+	}
+	return ""
+}
+
+func (x *Transaction) GetImportId() string {
+	if x != nil {
+		return x.ImportId
+	}
+	return ""
+}
+
+// Split is a part of a transaction with a category of its own.
+type Split struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of one of the user's categories.
+	CategoryId string `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	// In the major unit of the transaction's currency: positive, and negative for a refund within an expense.
+	Amount string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	// Up to 1000 characters.
+	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Split) Reset() {
+	*x = Split{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Split) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Split) ProtoMessage() {}
+
+func (x *Split) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Split.ProtoReflect.Descriptor instead.
+func (*Split) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Split) GetCategoryId() string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return ""
+}
+
+func (x *Split) GetAmount() string {
+	if x != nil {
+		return x.Amount
+	}
+	return ""
+}
+
+func (x *Split) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
 type CreateTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
@@ -1878,7 +2005,7 @@ type CreateTransactionRequest struct {
 
 func (x *CreateTransactionRequest) Reset() {
 	*x = CreateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +2017,7 @@ func (x *CreateTransactionRequest) String() string {
 func (*CreateTransactionRequest) ProtoMessage() {}
 
 func (x *CreateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2030,7 @@ func (x *CreateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CreateTransactionRequest) GetAmount() string {
@@ -1977,7 +2104,7 @@ type CreateTransactionResponse struct {
 
 func (x *CreateTransactionResponse) Reset() {
 	*x = CreateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2116,7 @@ func (x *CreateTransactionResponse) String() string {
 func (*CreateTransactionResponse) ProtoMessage() {}
 
 func (x *CreateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2129,7 @@ func (x *CreateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CreateTransactionResponse) GetCode() string {
@@ -2053,7 +2180,7 @@ type CreateTransactionsRequest struct {
 
 func (x *CreateTransactionsRequest) Reset() {
 	*x = CreateTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2065,7 +2192,7 @@ func (x *CreateTransactionsRequest) String() string {
 func (*CreateTransactionsRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2078,7 +2205,7 @@ func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CreateTransactionsRequest) GetTransactions() []*CreateTransactionRequest {
@@ -2109,7 +2236,7 @@ type CreateTransactionsResponse struct {
 
 func (x *CreateTransactionsResponse) Reset() {
 	*x = CreateTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2248,7 @@ func (x *CreateTransactionsResponse) String() string {
 func (*CreateTransactionsResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2261,7 @@ func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CreateTransactionsResponse) GetCode() string {
@@ -2201,7 +2328,7 @@ type ListTransactionsRequest struct {
 
 func (x *ListTransactionsRequest) Reset() {
 	*x = ListTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2340,7 @@ func (x *ListTransactionsRequest) String() string {
 func (*ListTransactionsRequest) ProtoMessage() {}
 
 func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2353,7 @@ func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListTransactionsRequest) GetWalletId() []string {
@@ -2339,7 +2466,7 @@ type ListTransactionsResponse struct {
 
 func (x *ListTransactionsResponse) Reset() {
 	*x = ListTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2351,7 +2478,7 @@ func (x *ListTransactionsResponse) String() string {
 func (*ListTransactionsResponse) ProtoMessage() {}
 
 func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2364,7 +2491,7 @@ func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListTransactionsResponse) GetCode() string {
@@ -2426,7 +2553,7 @@ type FilterTotals struct {
 
 func (x *FilterTotals) Reset() {
 	*x = FilterTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2438,7 +2565,7 @@ func (x *FilterTotals) String() string {
 func (*FilterTotals) ProtoMessage() {}
 
 func (x *FilterTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2451,7 +2578,7 @@ func (x *FilterTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilterTotals.ProtoReflect.Descriptor instead.
 func (*FilterTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *FilterTotals) GetCurrency() string {
@@ -2492,7 +2619,7 @@ type GetTransactionRequest struct {
 
 func (x *GetTransactionRequest) Reset() {
 	*x = GetTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2504,7 +2631,7 @@ func (x *GetTransactionRequest) String() string {
 func (*GetTransactionRequest) ProtoMessage() {}
 
 func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2517,7 +2644,7 @@ func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionRequest.ProtoReflect.Descriptor instead.
 func (*GetTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetTransactionRequest) GetId() string {
@@ -2540,7 +2667,7 @@ type GetTransactionResponse struct {
 
 func (x *GetTransactionResponse) Reset() {
 	*x = GetTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2552,7 +2679,7 @@ func (x *GetTransactionResponse) String() string {
 func (*GetTransactionResponse) ProtoMessage() {}
 
 func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2565,7 +2692,7 @@ func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionResponse.ProtoReflect.Descriptor instead.
 func (*GetTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetTransactionResponse) GetCode() string {
@@ -2622,7 +2749,7 @@ type UpdateTransactionRequest struct {
 
 func (x *UpdateTransactionRequest) Reset() {
 	*x = UpdateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2634,7 +2761,7 @@ func (x *UpdateTransactionRequest) String() string {
 func (*UpdateTransactionRequest) ProtoMessage() {}
 
 func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2647,7 +2774,7 @@ func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *UpdateTransactionRequest) GetId() string {
@@ -2726,7 +2853,7 @@ type UpdateTransactionResponse struct {
 
 func (x *UpdateTransactionResponse) Reset() {
 	*x = UpdateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2738,7 +2865,7 @@ func (x *UpdateTransactionResponse) String() string {
 func (*UpdateTransactionResponse) ProtoMessage() {}
 
 func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2751,7 +2878,7 @@ func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UpdateTransactionResponse) GetCode() string {
@@ -2794,7 +2921,7 @@ type DeleteTransactionRequest struct {
 
 func (x *DeleteTransactionRequest) Reset() {
 	*x = DeleteTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2806,7 +2933,7 @@ func (x *DeleteTransactionRequest) String() string {
 func (*DeleteTransactionRequest) ProtoMessage() {}
 
 func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2819,7 +2946,7 @@ func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DeleteTransactionRequest) GetId() string {
@@ -2848,7 +2975,7 @@ type DeleteTransactionResponse struct {
 
 func (x *DeleteTransactionResponse) Reset() {
 	*x = DeleteTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2860,7 +2987,7 @@ func (x *DeleteTransactionResponse) String() string {
 func (*DeleteTransactionResponse) ProtoMessage() {}
 
 func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2873,7 +3000,7 @@ func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *DeleteTransactionResponse) GetCode() string {
@@ -2928,7 +3055,7 @@ type CreateTransactionsFromReceiptRequest struct {
 
 func (x *CreateTransactionsFromReceiptRequest) Reset() {
 	*x = CreateTransactionsFromReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2940,7 +3067,7 @@ func (x *CreateTransactionsFromReceiptRequest) String() string {
 func (*CreateTransactionsFromReceiptRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2953,7 +3080,7 @@ func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use CreateTransactionsFromReceiptRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CreateTransactionsFromReceiptRequest) GetReceipt() []byte {
@@ -3053,7 +3180,7 @@ type ReceiptCorrections struct {
 
 func (x *ReceiptCorrections) Reset() {
 	*x = ReceiptCorrections{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3065,7 +3192,7 @@ func (x *ReceiptCorrections) String() string {
 func (*ReceiptCorrections) ProtoMessage() {}
 
 func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3078,7 +3205,7 @@ func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptCorrections.ProtoReflect.Descriptor instead.
 func (*ReceiptCorrections) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReceiptCorrections) GetMerchant() string {
@@ -3154,7 +3281,7 @@ type CorrectedLines struct {
 
 func (x *CorrectedLines) Reset() {
 	*x = CorrectedLines{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3293,7 @@ func (x *CorrectedLines) String() string {
 func (*CorrectedLines) ProtoMessage() {}
 
 func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3306,7 @@ func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLines.ProtoReflect.Descriptor instead.
 func (*CorrectedLines) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CorrectedLines) GetValues() []*CorrectedLine {
@@ -3204,7 +3331,7 @@ type CorrectedLine struct {
 
 func (x *CorrectedLine) Reset() {
 	*x = CorrectedLine{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3216,7 +3343,7 @@ func (x *CorrectedLine) String() string {
 func (*CorrectedLine) ProtoMessage() {}
 
 func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3229,7 +3356,7 @@ func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLine.ProtoReflect.Descriptor instead.
 func (*CorrectedLine) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CorrectedLine) GetDescription() string {
@@ -3268,7 +3395,7 @@ type CreateTransactionsFromReceiptResponse struct {
 
 func (x *CreateTransactionsFromReceiptResponse) Reset() {
 	*x = CreateTransactionsFromReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3280,7 +3407,7 @@ func (x *CreateTransactionsFromReceiptResponse) String() string {
 func (*CreateTransactionsFromReceiptResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3293,7 +3420,7 @@ func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use CreateTransactionsFromReceiptResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CreateTransactionsFromReceiptResponse) GetCode() string {
@@ -3341,7 +3468,7 @@ type GetReceiptRequest struct {
 
 func (x *GetReceiptRequest) Reset() {
 	*x = GetReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3480,7 @@ func (x *GetReceiptRequest) String() string {
 func (*GetReceiptRequest) ProtoMessage() {}
 
 func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3493,7 @@ func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetReceiptRequest) GetId() string {
@@ -3387,7 +3514,7 @@ type GetReceiptResponse struct {
 
 func (x *GetReceiptResponse) Reset() {
 	*x = GetReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3399,7 +3526,7 @@ func (x *GetReceiptResponse) String() string {
 func (*GetReceiptResponse) ProtoMessage() {}
 
 func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3412,7 +3539,7 @@ func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetReceiptResponse) GetCode() string {
@@ -3448,7 +3575,7 @@ type GetReceiptImageRequest struct {
 
 func (x *GetReceiptImageRequest) Reset() {
 	*x = GetReceiptImageRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3460,7 +3587,7 @@ func (x *GetReceiptImageRequest) String() string {
 func (*GetReceiptImageRequest) ProtoMessage() {}
 
 func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3473,7 +3600,7 @@ func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetReceiptImageRequest) GetId() string {
@@ -3501,7 +3628,7 @@ type GetReceiptImageResponse struct {
 
 func (x *GetReceiptImageResponse) Reset() {
 	*x = GetReceiptImageResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3513,7 +3640,7 @@ func (x *GetReceiptImageResponse) String() string {
 func (*GetReceiptImageResponse) ProtoMessage() {}
 
 func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3526,7 +3653,7 @@ func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetReceiptImageResponse) GetImage() []byte {
@@ -3553,7 +3680,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3565,7 +3692,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3578,7 +3705,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -3620,7 +3747,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3632,7 +3759,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3645,7 +3772,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -3702,7 +3829,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3841,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3854,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Summary) GetFrom() string {
@@ -3811,7 +3938,7 @@ type DailyTotals struct {
 
 func (x *DailyTotals) Reset() {
 	*x = DailyTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +3950,7 @@ func (x *DailyTotals) String() string {
 func (*DailyTotals) ProtoMessage() {}
 
 func (x *DailyTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +3963,7 @@ func (x *DailyTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DailyTotals.ProtoReflect.Descriptor instead.
 func (*DailyTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *DailyTotals) GetValues() []*DayTotals {
@@ -3863,7 +3990,7 @@ type DayTotals struct {
 
 func (x *DayTotals) Reset() {
 	*x = DayTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3875,7 +4002,7 @@ func (x *DayTotals) String() string {
 func (*DayTotals) ProtoMessage() {}
 
 func (x *DayTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,7 +4015,7 @@ func (x *DayTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayTotals.ProtoReflect.Descriptor instead.
 func (*DayTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *DayTotals) GetDate() string {
@@ -3941,7 +4068,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3953,7 +4080,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3966,7 +4093,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -4032,7 +4159,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4044,7 +4171,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4184,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -4125,7 +4252,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4137,7 +4264,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4150,7 +4277,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -4221,7 +4348,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4233,7 +4360,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4246,7 +4373,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -4303,7 +4430,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4315,7 +4442,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4328,7 +4455,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -4374,7 +4501,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4386,7 +4513,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4399,7 +4526,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 type SyncReferencesRequest struct {
@@ -4412,7 +4539,7 @@ type SyncReferencesRequest struct {
 
 func (x *SyncReferencesRequest) Reset() {
 	*x = SyncReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4424,7 +4551,7 @@ func (x *SyncReferencesRequest) String() string {
 func (*SyncReferencesRequest) ProtoMessage() {}
 
 func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4437,7 +4564,7 @@ func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
 func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
@@ -4466,7 +4593,7 @@ type BudgetReferences struct {
 
 func (x *BudgetReferences) Reset() {
 	*x = BudgetReferences{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4478,7 +4605,7 @@ func (x *BudgetReferences) String() string {
 func (*BudgetReferences) ProtoMessage() {}
 
 func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4491,7 +4618,7 @@ func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
 func (*BudgetReferences) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *BudgetReferences) GetOwnerId() string {
@@ -4539,7 +4666,7 @@ type SyncReferencesResponse struct {
 
 func (x *SyncReferencesResponse) Reset() {
 	*x = SyncReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4551,7 +4678,7 @@ func (x *SyncReferencesResponse) String() string {
 func (*SyncReferencesResponse) ProtoMessage() {}
 
 func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4564,7 +4691,7 @@ func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
 func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
@@ -4586,7 +4713,7 @@ type CurrentCategories struct {
 
 func (x *CurrentCategories) Reset() {
 	*x = CurrentCategories{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4598,7 +4725,7 @@ func (x *CurrentCategories) String() string {
 func (*CurrentCategories) ProtoMessage() {}
 
 func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4611,7 +4738,7 @@ func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
 func (*CurrentCategories) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *CurrentCategories) GetCategoryIds() []string {
@@ -4633,7 +4760,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4645,7 +4772,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4658,7 +4785,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -4694,7 +4821,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4706,7 +4833,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4719,7 +4846,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -4767,7 +4894,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4779,7 +4906,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4792,7 +4919,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -4815,7 +4942,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4827,7 +4954,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4840,7 +4967,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Spending) GetFound() bool {
@@ -4870,7 +4997,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4882,7 +5009,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4895,7 +5022,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -5066,25 +5193,39 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x97\x03\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xa8\x05\n" +
 	"\vTransaction\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12!\n" +
 	"\x04date\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x04date\x12\x1a\n" +
 	"\bcurrency\x18\x05 \x01(\tR\bcurrency\x12\x1b\n" +
-	"\twallet_id\x18\x06 \x01(\tR\bwalletId\x12\x1f\n" +
-	"\vcategory_id\x18\a \x01(\tR\n" +
-	"categoryId\x12&\n" +
-	"\x04type\x18\b \x01(\tB\x12¶\x18\x0eexpense incomeR\x04type\x12(\n" +
+	"\twallet_id\x18\x06 \x01(\tR\bwalletId\x12%\n" +
+	"\vcategory_id\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
+	"categoryId\x12/\n" +
+	"\x04type\x18\b \x01(\tB\x1b¶\x18\x17expense income transferR\x04type\x12(\n" +
 	"\n" +
 	"receipt_id\x18\t \x01(\tB\x04\xb0\xb6\x18\x01H\x00R\treceiptId\x88\x01\x01\x12'\n" +
 	"\n" +
 	"created_at\x18\n" +
 	" \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tcreatedAt\x12'\n" +
 	"\n" +
-	"updated_at\x18\v \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tupdatedAtB\r\n" +
-	"\v_receipt_id\"\xf0\x02\n" +
+	"updated_at\x18\v \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\tupdatedAt\x12\x1a\n" +
+	"\x05payee\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\x05payee\x12\x1a\n" +
+	"\x05notes\x18\r \x01(\tB\x04\xf8\xb5\x18\x01R\x05notes\x12\x18\n" +
+	"\x04tags\x18\x0e \x03(\tB\x04\xf8\xb5\x18\x01R\x04tags\x12)\n" +
+	"\vtransfer_id\x18\x0f \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\n" +
+	"transferId\x125\n" +
+	"\x06splits\x18\x10 \x03(\v2\x17.coffer.ledger.v1.SplitB\x04\xf8\xb5\x18\x01R\x06splits\x12%\n" +
+	"\vexternal_id\x18\x11 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
+	"externalId\x12%\n" +
+	"\timport_id\x18\x12 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\bimportIdB\r\n" +
+	"\v_receipt_id\"h\n" +
+	"\x05Split\x12\x1f\n" +
+	"\vcategory_id\x18\x01 \x01(\tR\n" +
+	"categoryId\x12\x1c\n" +
+	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\"\xf0\x02\n" +
 	"\x18CreateTransactionRequest\x12$\n" +
 	"\x06amount\x18\x01 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1c\n" +
@@ -5414,7 +5555,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -5440,143 +5581,145 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*DeleteCategoryRequest)(nil),                 // 21: coffer.ledger.v1.DeleteCategoryRequest
 	(*DeleteCategoryResponse)(nil),                // 22: coffer.ledger.v1.DeleteCategoryResponse
 	(*Transaction)(nil),                           // 23: coffer.ledger.v1.Transaction
-	(*CreateTransactionRequest)(nil),              // 24: coffer.ledger.v1.CreateTransactionRequest
-	(*CreateTransactionResponse)(nil),             // 25: coffer.ledger.v1.CreateTransactionResponse
-	(*CreateTransactionsRequest)(nil),             // 26: coffer.ledger.v1.CreateTransactionsRequest
-	(*CreateTransactionsResponse)(nil),            // 27: coffer.ledger.v1.CreateTransactionsResponse
-	(*ListTransactionsRequest)(nil),               // 28: coffer.ledger.v1.ListTransactionsRequest
-	(*ListTransactionsResponse)(nil),              // 29: coffer.ledger.v1.ListTransactionsResponse
-	(*FilterTotals)(nil),                          // 30: coffer.ledger.v1.FilterTotals
-	(*GetTransactionRequest)(nil),                 // 31: coffer.ledger.v1.GetTransactionRequest
-	(*GetTransactionResponse)(nil),                // 32: coffer.ledger.v1.GetTransactionResponse
-	(*UpdateTransactionRequest)(nil),              // 33: coffer.ledger.v1.UpdateTransactionRequest
-	(*UpdateTransactionResponse)(nil),             // 34: coffer.ledger.v1.UpdateTransactionResponse
-	(*DeleteTransactionRequest)(nil),              // 35: coffer.ledger.v1.DeleteTransactionRequest
-	(*DeleteTransactionResponse)(nil),             // 36: coffer.ledger.v1.DeleteTransactionResponse
-	(*CreateTransactionsFromReceiptRequest)(nil),  // 37: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	(*ReceiptCorrections)(nil),                    // 38: coffer.ledger.v1.ReceiptCorrections
-	(*CorrectedLines)(nil),                        // 39: coffer.ledger.v1.CorrectedLines
-	(*CorrectedLine)(nil),                         // 40: coffer.ledger.v1.CorrectedLine
-	(*CreateTransactionsFromReceiptResponse)(nil), // 41: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	(*GetReceiptRequest)(nil),                     // 42: coffer.ledger.v1.GetReceiptRequest
-	(*GetReceiptResponse)(nil),                    // 43: coffer.ledger.v1.GetReceiptResponse
-	(*GetReceiptImageRequest)(nil),                // 44: coffer.ledger.v1.GetReceiptImageRequest
-	(*GetReceiptImageResponse)(nil),               // 45: coffer.ledger.v1.GetReceiptImageResponse
-	(*GetSummaryRequest)(nil),                     // 46: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 47: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 48: coffer.ledger.v1.Summary
-	(*DailyTotals)(nil),                           // 49: coffer.ledger.v1.DailyTotals
-	(*DayTotals)(nil),                             // 50: coffer.ledger.v1.DayTotals
-	(*Totals)(nil),                                // 51: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 52: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 53: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 54: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 55: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 56: coffer.ledger.v1.CheckReferencesResponse
-	(*SyncReferencesRequest)(nil),                 // 57: coffer.ledger.v1.SyncReferencesRequest
-	(*BudgetReferences)(nil),                      // 58: coffer.ledger.v1.BudgetReferences
-	(*SyncReferencesResponse)(nil),                // 59: coffer.ledger.v1.SyncReferencesResponse
-	(*CurrentCategories)(nil),                     // 60: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 61: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 62: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 63: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 64: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 65: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 66: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 67: coffer.ocr.v1.Receipt
+	(*Split)(nil),                                 // 24: coffer.ledger.v1.Split
+	(*CreateTransactionRequest)(nil),              // 25: coffer.ledger.v1.CreateTransactionRequest
+	(*CreateTransactionResponse)(nil),             // 26: coffer.ledger.v1.CreateTransactionResponse
+	(*CreateTransactionsRequest)(nil),             // 27: coffer.ledger.v1.CreateTransactionsRequest
+	(*CreateTransactionsResponse)(nil),            // 28: coffer.ledger.v1.CreateTransactionsResponse
+	(*ListTransactionsRequest)(nil),               // 29: coffer.ledger.v1.ListTransactionsRequest
+	(*ListTransactionsResponse)(nil),              // 30: coffer.ledger.v1.ListTransactionsResponse
+	(*FilterTotals)(nil),                          // 31: coffer.ledger.v1.FilterTotals
+	(*GetTransactionRequest)(nil),                 // 32: coffer.ledger.v1.GetTransactionRequest
+	(*GetTransactionResponse)(nil),                // 33: coffer.ledger.v1.GetTransactionResponse
+	(*UpdateTransactionRequest)(nil),              // 34: coffer.ledger.v1.UpdateTransactionRequest
+	(*UpdateTransactionResponse)(nil),             // 35: coffer.ledger.v1.UpdateTransactionResponse
+	(*DeleteTransactionRequest)(nil),              // 36: coffer.ledger.v1.DeleteTransactionRequest
+	(*DeleteTransactionResponse)(nil),             // 37: coffer.ledger.v1.DeleteTransactionResponse
+	(*CreateTransactionsFromReceiptRequest)(nil),  // 38: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	(*ReceiptCorrections)(nil),                    // 39: coffer.ledger.v1.ReceiptCorrections
+	(*CorrectedLines)(nil),                        // 40: coffer.ledger.v1.CorrectedLines
+	(*CorrectedLine)(nil),                         // 41: coffer.ledger.v1.CorrectedLine
+	(*CreateTransactionsFromReceiptResponse)(nil), // 42: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	(*GetReceiptRequest)(nil),                     // 43: coffer.ledger.v1.GetReceiptRequest
+	(*GetReceiptResponse)(nil),                    // 44: coffer.ledger.v1.GetReceiptResponse
+	(*GetReceiptImageRequest)(nil),                // 45: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 46: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 47: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 48: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 49: coffer.ledger.v1.Summary
+	(*DailyTotals)(nil),                           // 50: coffer.ledger.v1.DailyTotals
+	(*DayTotals)(nil),                             // 51: coffer.ledger.v1.DayTotals
+	(*Totals)(nil),                                // 52: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 53: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 54: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 55: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 56: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 57: coffer.ledger.v1.CheckReferencesResponse
+	(*SyncReferencesRequest)(nil),                 // 58: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 59: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 60: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 61: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 62: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 63: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 64: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 65: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 66: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 67: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 68: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	66, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	67, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	66, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	67, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
-	23, // 11: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	24, // 12: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
-	23, // 13: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	23, // 14: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	66, // 15: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	30, // 16: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
-	23, // 17: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	23, // 18: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	38, // 19: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
-	39, // 20: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
-	40, // 21: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
-	23, // 22: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	67, // 23: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	67, // 24: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	48, // 25: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	51, // 26: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	52, // 27: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	53, // 28: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	54, // 29: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	51, // 30: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 31: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 32: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	49, // 33: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	50, // 34: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	58, // 35: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	60, // 36: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	62, // 37: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	64, // 38: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	65, // 39: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 40: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 41: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 42: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 43: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 44: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 45: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 46: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 47: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 48: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 49: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	24, // 50: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	26, // 51: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	28, // 52: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	31, // 53: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	33, // 54: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	35, // 55: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	37, // 56: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	42, // 57: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	44, // 58: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	46, // 59: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	55, // 60: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	57, // 61: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	61, // 62: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 63: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 64: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 65: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 66: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 67: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 68: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 69: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 70: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 71: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 72: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	25, // 73: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	27, // 74: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	29, // 75: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	32, // 76: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	34, // 77: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	36, // 78: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	41, // 79: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	43, // 80: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	45, // 81: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	47, // 82: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	56, // 83: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	59, // 84: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	63, // 85: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	63, // [63:86] is the sub-list for method output_type
-	40, // [40:63] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	24, // 11: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
+	23, // 12: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	25, // 13: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
+	23, // 14: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	23, // 15: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	67, // 16: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	31, // 17: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
+	23, // 18: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	23, // 19: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	39, // 20: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
+	40, // 21: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
+	41, // 22: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
+	23, // 23: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	68, // 24: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	68, // 25: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	49, // 26: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	52, // 27: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	53, // 28: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	54, // 29: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	55, // 30: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	52, // 31: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	23, // 32: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	23, // 33: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	50, // 34: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	51, // 35: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	59, // 36: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	61, // 37: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	63, // 38: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	65, // 39: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	66, // 40: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 41: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 42: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 43: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 44: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 45: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 46: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 47: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 48: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 49: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 50: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	25, // 51: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	27, // 52: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	29, // 53: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	32, // 54: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	34, // 55: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	36, // 56: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	38, // 57: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	43, // 58: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	45, // 59: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	47, // 60: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	56, // 61: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	58, // 62: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	62, // 63: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 64: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 65: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 66: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 67: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 68: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 69: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 70: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 71: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 72: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 73: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	26, // 74: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	28, // 75: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	30, // 76: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	33, // 77: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	35, // 78: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	37, // 79: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	42, // 80: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	44, // 81: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	46, // 82: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	48, // 83: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	57, // 84: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	60, // 85: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	64, // 86: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	64, // [64:87] is the sub-list for method output_type
+	41, // [41:64] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -5592,21 +5735,21 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[19].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[21].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[23].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[24].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[28].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[25].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[29].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[33].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[37].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[30].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[34].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[38].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[46].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[39].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[41].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[47].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   66,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,65 @@
+package posting
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// AddSplits loads the splits of those transactions that have some. All transactions belong to the owner. Without a split
+// transaction it runs no query.
+func AddSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
+	var ids []uuid.UUID
+	for _, t := range ts {
+		if t.SplitCount > 0 {
+			ids = append(ids, t.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	type row struct {
+		Split
+		TransactionID uuid.UUID `db:"transaction_id"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		SELECT transaction_id, category_id, amount_minor, description
+		FROM splits
+		WHERE owner_id = $1 AND transaction_id = ANY($2)
+		ORDER BY transaction_id, position`, owner, ids)
+	if err != nil {
+		return fmt.Errorf("selecting the splits of %d transactions: %w", len(ids), err)
+	}
+	parts := map[uuid.UUID][]Split{}
+	for _, r := range rows {
+		parts[r.TransactionID] = append(parts[r.TransactionID], r.Split)
+	}
+	for i := range ts {
+		ts[i].Splits = parts[ts[i].ID]
+	}
+	return nil
+}
+
+// ReplaceSplits writes the splits of a changed transaction, with the wallet, currency and date that they share with it. The caller
+// holds the lock of the transaction's row. A category that is not the owner's violates transactions_category_fkey.
+func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
+	categories, amounts, descriptions := make([]uuid.UUID, len(t.Splits)), make([]int64, len(t.Splits)), make([]string, len(t.Splits))
+	for i, s := range t.Splits {
+		categories[i], amounts[i], descriptions[i] = s.CategoryID, s.AmountMinor, s.Description
+	}
+	if _, err := q.Exec(ctx, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`, t.OwnerID, t.ID); err != nil {
+		return fmt.Errorf("deleting the splits of transaction %s: %w", t.ID, err)
+	}
+	_, err := q.Exec(ctx, `
+		INSERT INTO splits (owner_id, transaction_id, position, category_id, wallet_id, currency, date, amount_minor, description)
+		SELECT $1, $2, p.position - 1, p.category_id, $3, $4, $5, p.amount_minor, p.description
+		FROM unnest($6::uuid[], $7::bigint[], $8::text[]) WITH ORDINALITY AS p (category_id, amount_minor, description, position)`,
+		t.OwnerID, t.ID, t.WalletID, t.Currency, t.Date, categories, amounts, descriptions)
+	if err != nil {
+		return fmt.Errorf("inserting the splits of transaction %s: %w", t.ID, err)
+	}
+	return nil
+}

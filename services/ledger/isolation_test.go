@@ -17,11 +17,13 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
@@ -112,8 +114,26 @@ func newIsolated(t *testing.T) *isolated {
 	return s
 }
 
+// insertDetailed inserts both legs of a transfer, and a transaction with splits.
+func (s *isolated) insertDetailed(t *testing.T) {
+	t.Helper()
+	other, transfer := uuid.MustParse(s.wallets[1]), s.env.NewID()
+	row := posting.Transaction{OwnerID: s.user.ID, WalletID: s.user.Wallet, Currency: "EUR", Date: fixture.Today, CreatedAt: fixture.Today}
+	out, in, split := row, row, row
+	out.ID, out.AmountMinor, out.TransferID = s.env.NewID(), -700, &transfer
+	in.ID, in.AmountMinor, in.TransferID, in.WalletID = s.env.NewID(), 700, &transfer, other
+	split.ID, split.AmountMinor = s.env.NewID(), -300
+	split.Splits = []posting.Split{
+		{CategoryID: s.user.Category, AmountMinor: -400, Description: "food"},
+		{CategoryID: uuid.MustParse(s.categories[0]), AmountMinor: 100, Description: "refund"},
+	}
+	written, err := posting.Insert(t.Context(), s.db, 0, []posting.Transaction{out, in, split}, outbox.Rows{}, nil)
+	require.NoError(t, err)
+	require.Len(t, written, 3)
+}
+
 // prepare creates rows in all tables: two wallets of the user, categories of which one was merged, transactions in two currencies, a
-// receipt with an image, and a budget's references.
+// transfer, a split transaction, a receipt with an image, and a budget's references.
 func (s *isolated) prepare(t *testing.T) {
 	t.Helper()
 	s.user = s.env.NewUser(t.Context(), t)
@@ -134,6 +154,7 @@ func (s *isolated) prepare(t *testing.T) {
 	emptied.WalletId = s.wallets[2]
 	_, err := s.DeleteTransaction(s.user.Ctx, &ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
 	require.NoError(t, err)
+	s.insertDetailed(t)
 	receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 		Receipt: []byte("a file"), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
 	})

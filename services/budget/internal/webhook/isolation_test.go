@@ -1,0 +1,170 @@
+package webhook
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+)
+
+// ownedTables are the tables with a column user_id.
+var ownedTables = []string{"webhooks", "webhook_deliveries"}
+
+// TestUserWithTheIDsOfAnother runs the same requests and deliveries on two databases. In one of them, another user has webhooks and
+// deliveries with the same ids. A statement that forgets the user returns or changes the rows of the other one.
+func TestUserWithTheIDsOfAnother(t *testing.T) {
+	t.Parallel()
+	alone, beside := newIsolated(t), newIsolated(t)
+	user := alone.user(t, "User")
+	alone.prepare(t, user)
+	beside.webhooks, beside.deliveries, beside.last = alone.webhooks, alone.deliveries, alone.last
+	twin := uuid.Must(uuid.NewV7())
+	for _, table := range ownedTables {
+		budgettest.Copy(t, alone.db, beside.db, table, user.ID, user.ID)
+		budgettest.Copy(t, alone.db, beside.db, table, user.ID, twin)
+	}
+	// The webhooks of the other user are leased: the first one until the time until which the user's will be, the others for longer.
+	// The deliveries of the other user are due, and have higher numbers.
+	for _, statement := range []string{
+		`UPDATE webhooks SET leased_until = $2 WHERE user_id = $1`,
+		`UPDATE webhooks SET leased_until = $2::timestamptz + interval '1 second' WHERE user_id = $1 AND id > (SELECT min(id::text)::uuid FROM webhooks)`,
+		`UPDATE webhook_deliveries SET repeat = repeat + 5, next_attempt_at = $2::timestamptz - interval '1 day' WHERE user_id = $1`,
+	} {
+		_, err := beside.db.Exec(t.Context(), statement, twin, budgettest.Today.Add(webhookLease))
+		require.NoError(t, err)
+	}
+	before := beside.rows(t, twin)
+
+	want, got := alone.use(t, user), beside.use(t, user)
+	require.Len(t, got, len(want))
+	for i := range want {
+		require.Equal(t, want[i], got[i])
+	}
+	require.Equal(t, before, beside.rows(t, twin))
+	require.Equal(t, alone.rows(t, user.ID, random...), beside.rows(t, user.ID, random...))
+}
+
+// isolated is a server whose ids are a sequence, and whose webhooks are received by the test.
+type isolated struct {
+	*bundle
+	webhooks, deliveries []string
+	// last is the number of the last id.
+	last uint32
+	// sent holds the deliveries as the receivers got them. Receivers answer with status.
+	sent   []string
+	status int
+}
+
+func newIsolated(t *testing.T) *isolated {
+	t.Helper()
+	s := &isolated{bundle: setup(t), status: http.StatusOK}
+	s.client = deliveryClient{&http.Client{Transport: s}}
+	s.newID = func() uuid.UUID {
+		s.last++
+		id := uuid.UUID{6: 0x70, 8: 0x80}
+		binary.BigEndian.PutUint32(id[2:], s.last)
+		return id
+	}
+	return s
+}
+
+// RoundTrip records a delivery and answers it.
+func (s *isolated) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	s.sent = append(s.sent, fmt.Sprint(req.URL, req.Header.Get("Coffer-Event-Id"), req.Header.Get("Coffer-Delivery-Id"), string(body)))
+	return &http.Response{StatusCode: s.status, Body: io.NopCloser(strings.NewReader("")), Request: req}, err
+}
+
+// prepare creates webhooks, of which two receive all events. The first one has a delivered event and one that is due, the second one
+// has events whose deliveries are not due yet.
+func (s *isolated) prepare(t *testing.T, user budgettest.User) {
+	t.Helper()
+	for i := range maxWebhooks - 1 {
+		url := fmt.Sprintf("https://example.com/%d", i)
+		events := []string{"auth.v1.*.*"}
+		if i < 2 {
+			events = nil
+		}
+		s.webhooks = append(s.webhooks, s.webhook(t, user, url, events...).GetWebhook().GetId())
+	}
+	for i := range 2 {
+		s.deliverAll(t)
+		event := happened(user, i)
+		event.ID = s.newID()
+		s.queue(t, event)
+	}
+	_, err := s.db.Exec(t.Context(), `UPDATE webhook_deliveries SET next_attempt_at = $1, status = 'pending' WHERE webhook_id = $2`,
+		budgettest.Today.Add(time.Minute), s.webhooks[1])
+	require.NoError(t, err)
+	for _, webhook := range s.webhooks[:2] {
+		s.deliveries = append(s.deliveries, s.log(t, user, webhook)[0].GetId())
+	}
+	s.sent = nil
+}
+
+// use calls every RPC and delivers what is due, and returns the responses.
+func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
+	t.Helper()
+	var r budgettest.Record
+	ctx, webhooks := user.Ctx, s.webhooks
+	deliver := func() {
+		// A statement that confuses users may claim a webhook again and again, so the number of batches is fixed.
+		for range 3 {
+			worked, err := s.deliverBatch(t.Context())
+			require.NoError(t, err)
+			r = append(r, fmt.Sprint(worked, s.sent))
+			s.sent = nil
+		}
+	}
+	read := func() {
+		for _, id := range webhooks[:3] {
+			r.Add(s.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: id}))
+			r.Add(s.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id}))
+			r.Add(s.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id, Limit: new(int32(1))}))
+		}
+		r.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{}))
+		r.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{Limit: new(int32(3))}))
+	}
+	read()
+	deliver()
+	r.Add(s.RedeliverWebhookEvent(ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: webhooks[0], Id: s.deliveries[0]}))
+	r.Add(s.RedeliverWebhookEvent(ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: webhooks[0], Id: s.deliveries[0]}))
+	deliver()
+	r.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
+	deliver()
+	r.Add(s.UpdateWebhook(ctx, &budgetv1.UpdateWebhookRequest{Id: webhooks[0], Description: new("new")}))
+	r.Add(s.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: webhooks[0]}))
+	read()
+	// The receiver disables a webhook.
+	s.status = http.StatusGone
+	r.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
+	deliver()
+	read()
+	r.Add(s.CreateWebhook(ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/last"}))
+	r.Add(s.CreateWebhook(ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/too-many"}))
+	r.Add(s.DeleteWebhook(ctx, &budgetv1.DeleteWebhookRequest{Id: webhooks[2]}))
+	read()
+	return r
+}
+
+// random are the columns of secrets, and of retries, which have jitter.
+var random = []string{"secret", "previous_secret", "next_attempt_at"}
+
+// rows returns the rows of a user, without some columns.
+func (s *isolated) rows(t *testing.T, user uuid.UUID, without ...string) [][]string {
+	t.Helper()
+	var all [][]string
+	for _, table := range ownedTables {
+		all = append(all, budgettest.RowsOf(t, s.db, table, user, without...))
+	}
+	return all
+}

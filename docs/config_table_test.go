@@ -22,6 +22,7 @@ const root = ".."
 var readers = map[string]string{
 	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "devstack": "make run",
 	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
+	"services/ocr/recognition": "ocr",
 }
 
 // TestConfigurationTable parses the struct tags in the sources, because some of the structs are unexported.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +16,8 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
 // TestBenchReceipts reads a folder of labeled receipts sequentially. It writes the results to RECEIPTS_OUT for the folder's
@@ -29,7 +31,7 @@ func TestBenchReceipts(t *testing.T) {
 	}
 	manifest, err := os.ReadFile(filepath.Join(data, "manifest.jsonl"))
 	require.NoError(t, err)
-	s := newTestServer(t, Config{Neural: os.Getenv("OCR_NEURAL")})
+	s := newTestServer(t, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
 	var b bench
 	for line := range bytes.Lines(manifest) {
 		var label struct{ Image, Total string }
@@ -81,16 +83,16 @@ type prediction struct {
 	Seconds    float64             `json:"seconds"`
 }
 
-func (b *bench) read(t *testing.T, s *server, image, total string, file []byte) {
+func (b *bench) read(t *testing.T, s *server, name, total string, file []byte) {
 	t.Helper()
-	start, before := time.Now(), processorTime()
+	start, before := time.Now(), fixture.ProcessorTime()
 	p := recognize(t, s, file)
-	wall, cpu := time.Since(start).Seconds(), processorTime()-before
+	wall, cpu := time.Since(start).Seconds(), fixture.ProcessorTime()-before
 	b.all.add(wall, cpu)
 	if n := pixels(file); n >= 1_000_000 && n <= 2_000_000 {
 		b.medium.add(wall, cpu)
 	}
-	p.Image, p.Seconds = image, wall
+	p.Image, p.Seconds = name, wall
 	text, err := json.Marshal(p)
 	require.NoError(t, err)
 	b.predictions.Write(append(text, '\n'))
@@ -104,11 +106,7 @@ func (b *bench) read(t *testing.T, s *server, image, total string, file []byte) 
 
 // pixels returns the number of pixels of an image, or 0 for other files.
 func pixels(file []byte) int {
-	f := formatOf(file)
-	if f == nil {
-		return 0
-	}
-	c, err := f.config(file)
+	c, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return 0
 	}
@@ -131,21 +129,4 @@ func recognize(t *testing.T, s *server, file []byte) prediction {
 		p.Warnings = append(p.Warnings, w.GetCode())
 	}
 	return p
-}
-
-// processorTime returns the processor time of this process and its finished child processes, in seconds.
-func processorTime() float64 {
-	sum := 0.0
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if syscall.Getrusage(who, &u) == nil {
-			sum += float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-		}
-	}
-	return sum
-}
-
-func newTestReader() reader {
-	config := Config{Tesseract: "tesseract", Timeout: time.Minute}
-	return reader{opener: newOpener(config), engine: local{engine: newTesseract(config), now: time.Now}, now: time.Now}
 }

@@ -8,8 +8,6 @@ import (
 )
 
 var (
-	errParse    = apierr.New(restv1.Reason_OCR_PARSE_FAILED)
-	errResponse = apierr.New(restv1.Reason_OCR_RESPONSE_FAILED)
 	// Reading a receipt takes a second or two, so a full queue soon has room again.
 	errBusy     = apierr.Unavailable.After(2 * time.Second)
 	errFile     = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 )
 
 // metrics are the service's instruments.
@@ -20,7 +21,7 @@ type metrics struct {
 }
 
 // newMetrics registers the instruments. The buckets of durations are in seconds. The queue and the neural engine are read at collection.
-func newMetrics(g rpc.Gate, neural *neuralProcess) (metrics, error) {
+func newMetrics(g rpc.Gate, neural *process.Process) (metrics, error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
 	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),
 		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
@@ -42,7 +43,7 @@ func newMetrics(g rpc.Gate, neural *neuralProcess) (metrics, error) {
 	_, err = meter.Int64ObservableGauge("ocr.neural.available", metric.WithDescription("1 if the neural engine is installed and its last page succeeded, otherwise 0."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			available := int64(0)
-			if neural.available() {
+			if neural.Available() {
 				available = 1
 			}
 			o.Observe(available)
@@ -53,7 +54,7 @@ func newMetrics(g rpc.Gate, neural *neuralProcess) (metrics, error) {
 	}
 	_, err = meter.Int64ObservableCounter("ocr.neural.failures", metric.WithDescription("Pages on which the neural engine failed."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(neural.failures.Load())
+			o.Observe(neural.Failures())
 			return nil
 		}))
 	if err != nil {

@@ -1,19 +1,18 @@
-// Package ocr turns receipt files into structured receipts. It owns the stored results of files that it has read. It guarantees
-// that a malformed file or a failing engine costs one request, and that no process or file remains after it.
+// Package ocr implements the OCR service. It turns receipt files into structured receipts and owns the stored results of files that it
+// has read. It guarantees that a malformed file or a failing engine costs one request, and that no process or file remains after it.
 //
-// A request passes these files in order:
+// This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A request passes these packages, and
+// each imports only those below it:
 //
-//	ocr.go          the RPC, the concurrency limit, stored results
-//	media.go        detects the format, decodes images within limits; pdf.go and heif.go use external programs
-//	read.go         chooses between text, the engine and its fallback
-//	neural.go       the neural engine, with Tesseract as second witness; neuralprocess.go runs its process, ocr-neural
-//	passes.go       Tesseract alone: several passes until the receipt is consistent
-//	prepare.go      straightens and scales a page; crop.go finds its print; whiten.go, pixels.go and resize.go process pixels
-//	engine.go       runs Tesseract and parses its words; process.go confines the other external programs
-//	vision.go       the alternative engine: a model behind an HTTP endpoint
-//	answer.go       converts the result to the response
+//	recognition     chooses the text or the engines, combines their readings, survives their failures
+//	media           detects the format of a file and decodes it within limits
+//	imaging         straightens, whitens and scales a page, and finds its print
+//	tesseract       runs Tesseract and parses its words
+//	neural/process  runs ocr-neural, the confined process of the neural engine; neural is the code of that process
+//	receipt         the rules from words to a receipt, which are pure
+//	sandbox         runs external programs within limits
 //
-// The rules from words to a receipt are in the subpackage receipt, which is pure. The subpackage neural is the code of ocr-neural.
+// ocrtest makes photographs for other modules, fixture the files of this module's tests.
 package ocr
 
 import (
@@ -36,6 +35,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/recognition"
+	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
 // Migrations contains the schema's migrations.
@@ -48,19 +49,16 @@ type Config struct {
 	rpc.Config
 	// DatabaseURL connects as the service's role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// Neural is the folder of the neural engine. Without one there, Tesseract reads alone.
-	Neural string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
-	// Tesseract is the program of the second engine, by name or path.
-	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
-	// Timeout limits one run of the engine or of a PDF program. Reading a receipt takes several runs.
-	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
+	// Engines configures the engines and their programs.
+	Engines recognition.Config
 	// Workers is the number of receipts that are read at once; 0 means one per core.
 	Workers int `env:"OCR_WORKERS" envDefault:"0"`
 	// Queue is the number of receipts that may wait for a worker. Further ones are rejected with 503.
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
-	// Vision configures the engine that replaces the others, if its URL is set.
-	Vision visionConfig
 }
+
+// neuralHealth is the name under which the health service reports whether the neural engine is available.
+const neuralHealth = "neural"
 
 // resultRetention is how long the receipt read from a file is stored.
 const resultRetention = 30 * 24 * time.Hour
@@ -70,7 +68,7 @@ type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
 	db     *pgxpool.Pool
-	reader reader
+	reader recognition.Reader
 	// recognizer is the version under which results are stored.
 	recognizer int
 	gate       rpc.Gate
@@ -96,18 +94,18 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	if err != nil {
 		return err
 	}
-	defer s.reader.neural.stop()
-	if err := newTesseract(config).check(ctx); err != nil {
+	defer s.reader.Neural().Stop()
+	if err := tesseract.New(config.Engines.Tesseract, config.Engines.Timeout).Check(ctx); err != nil {
 		log.ErrorContext(ctx, "failed to find a usable Tesseract, receipts will fail", "error", err)
 	}
-	if err := s.reader.neural.check(); err != nil {
+	if err := s.reader.Neural().Check(); err != nil {
 		log.WarnContext(ctx, "failed to find the neural engine, Tesseract reads receipts alone", "error", err)
 	}
 	go pg.Sweep(ctx, log, func(ctx context.Context) error { return deleteResults(ctx, db, time.Now().Add(-resultRetention)) })
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
-		srv.SetOptional(neuralHealth, s.reader.neural.available())
+		srv.SetOptional(neuralHealth, s.reader.Neural().Available())
 		return pg.Ping(ctx, db)
 	})
 }
@@ -117,7 +115,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	if workers <= 0 {
 		workers = runtime.NumCPU()
 	}
-	reader, err := newReader(config)
+	reader, err := recognition.New(config.Engines, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -129,37 +127,13 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 		log:        log,
 	}
 	switch {
-	case config.Vision.URL != "":
+	case config.Engines.Vision.URL != "":
 		s.recognizer = recognizerVision
-	case reader.neural.check() == nil:
+	case reader.Neural().Check() == nil:
 		s.recognizer = recognizerNeural
 	}
-	s.metrics, err = newMetrics(s.gate, reader.neural)
+	s.metrics, err = newMetrics(s.gate, reader.Neural())
 	return s, err
-}
-
-// newReader returns a reader with the vision endpoint as its engine if one is configured. The engine on this machine is then the
-// optional fallback: the neural engine, or Tesseract if that is not installed.
-func newReader(config Config) (reader, error) {
-	process := newNeuralProcess(config.Neural, config.Timeout)
-	tesseract := local{engine: newTesseract(config), now: time.Now}
-	onboard := engine(tesseract)
-	if process.check() == nil {
-		onboard = neuralEngine{process: process, tesseract: tesseract}
-	}
-	r := reader{opener: newOpener(config), engine: onboard, neural: process, now: time.Now}
-	if config.Vision.URL == "" {
-		return r, nil
-	}
-	v, err := newVision(config.Vision, time.Now)
-	if err != nil {
-		return reader{}, err
-	}
-	r.engine = v
-	if config.Vision.Fallback {
-		r.fallback = onboard
-	}
-	return r, nil
 }
 
 // Recognize implements the RPC. A file that the user has sent before is not read again: its stored receipt is returned.
@@ -197,9 +171,9 @@ func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*o
 	if err != nil {
 		return nil, err
 	}
-	receipt := found.proto()
-	if !found.final() {
-		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.fromFallback, "error", found.failure)
+	receipt := found.Proto()
+	if !found.Final() {
+		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.FromFallback(), "error", found.Failure())
 		return receipt, nil
 	}
 	// A stored result only saves work, so a failure to store it does not fail the request.
@@ -250,13 +224,13 @@ func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *o
 }
 
 // recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because it needs the most memory.
-func (s *server) recognize(ctx context.Context, file []byte) (reading, error) {
+func (s *server) recognize(ctx context.Context, file []byte) (recognition.Reading, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
-		return reading{}, err
+		return recognition.Reading{}, err
 	}
 	defer leave()
-	return s.reader.read(ctx, file)
+	return s.reader.Read(ctx, file)
 }
 
 // images returns the pages of a file as JPEGs, made as soon as a worker is free. It decodes the file a second time, so it enters
@@ -267,8 +241,7 @@ func (s *server) images(ctx context.Context, file []byte) ([][]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	images, err := s.reader.opener.images(ctx, file)
-	return images, publicError(ctx, err)
+	return s.reader.Images(ctx, file)
 }
 
 // preview returns the pages of a file for display, made as soon as a worker is free.
@@ -278,6 +251,5 @@ func (s *server) preview(ctx context.Context, file []byte, evidence []*ocrv1.Evi
 		return nil, err
 	}
 	defer leave()
-	pages, err := s.reader.opener.preview(ctx, file, evidence)
-	return pages, publicError(ctx, err)
+	return s.reader.Preview(ctx, file, evidence)
 }

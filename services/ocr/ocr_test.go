@@ -1,9 +1,13 @@
 package ocr
 
 import (
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
-	"strings"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,23 +19,25 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
-func newTestServer(t *testing.T, config Config) *server {
+func newTestServer(t *testing.T, engines recognition.Config) *server {
 	t.Helper()
-	if config.Tesseract == "" {
-		config.Tesseract = "tesseract"
+	if engines.Tesseract == "" {
+		engines.Tesseract = "tesseract"
 	}
-	config.Timeout = 20 * time.Second
-	s, err := newServer(config, pgtest.New(t, Migrations), slog.New(slog.DiscardHandler))
+	engines.Timeout = time.Minute
+	s, err := newServer(Config{Engines: engines}, pgtest.New(t, Migrations), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return s
 }
 
 func TestRecognizeReturnsFieldsConfidenceAndEvidence(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{})
-	text, _ := goldenText(t, "en_us")
+	s := newTestServer(t, recognition.Config{})
+	text, _ := fixture.GoldenText(t, "en_us")
 	resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()})
 	require.NoError(t, err)
 	r := resp.GetReceipt()
@@ -49,8 +55,8 @@ func TestRecognizeReturnsFieldsConfidenceAndEvidence(t *testing.T) {
 
 func TestRecognizeReadsSameFileOnce(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{})
-	text, _ := goldenText(t, "de")
+	s := newTestServer(t, recognition.Config{})
+	text, _ := fixture.GoldenText(t, "de")
 	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
 	first, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
@@ -70,8 +76,8 @@ func TestRecognizeReadsSameFileOnce(t *testing.T) {
 
 func TestDeleteResultsAfterRetention(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{})
-	text, _ := goldenText(t, "de")
+	s := newTestServer(t, recognition.Config{})
+	text, _ := fixture.GoldenText(t, "de")
 	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
 	_, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
@@ -87,8 +93,8 @@ func TestDeleteResultsAfterRetention(t *testing.T) {
 
 func TestRecognizeIgnoresDamagedResult(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{})
-	text, _ := goldenText(t, "de")
+	s := newTestServer(t, recognition.Config{})
+	text, _ := fixture.GoldenText(t, "de")
 	req := &ocrv1.RecognizeRequest{File: []byte(text), UserId: uuid.NewString()}
 	first, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
@@ -101,11 +107,12 @@ func TestRecognizeIgnoresDamagedResult(t *testing.T) {
 
 func TestRecognizeStoresNoFailure(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{Tesseract: program(t, "exit 3")})
-	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
+	s := newTestServer(t, recognition.Config{Tesseract: fixture.Program(t, "exit 3")})
+	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
 	_, err := s.Recognize(t.Context(), req)
-	require.ErrorIs(t, err, errResponse)
-	s.reader = newTestReader()
+	require.ErrorIs(t, err, recognition.ErrResponse)
+	s.reader, err = recognition.New(recognition.Config{Tesseract: "tesseract", Timeout: time.Minute}, time.Now)
+	require.NoError(t, err)
 	resp, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, "12.50", resp.GetReceipt().GetTotal())
@@ -113,26 +120,55 @@ func TestRecognizeStoresNoFailure(t *testing.T) {
 
 func TestRecognizeRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{})
+	s := newTestServer(t, recognition.Config{})
 	for want, req := range map[*apierr.Error]*ocrv1.RecognizeRequest{
-		errFile:     {UserId: uuid.NewString()},
-		errUserID:   {File: []byte("Total 1.00"), UserId: "me"},
-		errTooLarge: {File: make([]byte, rpc.MaxFile+1), UserId: uuid.NewString()},
-		errParse:    {File: []byte("nothing to see here"), UserId: uuid.NewString()},
+		errFile:              {UserId: uuid.NewString()},
+		errUserID:            {File: []byte("Total 1.00"), UserId: "me"},
+		errTooLarge:          {File: make([]byte, rpc.MaxFile+1), UserId: uuid.NewString()},
+		recognition.ErrParse: {File: []byte("nothing to see here"), UserId: uuid.NewString()},
 	} {
 		_, err := s.Recognize(t.Context(), req)
 		require.ErrorIs(t, err, want)
 	}
 }
 
-func TestRecognizeLeavesNoFiles(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	_, err := newTestReader().read(t.Context(), asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)))
+func TestRecognizeStoresNoPartialReading(t *testing.T) {
+	t.Parallel()
+	broken := filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.WriteFile(broken, nil, 0o600))
+	script := `case "$*" in *"--psm 6"*) test -e ` + broken + ` && kill -SEGV $$;; esac; exec tesseract "$@"`
+	s := newTestServer(t, recognition.Config{Tesseract: fixture.Program(t, script)})
+	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
+	stored := func() (n int) {
+		require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(*) FROM results`).Scan(&n))
+		return n
+	}
+	_, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	_, err = newTestReader().read(t.Context(), []byte(strings.Repeat("%PDF-1.4 ", 100)))
-	require.ErrorIs(t, err, errParse)
-	left, err := os.ReadDir(dir)
+	require.Zero(t, stored())
+	require.NoError(t, os.Remove(broken))
+	_, err = s.Recognize(t.Context(), req)
 	require.NoError(t, err)
-	require.Empty(t, left)
+	require.Equal(t, 1, stored())
+}
+
+func TestRecognizeStoresNoFallback(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		calls.Add(1)
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	t.Cleanup(endpoint.Close)
+	vision := recognition.VisionConfig{URL: endpoint.URL + "/v1", Model: "reader-1", Timeout: 2 * time.Second, Fallback: true}
+	s := newTestServer(t, recognition.Config{Vision: vision})
+	text, want := fixture.GoldenText(t, "en_us")
+	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, text, 26)), UserId: uuid.NewString()}
+	for n := range 2 {
+		resp, err := s.Recognize(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
+		require.Equal(t, int32(n+1), calls.Load(), "a fallback result is not stored")
+	}
 }

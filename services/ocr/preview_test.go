@@ -19,13 +19,16 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
 // TestRecognizePreview reads the same receipt in every format. The box of its total must fit the page that is shown.
 func TestRecognizePreview(t *testing.T) {
 	t.Parallel()
-	text, want := goldenText(t, "en_us")
-	img := printed(t, text, 26)
+	text, want := fixture.GoldenText(t, "en_us")
+	img := fixture.Printed(t, text, 26)
 	size := img.Bounds().Size()
 	encoded := func(encode func(b *bytes.Buffer) error) []byte {
 		var b bytes.Buffer
@@ -34,21 +37,21 @@ func TestRecognizePreview(t *testing.T) {
 	}
 	asPNG := encoded(func(b *bytes.Buffer) error { return png.Encode(b, img) })
 	for name, file := range map[string][]byte{
-		"JPEG":            asJPEG(t, img),
-		"JPEG, EXIF 6":    photographedAs(t, img, 6),
-		"a skewed JPEG":   asJPEG(t, photograph(img, 0.03)),
+		"JPEG":            fixture.JPEG(t, img),
+		"JPEG, EXIF 6":    fixture.JPEGAs(t, img, 6),
+		"a skewed JPEG":   fixture.JPEG(t, fixture.Photograph(imaging.Rotate(img, 0.03))),
 		"PNG":             asPNG,
-		"HEIC":            asHEIC(t, asPNG),
+		"HEIC":            fixture.HEIC(t, asPNG),
 		"TIFF":            encoded(func(b *bytes.Buffer) error { return tiff.Encode(b, img, nil) }),
 		"BMP":             encoded(func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
 		"GIF":             encoded(func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
-		"PDF":             textPDF(1, text),
-		"PDF of 3 pages":  textPDF(3, text),
-		"PDF with a scan": scanPDF(asJPEG(t, img), size.X, size.Y, 1, fmt.Sprintf("[0 0 %d %d]", size.X/4, size.Y/4)),
+		"PDF":             fixture.TextPDF(1, text),
+		"PDF of 3 pages":  fixture.TextPDF(3, text),
+		"PDF with a scan": fixture.ScanPDF(fixture.JPEG(t, img), size.X, size.Y, 1, fmt.Sprintf("[0 0 %d %d]", size.X/4, size.Y/4)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newTestServer(t, Config{})
+			s := newTestServer(t, recognition.Config{})
 			resp, err := s.Recognize(t.Context(), &ocrv1.RecognizeRequest{File: file, UserId: uuid.NewString(), Preview: true})
 			require.NoError(t, err)
 			require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
@@ -97,54 +100,10 @@ func pageImage(t *testing.T, page *ocrv1.ReceiptPage) image.Image {
 	return img
 }
 
-func TestPreviewOfImageWithoutEvidence(t *testing.T) {
-	t.Parallel()
-	for name, file := range sampleImages(t) {
-		pages, err := newTestReader().opener.preview(t.Context(), file, nil)
-		require.NoError(t, err, name)
-		require.Len(t, pages, 1, name)
-		require.Equal(t, image.Pt(60, 40), pageImage(t, pages[0]).Bounds().Size(), name)
-		require.EqualValues(t, 60, pages[0].GetWidth(), name)
-	}
-	pages, err := newTestReader().opener.preview(t.Context(), []byte("Total 1.00"), nil)
-	require.NoError(t, err)
-	require.Empty(t, pages)
-}
-
-// TestPreviewLimit uses noise, which JPEG compresses least.
-func TestPreviewLimit(t *testing.T) {
-	t.Parallel()
-	img := static(3000, 2600)
-	noise := asJPEG(t, img)
-	for name, c := range map[string]struct {
-		file  []byte
-		pages int
-	}{
-		"image":           {noise, 1},
-		"PDF of 5 pages":  {scanPDF(noise, 3000, 2600, maxPages, "[0 0 750 650]"), maxPages},
-		"PDF of 99 pages": {scanPDF(noise, 3000, 2600, 99, "[0 0 750 650]"), maxPages},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			pages, err := newTestReader().opener.preview(t.Context(), c.file, nil)
-			require.NoError(t, err)
-			require.Len(t, pages, c.pages)
-			total := 0
-			for _, p := range pages {
-				total += len(p.GetImage())
-				require.InDelta(t, 3000.0/2600, float64(p.GetWidth())/float64(p.GetHeight()), 0.01)
-				require.InDelta(t, 3000.0/2600, float64(pageImage(t, p).Bounds().Dx())/float64(pageImage(t, p).Bounds().Dy()), 0.01)
-			}
-			require.LessOrEqual(t, total, maxPreview)
-			require.Greater(t, total, maxPreview/2, "the limit is used")
-		})
-	}
-}
-
 func TestRecognizeStoresNoPreview(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, Config{})
-	req := &ocrv1.RecognizeRequest{File: asJPEG(t, printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString(), Preview: true}
+	s := newTestServer(t, recognition.Config{})
+	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString(), Preview: true}
 	resp, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)
 	require.Len(t, resp.GetReceipt().GetPages(), 1)
@@ -160,4 +119,16 @@ func TestRecognizeStoresNoPreview(t *testing.T) {
 	defer leave()
 	_, err = s.Recognize(t.Context(), req)
 	require.ErrorIs(t, err, errBusy, "the number of workers limits previews, too")
+}
+
+func TestRecognizeReturnsImagesOnRequest(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, recognition.Config{})
+	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
+	for _, asked := range []bool{false, true, true} {
+		req.Pictures = asked
+		resp, err := s.Recognize(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, asked, len(resp.GetPictures()) == 1)
+	}
 }

@@ -1,0 +1,79 @@
+package media
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+)
+
+// orientation returns the EXIF orientation of a JPEG, 1 to 8. It returns 1 (upright) if there is none or it is malformed.
+func orientation(file []byte) int {
+	// Segments follow the start-of-image marker, up to the image data.
+	for at := 2; at+4 <= len(file) && file[at] == 0xff; {
+		// Marker 0xda starts the image data, and 0xe1 (APP1) contains EXIF.
+		marker, size := file[at+1], int(binary.BigEndian.Uint16(file[at+2:]))
+		if marker == 0xda || size < 2 || at+2+size > len(file) {
+			return 1
+		}
+		segment := file[at+4 : at+2+size]
+		if marker == 0xe1 && bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
+			return tiffOrientation(segment[6:])
+		}
+		at += 2 + size
+	}
+	return 1
+}
+
+// tiffOrientation returns the orientation in the first directory of EXIF data, a TIFF structure. It returns 1 if there is none.
+func tiffOrientation(b []byte) int {
+	const tagOrientation, entrySize = 0x0112, 12
+	if len(b) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.BigEndian
+	if b[0] == 'I' {
+		order = binary.LittleEndian
+	}
+	// The offset is untrusted. With 64 bits, the sums below cannot overflow.
+	at := int64(order.Uint32(b[4:]))
+	if at+2 > int64(len(b)) {
+		return 1
+	}
+	entries := int64(order.Uint16(b[at:]))
+	for i := range entries {
+		entry := at + 2 + i*entrySize
+		if entry+entrySize > int64(len(b)) {
+			return 1
+		}
+		if order.Uint16(b[entry:]) == tagOrientation {
+			if v := int(order.Uint16(b[entry+8:])); v >= 1 && v <= 8 {
+				return v
+			}
+			return 1
+		}
+	}
+	return 1
+}
+
+// upright undoes an EXIF orientation. Orientations 5 to 8 exchange width and height.
+func upright(img *image.Gray, orientation int) *image.Gray {
+	switch orientation {
+	case 2:
+		return imaging.Mirror(img)
+	case 3:
+		return imaging.Turn(img, 2)
+	case 4:
+		return imaging.Mirror(imaging.Turn(img, 2))
+	case 5:
+		return imaging.Mirror(imaging.Turn(img, 1))
+	case 6:
+		return imaging.Turn(img, 1)
+	case 7:
+		return imaging.Mirror(imaging.Turn(img, 3))
+	case 8:
+		return imaging.Turn(img, 3)
+	}
+	return img
+}

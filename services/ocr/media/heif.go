@@ -1,0 +1,64 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+)
+
+// heifBrands lists the kinds of HEIF that cameras write.
+var heifBrands = []string{"heic", "heix", "heim", "heis", "mif1", "msf1"}
+
+// isHEIF reports whether the first box of a file names one of heifBrands.
+func isHEIF(file []byte) bool {
+	for _, brand := range heifBrands {
+		// The first box starts with its length.
+		if len(file) >= 12 && string(file[4:12]) == "ftyp"+brand {
+			return true
+		}
+	}
+	return false
+}
+
+// heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it as the file says. The program
+// needs named files. They are in a temporary folder, in memory if the system supports it, which is removed afterwards.
+func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
+	dir, err := os.MkdirTemp(memoryFolder(), "heif")
+	if err != nil {
+		return nil, fmt.Errorf("creating a folder for libheif: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	in := filepath.Join(dir, "in.heic")
+	if err := os.WriteFile(in, file, 0o600); err != nil {
+		return nil, fmt.Errorf("writing a HEIF for libheif: %w", err)
+	}
+	if _, err := o.run(ctx, nil, "heif-convert", "-q", "92", in, filepath.Join(dir, "out.jpg")); err != nil {
+		return nil, err
+	}
+	// If the file has several images, the first is called out-1.jpg.
+	written, err := filepath.Glob(filepath.Join(dir, "out*.jpg"))
+	if err != nil || len(written) == 0 {
+		return nil, fmt.Errorf("%w: HEIF without an image", ErrUnreadable)
+	}
+	converted, err := os.ReadFile(written[0])
+	if err != nil {
+		return nil, fmt.Errorf("reading the result of libheif: %w", err)
+	}
+	f := formatOf(converted)
+	if f == nil {
+		return nil, errors.New("heif-convert wrote no JPEG")
+	}
+	return f.open(converted)
+}
+
+// memoryFolder returns a folder in memory, or an empty string (the default temporary folder) if the system has none.
+func memoryFolder() string {
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); err == nil && info.IsDir() {
+		return shm
+	}
+	return ""
+}

@@ -1,0 +1,114 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"math"
+
+	"golang.org/x/image/draw"
+	"golang.org/x/image/math/f64"
+)
+
+const (
+	// imagePixels is enough to read small print.
+	imagePixels  = 3_000_000
+	imageQuality = 80
+	// maxImage is the largest stored image in bytes.
+	maxImage = 2 << 20
+)
+
+// Images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of evidence fit them. They are encoded from the
+// decoded pixels and contain no other data of the file. A text file has no images.
+func (o Opener) Images(ctx context.Context, file []byte) ([][]byte, error) {
+	pages, err := o.pages(ctx, file, imagePixels)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for _, page := range pages {
+		jpeg, err := encoded(page)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, jpeg)
+	}
+	return out, nil
+}
+
+// pages returns the decoded pages with at most the given number of pixels each: an image in color, a PDF in gray. A text file has none.
+func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image.Image, error) {
+	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return []image.Image{oriented(fitted(img, pixels), orientation)}, nil
+	}
+	if !bytes.HasPrefix(file, []byte(pdfMagic)) {
+		return nil, nil
+	}
+	info, err := o.info(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := o.render(ctx, file, info.dpi(pixels))
+	var out []image.Image
+	for _, img := range rendered {
+		out = append(out, img)
+	}
+	return out, err
+}
+
+// encoded returns an image as a JPEG of at most maxImage bytes. It scales larger ones down, which only noise needs.
+func encoded(img image.Image) ([]byte, error) {
+	pixels := float64(imagePixels)
+	for {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: imageQuality}); err != nil {
+			return nil, fmt.Errorf("encoding an image: %w", err)
+		}
+		if b.Len() <= maxImage {
+			return b.Bytes(), nil
+		}
+		pixels /= 2
+		img = fitted(img, pixels)
+	}
+}
+
+// fitted scales an image down to at most the given number of pixels. Transparent areas become white.
+func fitted(img image.Image, pixels float64) image.Image {
+	size := img.Bounds().Size()
+	scale := min(1, math.Sqrt(pixels/float64(size.X*size.Y)))
+	out := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale))))
+	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.BiLinear.Scale(out, out.Bounds(), img, img.Bounds(), draw.Over, nil)
+	return out
+}
+
+// oriented undoes an EXIF orientation of a color image; upright does so for gray ones.
+func oriented(img image.Image, orientation int) image.Image {
+	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
+	// The matrices map source to target coordinates.
+	to := map[int]f64.Aff3{
+		2: {-1, 0, w, 0, 1, 0},
+		3: {-1, 0, w, 0, -1, h},
+		4: {1, 0, 0, 0, -1, h},
+		5: {0, 1, 0, 1, 0, 0},
+		6: {0, -1, h, 1, 0, 0},
+		7: {0, -1, h, -1, 0, w},
+		8: {0, 1, 0, -1, 0, w},
+	}
+	m, turned := to[orientation]
+	if !turned {
+		return img
+	}
+	size := img.Bounds().Size()
+	if orientation >= 5 {
+		size.X, size.Y = size.Y, size.X
+	}
+	out := image.NewRGBA(image.Rectangle{Max: size})
+	draw.NearestNeighbor.Transform(out, m, img, img.Bounds(), draw.Src, nil)
+	return out
+}

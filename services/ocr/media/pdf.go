@@ -1,0 +1,178 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+const (
+	maxPages = 5
+	// pdfDPI renders a capital letter of 9 points about 26 pixels high.
+	pdfDPI = 300
+	// minLayerWords is the size of a text layer. Fewer words are a stamp on a scan.
+	minLayerWords = 8
+)
+
+var (
+	pagesLine = regexp.MustCompile(`(?m)^Pages:\s+(\d+)`)
+	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.]+) x ([\d.]+) pts`)
+)
+
+// pdf decodes a PDF with poppler-utils, whose programs neither execute scripts nor open connections. A text layer is preferred to
+// images of the pages.
+func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
+	info, err := o.info(ctx, file)
+	if err != nil {
+		return Document{}, err
+	}
+	d := Document{Skipped: info.pages > maxPages}
+	layer, err := o.run(ctx, file, "pdftotext", "-bbox", "-l", strconv.Itoa(maxPages), "-", "-")
+	if err != nil {
+		return Document{}, err
+	}
+	if text := layerPages(layer); words(text) >= minLayerWords {
+		d.Text = text
+		return d, nil
+	}
+	d.Images, err = o.render(ctx, file, info.dpi(pagePixels))
+	return d, err
+}
+
+// pdfInfo has the number of pages of a PDF and the sizes of the first ones.
+type pdfInfo struct {
+	pages int
+	// sizes are width and height in points.
+	sizes [][2]float64
+}
+
+// info runs pdfinfo. A locked or damaged PDF is ErrUnreadable.
+func (o Opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
+	out, err := o.run(ctx, file, "pdfinfo", "-l", strconv.Itoa(maxPages), "-")
+	if err != nil {
+		return pdfInfo{}, err
+	}
+	var info pdfInfo
+	if m := pagesLine.FindSubmatch(out); m != nil {
+		info.pages, _ = strconv.Atoi(string(m[1]))
+	}
+	if info.pages < 1 {
+		return pdfInfo{}, fmt.Errorf("%w: PDF without pages", ErrUnreadable)
+	}
+	for _, m := range sizeLine.FindAllSubmatch(out, -1) {
+		// An invalid number becomes infinity or zero, which dpi handles.
+		w, _ := strconv.ParseFloat(string(m[1]), 64)
+		h, _ := strconv.ParseFloat(string(m[2]), 64)
+		info.sizes = append(info.sizes, [2]float64{w, h})
+	}
+	return info, nil
+}
+
+// dpi returns the resolution at which no page has more than the given number of pixels, or 0 for a page without size.
+func (i pdfInfo) dpi(pixels float64) int {
+	dpi := pdfDPI
+	for _, s := range i.sizes {
+		if s[0] <= 0 || s[1] <= 0 {
+			return 0
+		}
+		// An inch has 72 points. The number of pixels grows with the square of the resolution.
+		dpi = min(dpi, int(72*math.Sqrt(pixels/(s[0]*s[1]))), int(72*maxEdge/max(s[0], s[1])))
+	}
+	return dpi
+}
+
+// render returns the first pages as images.
+func (o Opener) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
+	// At 20 dpi, a capital letter of 9 points is less than two pixels high.
+	if dpi < 20 {
+		return nil, fmt.Errorf("%w: PDF pages of an enormous size", ErrUnreadable)
+	}
+	out, err := o.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(maxPages), "-")
+	if err != nil {
+		return nil, err
+	}
+	return graymaps(out)
+}
+
+// layerDoc is the part of pdftotext's XHTML that has the words.
+type layerDoc struct {
+	Pages []struct {
+		Width  float64 `xml:"width,attr"`
+		Height float64 `xml:"height,attr"`
+		Words  []struct {
+			XMin float64 `xml:"xMin,attr"`
+			YMin float64 `xml:"yMin,attr"`
+			XMax float64 `xml:"xMax,attr"`
+			YMax float64 `xml:"yMax,attr"`
+			Text string  `xml:",chardata"`
+		} `xml:"word"`
+	} `xml:"body>doc>page"`
+}
+
+// layerPages parses pdftotext's XHTML. It returns nil for output that is no XML.
+func layerPages(layer []byte) []receipt.Page {
+	// The words come from an untrusted file. Invalid UTF-8, faulty markup and the entities of HTML must not lose the page.
+	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
+	decoder.Strict = false
+	decoder.Entity = xml.HTMLEntity
+	var d layerDoc
+	if err := decoder.Decode(&d); err != nil {
+		return nil
+	}
+	// Boxes are in points. They are scaled to the pixels of a rendered page.
+	const scale = pdfDPI / 72.0
+	var pages []receipt.Page
+	for _, p := range d.Pages {
+		page := receipt.Page{Width: int(p.Width * scale), Height: int(p.Height * scale), Exact: true}
+		for _, w := range p.Words {
+			if text := strings.TrimSpace(w.Text); text != "" {
+				page.Words = append(page.Words, receipt.Word{Text: text, Confidence: 1, Box: receipt.Box{
+					X: int(w.XMin * scale), Y: int(w.YMin * scale), W: int((w.XMax - w.XMin) * scale), H: int((w.YMax - w.YMin) * scale),
+				}})
+			}
+		}
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+// words returns the number of words on all pages.
+func words(pages []receipt.Page) int {
+	n := 0
+	for _, p := range pages {
+		n += len(p.Words)
+	}
+	return n
+}
+
+// graymaps parses pdftoppm's output, a sequence of binary PGM images. The images share the memory of the output.
+func graymaps(b []byte) ([]*image.Gray, error) {
+	var out []*image.Gray
+	for len(b) > 0 {
+		var w, h, top, n int
+		header := b[:min(len(b), 64)]
+		if _, err := fmt.Sscanf(string(header), "P5\n%d %d\n%d\n", &w, &h, &top); err != nil || top != 255 || w <= 0 || h <= 0 || w > maxEdge || h > maxEdge {
+			return nil, errors.New("pdftoppm printed no graymap")
+		}
+		// pdftoppm formats headers in exactly this way, so formatting one again returns its length.
+		n = len(fmt.Sprintf("P5\n%d %d\n%d\n", w, h, top))
+		if len(b) < n+w*h {
+			return nil, errors.New("pdftoppm stopped early")
+		}
+		out = append(out, &image.Gray{Pix: b[n : n+w*h], Stride: w, Rect: image.Rect(0, 0, w, h)})
+		b = b[n+w*h:]
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: PDF without pages", ErrUnreadable)
+	}
+	return out, nil
+}

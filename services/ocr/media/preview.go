@@ -1,0 +1,76 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/jpeg"
+
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+)
+
+const (
+	// maxPreview limits the data URLs of all pages together, in bytes.
+	maxPreview = 1_000_000
+	// previewPixels shows small print sharply on a large screen.
+	previewPixels = 2_000_000
+	dataURL       = "data:image/jpeg;base64,"
+)
+
+// Preview returns the first pages of a file as data URLs, for display beside the fields. Like stored images, they are rotated as EXIF
+// says and contain only pixels. The size of a page is the one that the boxes of its evidence refer to, so that a client can draw the
+// boxes. A page without boxes has the size of its image. A text file has no pages.
+func (o Opener) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+	images, err := o.pages(ctx, file, previewPixels)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*ocrv1.ReceiptPage, 0, len(images))
+	left := maxPreview
+	for i, img := range images {
+		// A page that needs less than its share leaves the rest to the following pages.
+		share := left / (len(images) - i)
+		encoded, err := compressed(img, base64.StdEncoding.DecodedLen(share-len(dataURL)))
+		if err != nil {
+			return nil, err
+		}
+		page := &ocrv1.ReceiptPage{
+			Image: dataURL + base64.StdEncoding.EncodeToString(encoded),
+			Width: int32(img.Bounds().Dx()), Height: int32(img.Bounds().Dy()),
+		}
+		if w, h := boxedSize(evidence, i+1); w > 0 {
+			page.Width, page.Height = w, h
+		}
+		left -= len(page.GetImage())
+		out = append(out, page)
+	}
+	return out, nil
+}
+
+// boxedSize returns the size of a page in the boxes of its evidence, or zero if it has none.
+func boxedSize(evidence []*ocrv1.Evidence, page int) (width, height int32) {
+	for _, e := range evidence {
+		if b := e.GetBox(); b != nil && int(e.GetPage()) == page {
+			return b.GetPageWidth(), b.GetPageHeight()
+		}
+	}
+	return 0, 0
+}
+
+// compressed returns an image as a JPEG of at most the given number of bytes. It reduces the pixels in proportion to the excess.
+func compressed(img image.Image, limit int) ([]byte, error) {
+	for {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: imageQuality}); err != nil {
+			return nil, fmt.Errorf("encoding an image: %w", err)
+		}
+		if b.Len() <= limit {
+			return b.Bytes(), nil
+		}
+		size := img.Bounds().Size()
+		// The size of a JPEG falls more slowly than its number of pixels, so the target is a tenth lower.
+		img = fitted(img, min(0.75, 0.9*float64(limit)/float64(b.Len()))*float64(size.X*size.Y))
+	}
+}

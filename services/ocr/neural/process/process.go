@@ -1,0 +1,247 @@
+// Package process starts, supervises and ends ocr-neural, the confined process of the neural engine, and sends pages to it.
+//
+// The process starts with the first page and ends after ten idle minutes, because its models occupy memory. It is killed when a page
+// fails, exceeds its time or is canceled, and the next page starts it again. So a failure costs one page, and no process remains after
+// Stop. Its responses are checked by package neural. ErrFailed marks all failures of the engine.
+//
+// The program itself is cmd/ocr-neural, its networks are in package neural, and both speak the format of neural/wire.go.
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/neural"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
+)
+
+const (
+	// Program is the program's name in the folder with its models.
+	Program = "ocr-neural"
+	// idleTime is the time without a request after which the process ends, because its models occupy memory.
+	idleTime = 10 * time.Minute
+	// memory limits the address space, which is a multiple of the memory in use.
+	memory = 4 << 30
+	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it only causes a restart.
+	processorTime = 4 * 60 * 60
+)
+
+var (
+	// ErrNotInstalled means that the program or its models are not installed.
+	ErrNotInstalled = errors.New("the neural engine is not installed")
+	// ErrFailed marks failures of the engine. A page without text is not one.
+	ErrFailed = errors.New("the neural engine failed")
+)
+
+// Process runs ocr-neural. The process starts with the first request and then serves one page at a time, because a second one would
+// compete for the same processors. It is killed when a request fails, exceeds its time or is canceled. The next request starts it again.
+// Process is safe for concurrent use.
+type Process struct {
+	dir string
+	// limit is the time for a page, including the start of the process. idle is idleTime, except in tests.
+	limit, idle time.Duration
+	// turn holds a value while a request uses child.
+	turn chan struct{}
+	// child is nil while no process runs.
+	child  *child
+	expiry *time.Timer
+	// failing is set if the last page failed. failures counts such pages. Canceled requests do not count.
+	failing  atomic.Bool
+	failures atomic.Int64
+}
+
+// New returns a process that is not started yet. dir contains the program and its models.
+func New(dir string, limit time.Duration) *Process {
+	return &Process{dir: dir, limit: limit, idle: idleTime, turn: make(chan struct{}, 1)}
+}
+
+// Check returns ErrNotInstalled if the program or its models are not installed.
+func (p *Process) Check() error {
+	for _, name := range []string{Program, "contents"} {
+		if _, err := os.Stat(filepath.Join(p.dir, name)); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotInstalled, err)
+		}
+	}
+	return nil
+}
+
+// Available reports whether the engine is installed and did not fail on the last page.
+func (p *Process) Available() bool { return !p.failing.Load() && p.Check() == nil }
+
+// Read reads the words on a page. It returns ErrFailed or the context's error.
+func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error) {
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return neural.Page{}, fmt.Errorf("%w: %w", ErrFailed, ctx.Err())
+	}
+	if p.expiry != nil {
+		p.expiry.Stop()
+	}
+	limited, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	page, err := p.exchange(limited, img)
+	if err == nil {
+		p.failing.Store(false)
+		p.expiry = time.AfterFunc(p.idle, p.expire)
+		return page, nil
+	}
+	if limited.Err() != nil {
+		err = limited.Err()
+	}
+	if ctx.Err() == nil {
+		p.failing.Store(true)
+		p.failures.Add(1)
+	}
+	return neural.Page{}, fmt.Errorf("%w: %s: %w", ErrFailed, Program, err)
+}
+
+// exchange sends a page to the process and returns its response. After an error no process runs.
+func (p *Process) exchange(ctx context.Context, img *image.Gray) (neural.Page, error) {
+	if p.child != nil && p.child.hasEnded() {
+		p.discard()
+	}
+	if p.child == nil {
+		var err error
+		if p.child, err = start(p.dir); err != nil {
+			return neural.Page{}, err
+		}
+	}
+	page, err := p.child.exchange(ctx, img)
+	if err != nil {
+		complaint := p.discard()
+		err = fmt.Errorf("%w: %s", err, complaint)
+	}
+	return page, err
+}
+
+// discard kills the process and returns its error messages.
+func (p *Process) discard() string {
+	complaint := p.child.kill()
+	p.child = nil
+	return complaint
+}
+
+// expire ends the process if no request uses it.
+func (p *Process) expire() {
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+		p.close()
+	default:
+	}
+}
+
+// Failures returns the number of pages on which the engine failed.
+func (p *Process) Failures() int64 { return p.failures.Load() }
+
+// Stop ends the process. It waits for a request in progress.
+func (p *Process) Stop() {
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	p.close()
+}
+
+func (p *Process) close() {
+	if p.child != nil {
+		p.discard()
+	}
+}
+
+// child is a running process.
+type child struct {
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	out       *os.File
+	buffered  *bufio.Reader
+	complaint *sandbox.Buffer
+	ended     chan struct{}
+}
+
+// start runs the program in a folder, without the service's environment, as the leader of a process group.
+func start(dir string) (*child, error) {
+	name, args := filepath.Join(dir, Program), []string{dir}
+	// Other systems than Linux only have the limit on time.
+	if prlimit, _ := exec.LookPath("prlimit"); prlimit != "" {
+		// A core dump would write the receipt to disk.
+		limits := []string{"--as=" + strconv.Itoa(memory), "--core=0", "--fsize=0", "--cpu=" + strconv.Itoa(processorTime), name}
+		name, args = prlimit, append(limits, args...)
+	}
+	c := &child{complaint: &sandbox.Buffer{Limit: 4 << 10}, ended: make(chan struct{})}
+	c.cmd = exec.Command(name, args...) //nolint:noctx // The process survives the request.
+	c.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/nonexistent"}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.Stderr = c.complaint
+	// A child that left the group must not keep the pipe open.
+	c.cmd.WaitDelay = time.Second
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	// Wait would close the pipe of StdoutPipe while a response is read.
+	out, w, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, c.in.Close())
+	}
+	c.cmd.Stdout, c.out, c.buffered = w, out, bufio.NewReader(out)
+	err = c.cmd.Start()
+	_ = w.Close()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", sandbox.ErrNotStarted, err), out.Close(), c.in.Close())
+	}
+	go func() {
+		_ = c.cmd.Wait()
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+func (c *child) hasEnded() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// exchange sends a page and returns the response. When ctx ends, it kills the process, which ends reading and writing.
+func (c *child) exchange(ctx context.Context, img *image.Gray) (neural.Page, error) {
+	defer context.AfterFunc(ctx, c.signal)()
+	// A process that responds without reading the page must not block the service.
+	written := make(chan error, 1)
+	go func() { written <- neural.WriteRequest(c.in, img) }()
+	page, err := neural.ReadResponse(c.buffered, img.Rect.Size())
+	if err != nil {
+		c.signal()
+	}
+	return page, errors.Join(err, <-written)
+}
+
+// signal kills the process group.
+func (c *child) signal() {
+	if !c.hasEnded() {
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// kill ends the process and returns its error messages.
+func (c *child) kill() string {
+	c.signal()
+	<-c.ended
+	_ = c.out.Close()
+	return string(bytes.TrimSpace(c.complaint.Bytes()))
+}

@@ -1,0 +1,171 @@
+package process
+
+import (
+	"context"
+	"image"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/fixture"
+)
+
+// fake returns a process whose program is a shell script.
+func fake(t *testing.T, script string) *Process {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "contents"), nil, 0o600))
+	p := New(dir, 2*time.Second)
+	t.Cleanup(p.Stop)
+	return p
+}
+
+// responds is a script that reads one page of 8 x 8 pixels and responds without words.
+const responds = `head -c 76 >/dev/null; printf '\002\000\000\000{}'; `
+
+func page8() *image.Gray { return image.NewGray(image.Rect(0, 0, 8, 8)) }
+
+func TestNeuralProcessServesSeveralPages(t *testing.T) {
+	t.Parallel()
+	starts := t.TempDir()
+	// The process may not write files.
+	p := fake(t, "mkdir "+starts+"/$$; while true; do "+responds+"done")
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			_, err := p.Read(t.Context(), page8())
+			require.NoError(t, err)
+		})
+	}
+	all.Wait()
+	started, err := os.ReadDir(starts)
+	require.NoError(t, err)
+	require.Len(t, started, 1)
+	require.True(t, p.Available())
+}
+
+func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"crashes":            "kill -SEGV $$",
+		"exits":              "exit 0",
+		"hangs":              "sleep 60",
+		"prints nonsense":    "echo oops, this is not a response",
+		"prints without end": "yes",
+		"prints half":        `printf '\020\000\000\000{'`,
+		"does not read":      "sleep 60 <&-",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failed := filepath.Join(t.TempDir(), "failed")
+			p := fake(t, "if [ ! -e "+failed+" ]; then touch "+failed+"; "+script+"; fi; "+responds+"cat >/dev/null")
+			_, err := p.Read(t.Context(), page8())
+			require.ErrorIs(t, err, ErrFailed)
+			require.False(t, p.Available())
+			require.Equal(t, int64(1), p.Failures())
+			_, err = p.Read(t.Context(), page8())
+			require.NoError(t, err)
+			require.True(t, p.Available())
+		})
+	}
+}
+
+func TestNeuralProcessRestartsAfterItWasKilled(t *testing.T) {
+	t.Parallel()
+	p := fake(t, "while true; do "+responds+"done")
+	_, err := p.Read(t.Context(), page8())
+	require.NoError(t, err)
+	first := p.child
+	first.signal()
+	<-first.ended
+	_, err = p.Read(t.Context(), page8())
+	require.NoError(t, err)
+	require.NotSame(t, first, p.child)
+}
+
+func TestNeuralProcessIsKilledForCanceledRequest(t *testing.T) {
+	t.Parallel()
+	p := fake(t, "sleep 60 & sleep 60")
+	p.limit = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := p.Read(ctx, page8())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Nil(t, p.child)
+	require.Zero(t, p.Failures(), "not the engine's failure")
+}
+
+func TestNeuralProcessEndsWhenIdle(t *testing.T) {
+	t.Parallel()
+	p := fake(t, "while true; do "+responds+"done")
+	p.idle = 50 * time.Millisecond
+	_, err := p.Read(t.Context(), page8())
+	require.NoError(t, err)
+	p.turn <- struct{}{}
+	child := p.child
+	<-p.turn
+	if child != nil {
+		<-child.ended
+	}
+	_, err = p.Read(t.Context(), page8())
+	require.NoError(t, err)
+}
+
+func TestNeuralProcessNotInstalled(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"", t.TempDir(), "/nonexistent"} {
+		p := New(dir, time.Second)
+		require.ErrorIs(t, p.Check(), ErrNotInstalled)
+		require.False(t, p.Available())
+	}
+}
+
+// installed returns the process of the installed engine. It skips the test if there is none: `make test` installs it.
+func installed(t *testing.T) *Process {
+	t.Helper()
+	p := New(os.Getenv("OCR_NEURAL"), time.Minute)
+	if err := p.Check(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(p.Stop)
+	return p
+}
+
+// TestNeuralProcessReadsHostileImages requires that images made to exhaust the neural engine do not: it responds within its limits of time and memory.
+func TestNeuralProcessReadsHostileImages(t *testing.T) {
+	t.Parallel()
+	p := installed(t)
+	// maxEdge is the largest edge of an image that package media decodes.
+	const maxEdge = 20_000
+	dashes, dots := image.NewGray(image.Rect(0, 0, 2000, 2000)), image.NewGray(image.Rect(0, 0, 3000, 3000))
+	for i := range dashes.Pix {
+		if x, y := i%2000, i/2000; y%24 > 8 || x%40 > 28 {
+			dashes.Pix[i] = 255
+		}
+	}
+	for i := range dots.Pix {
+		if x, y := i%3000, i/3000; y%6 > 2 || x%6 > 2 {
+			dots.Pix[i] = 255
+		}
+	}
+	for name, img := range map[string]*image.Gray{
+		"dashes": dashes, "dots": dots, "noise": fixture.Static(2000, 2000), "one row": fixture.Static(maxEdge, 40), "one column": fixture.Static(40, maxEdge),
+		"one pixel": fixture.Static(1, 1), "black": image.NewGray(image.Rect(0, 0, 3000, 4000)),
+	} {
+		_, err := p.Read(t.Context(), img)
+		require.NoError(t, err, name)
+	}
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.child.cmd.Process.Pid) + "/status")
+	require.NoError(t, err)
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(peak)[0])
+	require.NoError(t, err)
+	require.Less(t, kilobytes, 400<<10)
+}

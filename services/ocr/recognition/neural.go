@@ -1,0 +1,87 @@
+package recognition
+
+import (
+	"context"
+	"errors"
+	"image"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/neural"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/tesseract"
+)
+
+// neuralEngine reads with neural networks. A pass of Tesseract joins as a second witness if the receipt is in doubt, or in a language with
+// characters that the networks do not know. If the neural engine fails, Tesseract reads the receipt alone.
+type neuralEngine struct {
+	process   *process.Process
+	tesseract local
+}
+
+// read implements engine. Tesseract reads alone, in all its passes, if the neural engine fails or finds no total. A failure of one engine is
+// kept in the result of the other.
+func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (Reading, error) {
+	sheets := imaging.NewSheets(images)
+	out, err := n.readBoth(ctx, sheets)
+	if err == nil && out.Total != "" || ctx.Err() != nil {
+		return out, err
+	}
+	alone, failure := n.tesseract.readSheets(ctx, sheets)
+	if failure != nil && err == nil {
+		return out, nil
+	}
+	if failure != nil {
+		return Reading{}, errors.Join(err, failure)
+	}
+	alone.failure = errors.Join(err, alone.failure)
+	return alone, nil
+}
+
+// readBoth reads all pages with the networks, and again with Tesseract if necessary.
+func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Reading, error) {
+	out := Reading{}
+	var first []receipt.Page
+	for _, s := range sheets {
+		var page neural.Page
+		// A page without a letter is not read.
+		if !s.Blank {
+			var err error
+			if page, err = n.process.Read(ctx, s.Gray); err != nil {
+				return Reading{}, err
+			}
+		}
+		f := s.Frame
+		f.Quarters, f.Angle = page.Quarters, page.Angle
+		out.pages, first = append(out.pages, f), append(first, wordsOf(page, f.Turned()))
+	}
+	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
+	language := receipt.Language(first)
+	if receipt.Blank(first) || out.Confident() && language == tesseract.MainLanguage {
+		return out, nil
+	}
+	pages := make([]imaging.Prepared, len(sheets))
+	for i, s := range sheets {
+		pages[i] = s.Placed(out.pages[i])
+	}
+	second, err := n.tesseract.pass(ctx, pages, pass{mode: tesseract.Columns, language: language, scale: 1})
+	if err != nil {
+		out.failure = err
+		return out, ctx.Err()
+	}
+	for i := range first {
+		first[i].Words = withSigns(first[i].Words, second[i].Words)
+	}
+	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first), receipt.Read(second))
+	return out, nil
+}
+
+// wordsOf converts a page of the given size.
+func wordsOf(page neural.Page, size image.Point) receipt.Page {
+	out := receipt.Page{Width: size.X, Height: size.Y}
+	for _, w := range page.Words {
+		box := receipt.Box{X: w.Box.Min.X, Y: w.Box.Min.Y, W: w.Box.Dx(), H: w.Box.Dy()}
+		out.Words = append(out.Words, receipt.Word{Text: w.Text, Confidence: w.Confidence, Box: box})
+	}
+	return out
+}

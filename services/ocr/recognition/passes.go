@@ -1,0 +1,209 @@
+package recognition
+
+import (
+	"context"
+	"errors"
+	"image"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/tesseract"
+)
+
+// local is the engine that runs on this machine: Tesseract and the rules of package receipt.
+type local struct {
+	engine tesseract.Tesseract
+	now    func() time.Time
+}
+
+// pass is one set of parameters for reading an image.
+type pass struct {
+	mode     tesseract.Mode
+	language string
+	// scale is the factor by which the prepared image is enlarged.
+	scale float64
+}
+
+// answerReserve is the time before the deadline of a request at which further passes stop. It is enough to send the response.
+const answerReserve = 2 * time.Second
+
+// read implements engine. It reads all pages in one pass, then in up to three further passes while the receipt is uncertain, then the
+// rows of uncertain fields. A failure after the first pass only ends the improvement of what was read before.
+func (r local) read(ctx context.Context, images []*image.Gray) (Reading, error) {
+	return r.readSheets(ctx, imaging.NewSheets(images))
+}
+
+// readSheets is read after the preparation of the pages.
+func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading, error) {
+	pages, first, err := r.firstPass(ctx, sheets)
+	if err != nil {
+		return Reading{}, err
+	}
+	out := Reading{}
+	for _, p := range pages {
+		out.pages = append(out.pages, p.Frame())
+	}
+	readings := []receipt.Reading{receipt.Read(first)}
+	out.Receipt = receipt.Join(r.now(), readings...)
+	further := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		further, cancel = context.WithDeadline(ctx, deadline.Add(-answerReserve))
+		defer cancel()
+	}
+	out.failure = r.improve(further, &out, pages, first, readings)
+	// Without a total there is nothing to keep, and a canceled request needs no response.
+	if out.failure != nil && (out.Total == "" || ctx.Err() != nil) {
+		return Reading{}, out.failure
+	}
+	return out, nil
+}
+
+// firstPass returns the prepared pages and their words.
+func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []imaging.Prepared, first []receipt.Page, err error) {
+	for _, s := range sheets {
+		p, words, err := r.uprightPage(ctx, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		pages = append(pages, p)
+		first = append(first, p.Upright(words))
+	}
+	return pages, first, nil
+}
+
+// improve joins further passes and rows with the first reading while the receipt is uncertain. It returns the failures of the
+// engine. Another pass follows a crash, because crashes depend on the parameters, but not an exceeded time limit.
+func (r local) improve(ctx context.Context, out *Reading, pages []imaging.Prepared, first []receipt.Page, readings []receipt.Reading) error {
+	var failures error
+	for i, again := range r.passes(first) {
+		// Uncertain lines alone do not justify a third pass.
+		if out.Confident() || i > 0 && !out.Uncertain() {
+			break
+		}
+		read, err := r.pass(ctx, pages, again)
+		if failures = errors.Join(failures, err); errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return failures
+		}
+		if err != nil {
+			continue
+		}
+		readings = append(readings, receipt.Read(read))
+		out.Receipt = receipt.Join(r.now(), readings...)
+	}
+	rows, err := r.rereadRows(ctx, pages, out.Receipt, readings)
+	if err == nil {
+		out.Receipt = receipt.Join(r.now(), append(readings, rows...)...)
+	}
+	return errors.Join(failures, err)
+}
+
+// passes returns the passes after the first, most useful first. A blank page needs none.
+func (r local) passes(first []receipt.Page) []pass {
+	if receipt.Blank(first) {
+		return nil
+	}
+	language := receipt.Language(first)
+	// At 1.36 times imaging.TargetHeight, capital letters are 30 pixels high, the upper end of the best range.
+	return []pass{
+		{mode: tesseract.Block, language: language, scale: 1.36},
+		{mode: tesseract.Columns, language: language, scale: 1.36},
+		{mode: tesseract.Block, language: language, scale: 1},
+	}
+}
+
+// pass reads all pages with one set of parameters.
+func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]receipt.Page, error) {
+	var out []receipt.Page
+	for _, p := range pages {
+		p = p.Enlarged(how.scale)
+		words, err := r.engine.Words(ctx, how.mode, how.language, p.Scaled())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p.Upright(words[0]))
+	}
+	return out, nil
+}
+
+// uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters while few legible words are found. It
+// returns the prepared page and its words in the best orientation.
+func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepared, []receipt.Word, error) {
+	// All four orientations are tried if necessary, because sideways only guesses.
+	turns := []int{0, 2, 1, 3}
+	if s.Sideways {
+		turns = []int{0, 1, 3, 2}
+	}
+	var best imaging.Prepared
+	var words []receipt.Word
+	most := -1.0
+	blank := map[int]bool{}
+	for _, quarters := range turns {
+		// A page without rows in one orientation has none upside down either.
+		if blank[(quarters+2)%4] {
+			continue
+		}
+		p := s.Turned(quarters)
+		// The engine is not started for a page without a letter, in any orientation.
+		if p.Blank {
+			return p, nil, nil
+		}
+		p, found, err := r.firstWords(ctx, p)
+		// The words of an earlier turn are better than none.
+		if err != nil && most > 0 && ctx.Err() == nil {
+			break
+		}
+		if err != nil {
+			return imaging.Prepared{}, nil, err
+		}
+		n, some := legible(found)
+		blank[quarters] = !some
+		if n > most {
+			best, words, most = p, found, n
+		}
+		if most >= rightWayUp {
+			break
+		}
+	}
+	return best, words, nil
+}
+
+// firstWords reads a page for the first time. If the engine fails, it reads a smaller image in another mode, because crashes and
+// long runs depend on both. It returns the page with the scale that was read.
+func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prepared, []receipt.Word, error) {
+	words, err := r.engine.Words(ctx, tesseract.Columns, tesseract.MainLanguage, p.Scaled())
+	if err == nil {
+		return p, words[0], nil
+	}
+	if ctx.Err() != nil {
+		return imaging.Prepared{}, nil, err
+	}
+	// Capital letters are then 15 pixels high instead of imaging.TargetHeight, which is still legible.
+	p.Scale *= 0.7
+	words, again := r.engine.Words(ctx, tesseract.Block, tesseract.MainLanguage, p.Scaled())
+	if again != nil {
+		return imaging.Prepared{}, nil, errors.Join(err, again)
+	}
+	return p, words[0], nil
+}
+
+// rightWayUp is the share of legible words above which a page counts as upright.
+const rightWayUp = 0.35
+
+// legible returns the share of characters in confidently read words. A page on its side or upside down yields fragments. It reports
+// false if there are too few characters to decide.
+func legible(words []receipt.Word) (share float64, some bool) {
+	confident, all := 0.0, 0.0
+	for _, w := range words {
+		n := float64(len([]rune(w.Text)))
+		all += n
+		if w.Confidence > 0.7 && n >= 3 {
+			confident += n
+		}
+	}
+	if all < 20 {
+		return 0, false
+	}
+	return confident / all, true
+}

@@ -1,0 +1,175 @@
+// Package recognition turns a file into a receipt. It chooses between the text of the file and the engines, combines what several engines
+// and passes have read, and decides which failures a receipt survives.
+//
+//	recognition.go  the Reader: text or images, the engine and its fallback
+//	neural.go       the neural engine, with Tesseract as second witness; signs.go adds the characters that it does not know
+//	passes.go       Tesseract alone: several passes until the receipt is consistent; rows.go reads single rows again
+//	vision.go       the alternative engine: a model behind an HTTP endpoint
+//	response.go     converts the result to the message of the RPC
+//
+// The parts are in other packages: media decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has
+// the rules from words to a receipt. Errors are ErrParse, ErrResponse or the context's.
+package recognition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"time"
+
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/media"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/tesseract"
+)
+
+// Config configures the engines, read from the environment.
+type Config struct {
+	// Neural is the folder of the neural engine. Without one there, Tesseract reads alone.
+	Neural string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
+	// Tesseract is the program of the second engine, by name or path.
+	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
+	// Timeout limits one run of the engine or of a PDF program. Reading a receipt takes several runs.
+	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
+	// Vision configures the engine that replaces the others, if its URL is set.
+	Vision VisionConfig
+}
+
+// engine reads the images of a receipt's pages. All its errors are failures of the engine, which the file may survive with another
+// one. Implementations are neuralEngine, local and vision.
+type engine interface {
+	read(ctx context.Context, images []*image.Gray) (Reading, error)
+}
+
+// Reader converts files to receipts. It is safe for concurrent use.
+type Reader struct {
+	opener media.Opener
+	engine engine
+	// fallback reads receipts on which engine fails; nil if there is none.
+	fallback engine
+	// neural is the process of the neural engine, which may not be installed.
+	neural *process.Process
+	now    func() time.Time
+}
+
+// New returns a reader with the vision endpoint as its engine if one is configured. The engine on this machine is then the optional
+// fallback: the neural engine, or Tesseract if that is not installed.
+func New(config Config, now func() time.Time) (Reader, error) {
+	networks := process.New(config.Neural, config.Timeout)
+	alone := local{engine: tesseract.New(config.Tesseract, config.Timeout), now: now}
+	onboard := engine(alone)
+	if networks.Check() == nil {
+		onboard = neuralEngine{process: networks, tesseract: alone}
+	}
+	r := Reader{opener: media.New(config.Timeout), engine: onboard, neural: networks, now: now}
+	if config.Vision.URL == "" {
+		return r, nil
+	}
+	v, err := newVision(config.Vision, now)
+	if err != nil {
+		return Reader{}, err
+	}
+	r.engine = v
+	if config.Vision.Fallback {
+		r.fallback = onboard
+	}
+	return r, nil
+}
+
+// Neural returns the process of the neural engine.
+func (r Reader) Neural() *process.Process { return r.neural }
+
+// warnPagesSkipped is the warning for a file with more than maxPages pages.
+const warnPagesSkipped receipt.Warning = "PAGES_SKIPPED"
+
+// Reading is a receipt with the pages that its evidence refers to.
+type Reading struct {
+	receipt.Receipt
+	pages []imaging.Frame
+	// fromFallback is set if the engine failed and the fallback read the receipt.
+	fromFallback bool
+	// failure is the engine's error after the first reading, or nil. Another attempt may then find more.
+	failure error
+}
+
+// Final reports whether the result may be stored. Otherwise the engine may read more from the file the next time.
+func (r Reading) Final() bool { return !r.fromFallback && r.failure == nil }
+
+// FromFallback reports whether the engine failed and the fallback read the receipt.
+func (r Reading) FromFallback() bool { return r.fromFallback }
+
+// Failure returns the engine's error that the reading survived, or nil.
+func (r Reading) Failure() error { return r.failure }
+
+// Read returns the receipt in a file, or ErrParse, ErrResponse or the context's error.
+func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
+	out, err := r.recognize(ctx, file)
+	if err != nil {
+		return Reading{}, publicError(ctx, err)
+	}
+	if out.Total == "" {
+		return Reading{}, fmt.Errorf("%w: no total found", ErrParse)
+	}
+	return out, nil
+}
+
+// Images returns the pages of a file as JPEGs.
+func (r Reader) Images(ctx context.Context, file []byte) ([][]byte, error) {
+	images, err := r.opener.Images(ctx, file)
+	return images, publicError(ctx, err)
+}
+
+// Preview returns the pages of a file for display beside the fields that have the evidence.
+func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+	pages, err := r.opener.Preview(ctx, file, evidence)
+	return pages, publicError(ctx, err)
+}
+
+// publicError maps an error to ErrParse (the file is unreadable), ErrResponse (the engine failed) or the context's error.
+func publicError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	// The context comes first, because a canceled run also looks like a failure of the engine.
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, media.ErrUnreadable):
+		return fmt.Errorf("%w: %w", ErrParse, err)
+	}
+	return fmt.Errorf("%w: %w", ErrResponse, err)
+}
+
+// recognize decodes a file and reads its text, or its images with the engine.
+func (r Reader) recognize(ctx context.Context, file []byte) (Reading, error) {
+	d, err := r.opener.Open(ctx, file)
+	if err != nil {
+		return Reading{}, err
+	}
+	var out Reading
+	if d.Text != nil {
+		for _, p := range d.Text {
+			out.pages = append(out.pages, imaging.Frame{Size: image.Pt(p.Width, p.Height)})
+		}
+		out.Receipt = receipt.Join(r.now(), receipt.Read(d.Text))
+	} else if out, err = r.readImages(ctx, d.Images); err != nil {
+		return Reading{}, err
+	}
+	if d.Skipped {
+		out.Warnings = append(out.Warnings, warnPagesSkipped)
+	}
+	return out, nil
+}
+
+// readImages reads images with the engine, or with the fallback if the engine fails.
+func (r Reader) readImages(ctx context.Context, images []*image.Gray) (Reading, error) {
+	out, err := r.engine.read(ctx, images)
+	// The fallback must not start for a canceled request, which looks like a failure, too.
+	if r.fallback != nil && err != nil && ctx.Err() == nil {
+		out, err = r.fallback.read(ctx, images)
+		out.fromFallback = true
+	}
+	return out, err
+}

@@ -1,0 +1,45 @@
+package recognition
+
+import (
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+// messages describe what the user should check.
+var messages = map[receipt.Warning]string{
+	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
+	receipt.LinesNotReconciled: "The lines do not add up to the total",
+	warnPagesSkipped:           "Only the first pages were read",
+}
+
+// Proto converts the receipt to the response message.
+func (r Reading) Proto() *ocrv1.Receipt {
+	out := &ocrv1.Receipt{
+		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency,
+		Subtotal: r.Subtotal, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount, Rounding: r.Rounding, Total: r.Total,
+		Confidence: r.Confidence,
+	}
+	for _, it := range r.Items {
+		out.Lines = append(out.Lines, &ocrv1.Line{Description: it.Description, Quantity: it.Quantity, UnitPrice: it.UnitPrice, Amount: it.Amount})
+	}
+	for _, e := range r.Evidence {
+		out.Evidence = append(out.Evidence, r.evidence(e))
+	}
+	for _, w := range r.Warnings {
+		out.Warnings = append(out.Warnings, &ocrv1.Warning{Code: string(w), Message: messages[w]})
+	}
+	return out
+}
+
+// evidence converts the place of a field to the page as the file shows it. Plain text has no size, so it has no box.
+func (r Reading) evidence(e receipt.Evidence) *ocrv1.Evidence {
+	out := &ocrv1.Evidence{Field: e.Field, Page: int32(e.Page), Text: e.Text}
+	if f := r.pages[e.Page-1]; f.Size.X > 0 {
+		e.Box = f.Place(e.Box)
+		out.Box = &ocrv1.Box{
+			X: int32(e.Box.X), Y: int32(e.Box.Y), Width: int32(e.Box.W), Height: int32(e.Box.H),
+			PageWidth: int32(f.Size.X), PageHeight: int32(f.Size.Y),
+		}
+	}
+	return out
+}

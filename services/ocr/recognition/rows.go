@@ -1,0 +1,103 @@
+package recognition
+
+import (
+	"context"
+	"image"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/tesseract"
+)
+
+const (
+	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date and of the sums are read again.
+	minDateConfidence = 0.8
+	minSumConfidence  = 0.8
+	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It is higher because no further pass
+	// has confirmed the total, and the rows show as much in less time.
+	minSumConfidenceOnce = 0.9
+)
+
+// reread is a request to read single rows again, at several scales, for one kind of field.
+type reread struct {
+	rows   []receipt.Row
+	scales []rowScale
+	read   func([]receipt.Page) receipt.Reading
+}
+
+// rereadRows reads the rows that decide uncertain fields again. It returns their readings.
+func (r local) rereadRows(ctx context.Context, pages []imaging.Prepared, found receipt.Receipt, readings []receipt.Reading) ([]receipt.Reading, error) {
+	// Every request requires a total, because a receipt without one is rejected.
+	if found.Total == "" {
+		return nil, nil
+	}
+	var requests []reread
+	required := minSumConfidence
+	if len(readings) == 1 {
+		required = minSumConfidenceOnce
+	}
+	if found.Confidence["total"] < required {
+		requests = append(requests, reread{readings[len(readings)-1].SumRows(), rowScales, receipt.ReadSumRows})
+	}
+	if found.Confidence["date"] < minDateConfidence {
+		requests = append(requests, reread{receipt.DateRows(readings...), rowScales, receipt.ReadDateRows})
+	}
+	requests = append(requests, reread{receipt.MerchantRow(readings...), nameScales, receipt.ReadMerchantRow})
+	return r.readRows(ctx, pages, requests)
+}
+
+// readRows reads single rows across the whole width of the page, because words between other elements are often missed. It returns
+// one reading per request and scale.
+func (r local) readRows(ctx context.Context, pages []imaging.Prepared, requests []reread) ([]receipt.Reading, error) {
+	var rows []imaging.Prepared
+	var images []*image.Gray
+	for _, q := range requests {
+		for _, scale := range q.scales {
+			for _, at := range q.rows {
+				row := pages[at.Page-1].Enlarged(scale.factor).Row(at.Box, scale.margin)
+				rows, images = append(rows, row), append(images, row.Scaled())
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	words, err := r.engine.Words(ctx, tesseract.SingleRow, tesseract.MainLanguage, images...)
+	if err != nil {
+		return nil, err
+	}
+	var out []receipt.Reading
+	for _, q := range requests {
+		if len(q.rows) == 0 {
+			continue
+		}
+		// rows and words have the order in which the loops above added them.
+		for range q.scales {
+			read := make([]receipt.Page, len(pages))
+			for i, p := range pages {
+				read[i] = receipt.Page{Width: p.Size.X, Height: p.Size.Y}
+			}
+			for _, at := range q.rows {
+				for _, w := range rows[0].Upright(words[0]).Words {
+					// All words belong to one row, also those that are slightly higher or lower.
+					w.Box.Y, w.Box.H = at.Box.Y, at.Box.H
+					read[at.Page-1].Words = append(read[at.Page-1].Words, w)
+				}
+				rows, words = rows[1:], words[1:]
+			}
+			out = append(out, q.read(read))
+		}
+	}
+	return out, nil
+}
+
+// rowScale is how a single row is cut out: the factor of its enlargement, and the margin above and below as a share of its height.
+type rowScale struct{ factor, margin float64 }
+
+var (
+	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits read twice are likely correct.
+	// The margins differ because parts of a neighboring row at the edge also change which digits are misread.
+	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
+	// nameScales has one scale. The spelling with the highest confidence wins, most often that of the larger letters.
+	nameScales = []rowScale{{1.25, 0.25}}
+)

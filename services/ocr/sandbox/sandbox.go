@@ -1,0 +1,136 @@
+// Package sandbox runs external programs on untrusted files: Tesseract, and the decoders of PDF and HEIF.
+//
+// Run guarantees that a run of a program ends within the limits on time, memory and output, and that no process remains after it. The
+// program gets none of the service's environment. Input and output pass through memory only, so no receipt is written to disk. Other
+// systems than Linux have no limit on memory.
+//
+// An error that wraps an exec.ExitError is the program's verdict on its input. ErrNotStarted means that the program is missing.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Limits bounds one run of a program: time, memory and output in bytes. Memory is the address space, which exceeds the memory in use.
+type Limits struct {
+	Time   time.Duration
+	Memory int64
+	Output int
+}
+
+var (
+	// ErrOutput marks a program that was stopped because it printed more than its limit.
+	ErrOutput = errors.New("printed too much")
+	// ErrNotStarted marks a program that is missing or cannot be executed.
+	ErrNotStarted = errors.New("could not be started")
+)
+
+// Run executes a program with the given standard input and returns its output. The program is the leader of a process group that is
+// killed when ctx ends or a limit is exceeded, so that no process outlives the request. No data is written to disk.
+func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.Time)
+	defer cancel()
+	name, args, err := limited(l, program, args)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	// The program gets none of the service's environment, and one thread, because each core already reads its own receipt.
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// A child that left the group must not keep the pipes, and so the request, open.
+	cmd.WaitDelay = time.Second
+	in, err := input(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", program, ErrNotStarted, err)
+	}
+	defer func() { _ = in.Close() }()
+	out := &Buffer{Limit: l.Output, stop: cancel}
+	// Error messages beyond 4 KiB are discarded and do not stop the program.
+	complaint := &Buffer{Limit: 4 << 10}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, complaint
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", program, ErrNotStarted, err)
+	}
+	err = cmd.Wait()
+	switch {
+	// Too much output also cancels ctx, so it is checked first.
+	case out.over:
+		return nil, fmt.Errorf("%s: %w", program, ErrOutput)
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w", program, ctx.Err())
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(complaint.Bytes()))
+	}
+	return out.Bytes(), nil
+}
+
+// input returns a file in memory with a program's input. A program that opens it as /dev/stdin reads it in one piece, while a pipe
+// delivers small pieces.
+func input(content []byte) (*os.File, error) {
+	f, err := unnamed()
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// limited prefixes a command with prlimit, because Go cannot set limits between fork and exec.
+func limited(l Limits, program string, args []string) (string, []string, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
+	}
+	prlimit, _ := exec.LookPath("prlimit")
+	if prlimit == "" {
+		// Other systems than Linux only have the limits on time and output.
+		return path, args, nil
+	}
+	// A core dump would write the receipt to disk. The limit on processor time is rounded up, so that the timeout comes first.
+	front := []string{
+		"--as=" + strconv.FormatInt(l.Memory, 10), "--core=0",
+		"--cpu=" + strconv.Itoa(int(l.Time.Seconds())+1), "--fsize=" + strconv.Itoa(l.Output), path,
+	}
+	return prlimit, append(front, args...), nil
+}
+
+// Buffer collects the output of a program up to Limit bytes.
+type Buffer struct {
+	Limit  int
+	buffer bytes.Buffer
+	// over is set if the output exceeds the limit. stop is then called unless it is nil.
+	over bool
+	stop context.CancelFunc
+}
+
+// Write implements io.Writer. It discards output beyond the limit, so that the program does not block on a full pipe.
+func (b *Buffer) Write(p []byte) (int, error) {
+	if b.buffer.Len()+len(p) > b.Limit {
+		b.over = true
+		if b.stop != nil {
+			b.stop()
+		}
+		return len(p), nil
+	}
+	return b.buffer.Write(p)
+}
+
+// Bytes returns the output up to the limit.
+func (b *Buffer) Bytes() []byte { return b.buffer.Bytes() }

@@ -1,0 +1,20 @@
+//go:build unix && !linux
+
+package sandbox
+
+import (
+	"errors"
+	"os"
+)
+
+// unnamed creates a temporary file and removes its name. It disappears when the last process closes it.
+func unnamed() (*os.File, error) {
+	f, err := os.CreateTemp("", "input")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

@@ -1,0 +1,145 @@
+// Package tesseract runs the Tesseract program on prepared images and returns the words that it reads, with their places.
+//
+// One run of the program reads any number of images, because a start costs as much as reading a few rows. Each run is a process of its
+// own in package sandbox, so a crash or an endless run fails one call. The output is checked: a word outside its image is a failure.
+// ErrFailed marks all failures of the program; an image without text is not one.
+//
+// tesseract.go runs the program and parses its table of words; tiff.go encodes the images for it.
+package tesseract
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
+)
+
+// MainLanguage is tried first, because its model knows digits and Latin letters, which make up most of any receipt.
+const MainLanguage = "eng"
+
+// languages lists the models that must be installed.
+var languages = []string{MainLanguage, "deu", "fra", "spa", "ita"}
+
+// Mode is a page segmentation mode, as Tesseract numbers them (--psm).
+type Mode int
+
+const (
+	// Columns expects one column of text of different sizes. It keeps most rows of a receipt together.
+	Columns Mode = 4
+	// Block expects one uniform block of text. It finds rows that the layout analysis of Columns discards as noise.
+	Block Mode = 6
+	// SingleRow expects one row of text.
+	SingleRow Mode = 7
+)
+
+// Tesseract runs the engine's command line, so that a crash costs one request only.
+type Tesseract struct {
+	program string
+	limits  sandbox.Limits
+}
+
+// ErrFailed marks failures of the engine. An image without text is not a failure.
+var ErrFailed = errors.New("the engine failed")
+
+// New returns an engine that runs a program, by name or path, for the given time at most.
+func New(program string, limit time.Duration) Tesseract {
+	return Tesseract{program: program, limits: sandbox.Limits{Time: limit, Memory: 2 << 30, Output: 8 << 20}}
+}
+
+// Words reads several images in one run, because a start costs as much as reading a few rows. It returns the words of each image.
+func (t Tesseract) Words(ctx context.Context, mode Mode, language string, images ...*image.Gray) ([][]receipt.Word, error) {
+	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared pages are dark on light, so the
+	// second attempt with inverted colors is disabled.
+	out, err := sandbox.Run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
+		"--psm", strconv.Itoa(int(mode)), "-l", language, "-c", "tessedit_do_invert=0", "tsv")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	words, err := parseTSV(out, images)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	return words, nil
+}
+
+// Check reports an error if the engine or one of its languages is missing. It runs once, at start.
+func (t Tesseract) Check(ctx context.Context) error {
+	l := t.limits
+	l.Time = 5 * time.Second
+	out, err := sandbox.Run(ctx, l, nil, t.program, "--list-langs")
+	if err != nil {
+		return err
+	}
+	for language := range slices.Values(languages) {
+		if !strings.Contains(string(out), "\n"+language+"\n") {
+			return fmt.Errorf("%s lacks the language %s", t.program, language)
+		}
+	}
+	return nil
+}
+
+const (
+	tsvHeader  = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
+	tsvColumns = 12
+	wordLevel  = "5"
+)
+
+// parseTSV parses Tesseract's table of words, page by page. Any other output is a failure of the engine.
+func parseTSV(out []byte, pages []*image.Gray) ([][]receipt.Word, error) {
+	scanner := bufio.NewScanner(bytes.NewReader(out))
+	scanner.Buffer(nil, 1<<20)
+	if !scanner.Scan() || strings.TrimSpace(scanner.Text()) != tsvHeader {
+		return nil, errors.New("no table of words in the output")
+	}
+	words := make([][]receipt.Word, len(pages))
+	for scanner.Scan() {
+		f := strings.SplitN(scanner.Text(), "\t", tsvColumns)
+		if len(f) != tsvColumns {
+			return nil, fmt.Errorf("row of %d columns in the output", len(f))
+		}
+		if f[0] != wordLevel {
+			continue
+		}
+		page, err := strconv.Atoi(f[1])
+		if err != nil || page < 1 || page > len(pages) {
+			return nil, errors.New("word on no page in the output")
+		}
+		w, err := tsvWord(f)
+		if err != nil {
+			return nil, err
+		}
+		if !image.Rect(w.Box.X, w.Box.Y, w.Box.X+w.Box.W, w.Box.Y+w.Box.H).In(pages[page-1].Bounds()) {
+			return nil, errors.New("word outside the page in the output")
+		}
+		if strings.TrimSpace(w.Text) != "" {
+			words[page-1] = append(words[page-1], w)
+		}
+	}
+	return words, scanner.Err()
+}
+
+// tsvWord parses the row of a word: its box in pixels (columns 6 to 9), its confidence in percent (10) and its text (11).
+func tsvWord(f []string) (receipt.Word, error) {
+	var n [4]int
+	for i := range n {
+		v, err := strconv.Atoi(f[6+i])
+		if err != nil {
+			return receipt.Word{}, fmt.Errorf("box in the output: %w", err)
+		}
+		n[i] = v
+	}
+	confidence, err := strconv.ParseFloat(f[10], 64)
+	if err != nil {
+		return receipt.Word{}, fmt.Errorf("confidence in the output: %w", err)
+	}
+	return receipt.Word{Text: strings.ToValidUTF8(f[11], ""), Confidence: confidence / 100, Box: receipt.Box{X: n[0], Y: n[1], W: n[2], H: n[3]}}, nil
+}

@@ -1,0 +1,212 @@
+package formats
+
+import (
+	"strings"
+	"unicode"
+)
+
+// marks is a set of decimal marks.
+type marks uint8
+
+// The decimal marks that a number can have been written with.
+const (
+	dot marks = 1 << iota
+	comma
+)
+
+// maxDigits is the maximum number of digits of an amount. Longer numbers are references.
+const maxDigits = 24
+
+// number is an amount as written, without its decoration.
+type number struct {
+	digits   string // Digits, '.' and ',' only.
+	negative bool
+	signed   bool   // The cell has a sign, brackets or a debit or credit suffix.
+	unit     string // Letters or symbols around the digits: "EUR", "$".
+}
+
+// Suffixes and prefixes of amounts that decide the sign.
+var (
+	debitMarks  = map[string]bool{"DR": true, "D": true, "DB": true, "S": true, "SOLL": true, "DEBIT": true, "DT": true}
+	creditMarks = map[string]bool{"CR": true, "C": true, "H": true, "HABEN": true, "CREDIT": true, "CT": true}
+)
+
+// scanNumber separates the digits of a cell from sign and currency. It reports false for everything except one number.
+func scanNumber(s string) (n number, ok bool) {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > 64 {
+		return n, false
+	}
+	first := strings.IndexAny(s, "0123456789")
+	last := strings.LastIndexAny(s, "0123456789")
+	if first < 0 {
+		return n, false
+	}
+	// ".5" and ",50" are written without a leading zero.
+	if first > 0 && (s[first-1] == '.' || s[first-1] == ',') && (first == 1 || !isLetterEnd(s[:first-1])) {
+		first--
+	}
+	var b strings.Builder
+	for _, r := range s[first : last+1] {
+		switch {
+		case r >= '0' && r <= '9' || r == '.' || r == ',':
+			b.WriteRune(r)
+		case isGrouping(r):
+		default:
+			return n, false
+		}
+	}
+	n.digits = b.String()
+	if len(n.digits) > maxDigits {
+		return n, false
+	}
+	before, ok1 := n.decoration(s[:first])
+	after, ok2 := n.decoration(strings.TrimLeft(s[last+1:], ".,"))
+	n.unit = before + after
+	return n, ok1 && ok2 && (before == "" || after == "" || before == after)
+}
+
+// isLetterEnd reports whether s ends with a letter, as in "Rs.5" or "kr.5".
+func isLetterEnd(s string) bool {
+	runes := []rune(s)
+	return unicode.IsLetter(runes[len(runes)-1])
+}
+
+// isGrouping reports whether a character only separates groups of digits.
+func isGrouping(r rune) bool {
+	return r == '\'' || r == '’' || r == '`' || unicode.IsSpace(r) || r == '\u202f' || r == '\u2009' || r == '\u2060'
+}
+
+// decoration reads the text before or after the digits: sign, brackets, debit or credit mark, and currency.
+func (n *number) decoration(s string) (unit string, ok bool) {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '-' || r == '−' || r == '–' || r == '\u2010' || r == '(' || r == '—' || r == '﹣' || r == '－':
+			n.negative = !n.negative || r == '('
+			n.signed = true
+		case r == '+':
+			n.signed = true
+		case r == ')' || unicode.IsSpace(r) || r == '.' || r == ':' || r == '*' || unicode.Is(unicode.Cf, r):
+		case unicode.IsLetter(r) || unicode.Is(unicode.Sc, r):
+			b.WriteRune(r)
+		default:
+			return "", false
+		}
+	}
+	unit = b.String()
+	upper := strings.ToUpper(unit)
+	switch {
+	case debitMarks[upper]:
+		n.negative, n.signed, unit = true, true, ""
+	case creditMarks[upper]:
+		n.signed, unit = true, ""
+	case len([]rune(unit)) > 4:
+		return "", false
+	}
+	return unit, true
+}
+
+// marks returns the decimal marks with which the number is well-formed. A number without '.' and ',' has both.
+func (n number) marks() marks {
+	var m marks
+	if grouped(n.digits, '.', ',') {
+		m |= dot
+	}
+	if grouped(n.digits, ',', '.') {
+		m |= comma
+	}
+	return m
+}
+
+// grouped reports whether digits is a number with at most one decimal mark and correct groups before it.
+func grouped(digits string, mark, group byte) bool {
+	whole, frac, _ := strings.Cut(digits, string(mark))
+	if strings.IndexByte(frac, mark) >= 0 || strings.IndexByte(frac, group) >= 0 {
+		return false
+	}
+	groups := strings.Split(whole, string(group))
+	if len(groups) == 1 {
+		return true
+	}
+	if len(groups[0]) == 0 || len(groups[0]) > 3 || groups[0] == "0" || len(groups[len(groups)-1]) != 3 {
+		return false
+	}
+	// Indian numbers have groups of two digits except the last: 12,34,567.
+	for _, g := range groups[1 : len(groups)-1] {
+		if len(g) != 3 && len(g) != 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// canonical returns the number as decimal text with a point, keeping its decimals: "-1234.50".
+func (n number) canonical(mark marks) (string, bool) {
+	if n.marks()&mark == 0 {
+		return "", false
+	}
+	group, point := ",", "."
+	if mark == comma {
+		group, point = ".", ","
+	}
+	whole, frac, has := strings.Cut(strings.ReplaceAll(n.digits, group, ""), point)
+	whole = strings.TrimLeft(whole, "0")
+	if whole == "" {
+		whole = "0"
+	}
+	s := whole
+	if has && frac != "" {
+		s += "." + frac
+	}
+	if n.negative {
+		return negate(s), true
+	}
+	return s, true
+}
+
+// parseAmount converts an amount as written to canonical text.
+func parseAmount(s string, mark marks) (amount, unit string, ok bool) {
+	n, ok := scanNumber(s)
+	if !ok {
+		return "", "", false
+	}
+	amount, ok = n.canonical(mark)
+	return amount, n.unit, ok
+}
+
+// parseLoose converts an amount of a format that fixes no decimal mark: the last '.' or ',' is the mark. A mark that occurs
+// twice separates groups.
+func parseLoose(s string) (string, bool) {
+	n, ok := scanNumber(s)
+	if !ok || n.unit != "" {
+		return "", false
+	}
+	mark := dot
+	if i := strings.LastIndexAny(n.digits, ".,"); i >= 0 && (n.digits[i] == ',') != (strings.Count(n.digits, n.digits[i:i+1]) > 1) {
+		mark = comma
+	}
+	return n.canonical(mark)
+}
+
+// negate changes the sign of a canonical amount. Zero has no sign.
+func negate(s string) string {
+	if s == "" || strings.Trim(s, "-0.") == "" {
+		return strings.TrimPrefix(s, "-")
+	}
+	if rest, ok := strings.CutPrefix(s, "-"); ok {
+		return rest
+	}
+	return "-" + s
+}
+
+// absolute removes the sign of a canonical amount.
+func absolute(s string) string { return strings.TrimPrefix(s, "-") }
+
+// trimDecimals removes trailing zeros after the point: "12.50" and "12.5" are the same amount.
+func trimDecimals(s string) string {
+	if !strings.Contains(s, ".") {
+		return s
+	}
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}

@@ -1,0 +1,257 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path"
+	"strings"
+)
+
+// ratioSlack is the number of bytes that any file may decompress to. Short files of equal rows have high ratios.
+const ratioSlack = 1 << 20
+
+// counter counts the bytes read from r.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+// Read reads from r.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// bounded ends the reading of a file that decompresses to too many bytes.
+type bounded struct {
+	r     io.Reader
+	n     int64
+	input *counter // nil if the file is not compressed.
+}
+
+// Read reads from r within the limits.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	if b.n > MaxBytes || b.input != nil && b.n > ratioSlack && b.n > MaxRatio*b.input.n {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}
+
+// decompress returns the contents of a plain, gzip or zip file.
+func decompress(r io.Reader) (io.Reader, error) {
+	input := &counter{r: r}
+	// The buffer is small, because the ratio counts its bytes as read.
+	buffered := bufio.NewReaderSize(input, 4096)
+	magic, err := buffered.Peek(4)
+	if len(magic) == 0 {
+		if err == nil || errors.Is(err, io.EOF) {
+			return nil, ErrEmpty
+		}
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, &ParseError{Message: "damaged gzip file"}
+		}
+		return &bounded{r: archiveReader{z}, input: input}, nil
+	case string(magic) == "PK\x03\x04":
+		return openZip(buffered, input)
+	case string(magic) == "PK\x05\x06":
+		return nil, ErrEmpty
+	}
+	return &bounded{r: buffered}, nil
+}
+
+// archiveReader reports damaged compressed data as an error of the file.
+type archiveReader struct{ r io.Reader }
+
+// Read reads from r.
+func (a archiveReader) Read(p []byte) (int, error) {
+	n, err := a.r.Read(p)
+	var corrupt flate.CorruptInputError
+	if errors.As(err, &corrupt) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = &ParseError{Message: "the compressed file is damaged or incomplete"}
+	}
+	return n, err
+}
+
+// zipFile reads the one file of a zip archive in a single pass, without its directory at the end.
+type zipFile struct {
+	source *bufio.Reader
+	entry  zipEntry
+	data   io.Reader
+	crc    uint32
+	many   bool // YNAB's archive has a second file, which is not imported.
+	input  *counter
+}
+
+// zipEntry is the header of a file in an archive.
+type zipEntry struct {
+	name       string
+	method     uint16
+	flags      uint16
+	crc        uint32
+	compressed int64
+}
+
+// hasDescriptor reports whether sizes and checksum follow the data.
+func (e zipEntry) hasDescriptor() bool { return e.flags&8 != 0 }
+
+// skipped reports whether the file is no data: a directory, or metadata of macOS.
+func (e zipEntry) skipped() bool {
+	return strings.HasSuffix(e.name, "/") || strings.HasPrefix(e.name, "__MACOSX/") || path.Base(e.name) == ".DS_Store"
+}
+
+// isBudget reports whether the file is the budget in YNAB's archive.
+func (e zipEntry) isBudget() bool {
+	name := strings.ToLower(e.name)
+	return strings.HasSuffix(name, "budget.csv") || strings.HasSuffix(name, "plan.csv")
+}
+
+// openZip returns the contents of the archive's only file.
+func openZip(source *bufio.Reader, input *counter) (io.Reader, error) {
+	z := &zipFile{source: source, input: input}
+	for {
+		found, err := z.next()
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, ErrEmpty
+		}
+		if !z.entry.skipped() && !z.entry.isBudget() {
+			break
+		}
+		z.many = z.many || z.entry.isBudget()
+		if err := z.drain(); err != nil {
+			return nil, err
+		}
+	}
+	z.many = z.many || strings.HasSuffix(strings.ToLower(z.entry.name), "register.csv")
+	return &bounded{r: z, input: input}, nil
+}
+
+// next reads the header of the next file. It reports false at the end of the files.
+func (z *zipFile) next() (bool, error) {
+	head, err := z.source.Peek(30)
+	if len(head) < 4 || string(head[:4]) != "PK\x03\x04" {
+		return false, nil
+	}
+	if err != nil {
+		return false, errDamagedZip
+	}
+	z.entry = zipEntry{
+		flags:      binary.LittleEndian.Uint16(head[6:]),
+		method:     binary.LittleEndian.Uint16(head[8:]),
+		crc:        binary.LittleEndian.Uint32(head[14:]),
+		compressed: int64(binary.LittleEndian.Uint32(head[18:])),
+	}
+	nameLength, extraLength := int(binary.LittleEndian.Uint16(head[26:])), int(binary.LittleEndian.Uint16(head[28:]))
+	if nameLength > 1024 {
+		return false, errDamagedZip
+	}
+	name := make([]byte, 30+nameLength)
+	if _, err := io.ReadFull(z.source, name); err != nil {
+		return false, errDamagedZip
+	}
+	if _, err := z.source.Discard(extraLength); err != nil {
+		return false, errDamagedZip
+	}
+	z.entry.name, z.crc = string(name[30:]), 0
+	switch {
+	case z.entry.flags&1 != 0:
+		return false, &ParseError{Message: "the zip file is encrypted"}
+	case z.entry.method == 8:
+		z.data = flate.NewReader(z.source)
+	case z.entry.method == 0 && !z.entry.hasDescriptor():
+		z.data = io.LimitReader(z.source, z.entry.compressed)
+	default:
+		return false, &ParseError{Message: fmt.Sprintf("the zip file uses the unsupported method %d", z.entry.method)}
+	}
+	return true, nil
+}
+
+// errDamagedZip reports an archive that ends early or has wrong sizes or checksums.
+var errDamagedZip = &ParseError{Message: "the zip file is damaged or incomplete"}
+
+// Read reads the data of the file. At its end it checks the checksum, and that no other file follows.
+func (z *zipFile) Read(p []byte) (int, error) {
+	n, err := z.data.Read(p)
+	z.crc = crc32.Update(z.crc, crc32.IEEETable, p[:n])
+	if errors.Is(err, io.EOF) {
+		if failed := z.end(); failed != nil {
+			return 0, failed
+		}
+		return n, io.EOF
+	}
+	if err != nil {
+		return n, errDamagedZip
+	}
+	return n, nil
+}
+
+// end checks the file's checksum and the rest of the archive.
+func (z *zipFile) end() error {
+	if err := z.finish(); err != nil || z.many {
+		return err
+	}
+	for {
+		found, err := z.next()
+		if err != nil || !found {
+			return err
+		}
+		if !z.entry.skipped() {
+			return fmt.Errorf("%w; the zip file has more than one file", ErrUnknownFormat)
+		}
+		if err := z.drain(); err != nil {
+			return err
+		}
+	}
+}
+
+// finish reads the descriptor after the data and compares the checksum.
+func (z *zipFile) finish() error {
+	want := z.entry.crc
+	if z.entry.hasDescriptor() {
+		descriptor := make([]byte, 12)
+		if _, err := io.ReadFull(z.source, descriptor); err != nil {
+			return errDamagedZip
+		}
+		want = binary.LittleEndian.Uint32(descriptor)
+		if string(descriptor[:4]) == "PK\x07\x08" {
+			want = binary.LittleEndian.Uint32(descriptor[4:])
+			if _, err := z.source.Discard(4); err != nil {
+				return errDamagedZip
+			}
+		}
+	}
+	if z.crc != want {
+		return errDamagedZip
+	}
+	return nil
+}
+
+// drain skips the current file, within the limits.
+func (z *zipFile) drain() error {
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, &bounded{r: z.data, input: z.input}); err != nil {
+		if errors.Is(err, ErrTooLarge) {
+			return err
+		}
+		return errDamagedZip
+	}
+	z.crc = sum.Sum32()
+	return z.finish()
+}

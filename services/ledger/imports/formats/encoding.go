@@ -1,0 +1,186 @@
+package formats
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// peekBytes is the length of the start of a file that decides encoding and format.
+const peekBytes = 64 << 10
+
+// declared finds the encoding that the start of an XML or OFX file names.
+var declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']|(?:^|\s)CHARSET:\s*([\w-]+)|(?:^|\s)ENCODING:\s*(UTF-?8|UNICODE)`)
+
+// toUTF8 returns the text of a file as UTF-8, its start, and whether the encoding was guessed. The order is: the caller's
+// choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the best fit among legacy encodings.
+func toUTF8(start []byte, r io.Reader, name string) (io.Reader, func() bool, error) {
+	never := func() bool { return false }
+	if name != "" {
+		e, ok := named(name)
+		if !ok {
+			return nil, nil, &ParseError{Message: "unknown encoding " + name}
+		}
+		return transform.NewReader(r, e.NewDecoder()), never, nil
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")), bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
+		return transform.NewReader(r, unicode.BOMOverride(mixed(charmap.Windows1252).NewDecoder())), never, nil
+	case isUTF16(start, 1):
+		return transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()), never, nil
+	case isUTF16(start, 0):
+		return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()), never, nil
+	}
+	// A file that claims an encoding and has bytes of UTF-8 is UTF-8: many writers copy the header from elsewhere.
+	legacy, assumed := declaredEncoding(start)
+	if legacy == nil {
+		legacy, assumed = guess(start), true
+	}
+	d := &mixedDecoder{legacy: legacy}
+	return transform.NewReader(r, d), func() bool { return assumed && d.used }, nil
+}
+
+// named returns the encoding with an IANA name, or a name that banks use for one.
+func named(name string) (encoding.Encoding, bool) {
+	switch upper := strings.ToUpper(name); upper {
+	case "1250", "1251", "1252", "1253", "1254", "1257":
+		name = "windows-" + name
+	case "8859-1", "ISO-8859-1", "LATIN1", "ISO8859-1", "USASCII", "US-ASCII", "ASCII":
+		// The control characters of ISO 8859-1 never occur. Files with this name are written as Windows-1252.
+		return charmap.Windows1252, true
+	case "CP1250", "CP1251", "CP1252":
+		name = "windows-" + upper[2:]
+	case "CP850":
+		return charmap.CodePage850, true
+	case "CP852":
+		return charmap.CodePage852, true
+	}
+	e, err := ianaindex.IANA.Encoding(name)
+	return e, err == nil && e != nil
+}
+
+// declaredEncoding returns the encoding that the file names, or nil.
+func declaredEncoding(start []byte) (e encoding.Encoding, assumed bool) {
+	m := declared.FindSubmatch(start[:min(len(start), 4096)])
+	for _, name := range m[min(len(m), 1):] {
+		if e, ok := named(string(name)); ok && len(name) > 0 && !isUTF8Name(string(name)) {
+			return e, false
+		}
+	}
+	return nil, false
+}
+
+// isUTF8Name reports whether a name means UTF-8.
+func isUTF8Name(name string) bool {
+	upper := strings.ToUpper(name)
+	return upper == "UTF-8" || upper == "UTF8" || upper == "UNICODE" || upper == "NONE"
+}
+
+// isUTF16 reports whether every second byte of the start is mostly zero.
+func isUTF16(start []byte, zero int) bool {
+	start = start[:min(len(start), 512)]
+	zeros, others := 0, 0
+	for i, b := range start {
+		if b == 0 {
+			if i%2 == zero {
+				zeros++
+			} else {
+				others++
+			}
+		}
+	}
+	return zeros > len(start)*2/5 && others < zeros/8
+}
+
+// candidates are the legacy encodings, the most frequent one first.
+var candidates = []encoding.Encoding{charmap.Windows1252, charmap.Windows1250, charmap.Windows1251, charmap.CodePage850, charmap.CodePage852}
+
+// guess returns the legacy encoding with which most words of the start are known headings, or else contain only letters.
+func guess(start []byte) encoding.Encoding {
+	best, bestScore := candidates[0], -1<<30
+	for i, e := range candidates {
+		decoded, err := e.NewDecoder().Bytes(start[:min(len(start), 8192)])
+		if err != nil {
+			continue
+		}
+		score := 2 - i
+		for _, word := range strings.FieldsFunc(string(decoded), func(r rune) bool { return strings.ContainsRune(" \t\r\n;,|\":/()", r) }) {
+			score += plausible(word)
+		}
+		if score > bestScore {
+			best, bestScore = e, score
+		}
+	}
+	return best
+}
+
+// mixed returns UTF-8 with a legacy encoding for invalid bytes.
+func mixed(legacy encoding.Encoding) encoding.Encoding { return mixedEncoding{legacy} }
+
+// mixedEncoding decodes with a mixedDecoder.
+type mixedEncoding struct{ legacy encoding.Encoding }
+
+// NewDecoder returns a decoder.
+func (m mixedEncoding) NewDecoder() *encoding.Decoder {
+	return &encoding.Decoder{Transformer: &mixedDecoder{legacy: m.legacy}}
+}
+
+// NewEncoder is never used.
+func (m mixedEncoding) NewEncoder() *encoding.Encoder { return encoding.Replacement.NewEncoder() }
+
+// mixedDecoder passes UTF-8 on and decodes each invalid byte with the legacy encoding. Before the first character of several
+// bytes it does not know which of both the file is. From the first invalid byte on without such a character before it,
+// the whole file is in the legacy encoding.
+type mixedDecoder struct {
+	legacy     encoding.Encoding
+	multibyte  bool // The file has a valid character of several bytes.
+	legacyOnly bool
+	used       bool
+}
+
+// Reset returns the decoder to its initial state.
+func (d *mixedDecoder) Reset() { d.multibyte, d.legacyOnly, d.used = false, false, false }
+
+// Transform implements transform.Transformer.
+func (d *mixedDecoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	decoder := d.legacy.NewDecoder()
+	for nSrc < len(src) {
+		if src[nSrc] < utf8.RuneSelf {
+			if nDst == len(dst) {
+				return nDst, nSrc, transform.ErrShortDst
+			}
+			dst[nDst] = src[nSrc]
+			nDst, nSrc = nDst+1, nSrc+1
+			continue
+		}
+		if !d.legacyOnly && !atEOF && !utf8.FullRune(src[nSrc:]) {
+			return nDst, nSrc, transform.ErrShortSrc
+		}
+		r, size := utf8.DecodeRune(src[nSrc:])
+		if d.legacyOnly || r == utf8.RuneError && size == 1 {
+			d.legacyOnly, d.used = d.legacyOnly || !d.multibyte, true
+			size = 1
+			var one [8]byte
+			n, _, _ := decoder.Transform(one[:], src[nSrc:nSrc+1], true)
+			if r, _ = utf8.DecodeRune(one[:n]); n == 0 {
+				r = utf8.RuneError
+			}
+		} else {
+			d.multibyte = true
+		}
+		if nDst+utf8.RuneLen(r) > len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		nDst += utf8.EncodeRune(dst[nDst:], r)
+		nSrc += size
+	}
+	return nDst, nSrc, nil
+}

@@ -1,0 +1,174 @@
+// Package formats reads the files of banks and other finance applications into records.
+//
+// Open recognizes the compression, the encoding and the format of a file. File.Records then yields its records in file
+// order, and File.Facts returns what only the end of the file decides: accounts, balances, warnings and the mapping.
+//
+//	file, err := formats.Open(r, formats.Options{Locale: "de-DE"})
+//	for record, err := range file.Records() { ... stage the record ... }
+//	facts := file.Facts()
+//
+// There are two kinds of formats. OFX, CAMT, MT940, Firefly III and Coffer say what each value means, so their records are
+// complete. CSV, QIF and YNAB do not: whether 03/04 is in March or April, and whether 1.234 has a decimal mark, needs all
+// rows. Their records only have N, Line and Cells, and Facts.Mapping proposes how to read them. The importer stages the
+// cells and then converts each of them with Mapping.Compile and Reader.Record, again after each change of the mapping.
+//
+// An amount is canonical decimal text: "-12.30", never a float. Record.Minor converts it to minor units. No value is ever
+// taken from outside the file. A record that cannot be read has a Problem. A record with Skip set is not a transaction,
+// such as a heading or a total; it is only reported for files with a mapping, because another mapping may need its cells.
+//
+// IDs assigns the external ids of all records of one import, in file order. Similarity compares texts for duplicates.
+//
+// All functions are pure. A parser holds one record and the accounts of the file, and IDs 24 bytes per record. Every input
+// is bounded by Limits, so that no file costs more than its bytes.
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+// The formats that Open recognizes.
+const (
+	CSV     = "csv"
+	OFX     = "ofx"
+	QIF     = "qif"
+	CAMT    = "camt"
+	MT940   = "mt940"
+	Firefly = "firefly"
+	YNAB    = "ynab"
+	Coffer  = "coffer"
+)
+
+// The warnings in Facts.Warnings.
+const (
+	CurrencyAssumed      = "CURRENCY_ASSUMED"
+	DateOrderAssumed     = "DATE_ORDER_ASSUMED"
+	DecimalsAssumed      = "DECIMALS_ASSUMED"
+	BalanceMismatch      = "BALANCE_MISMATCH"
+	EncodingAssumed      = "ENCODING_ASSUMED"
+	TruncatedDescription = "TRUNCATED_DESCRIPTION"
+	InvestmentsSkipped   = "INVESTMENTS_SKIPPED"
+	BudgetsSkipped       = "BUDGETS_SKIPPED"
+)
+
+// Limits of a file. Open and File.Records return an error beyond them.
+const (
+	MaxBytes   = 512 << 20 // After decompression.
+	MaxRatio   = 200       // Decompressed bytes per compressed byte.
+	MaxRows    = 200_000
+	MaxColumns = 200
+	MaxRow     = 64 << 10
+	MaxDepth   = 64 // Nested XML elements.
+)
+
+// Limits of a record's texts, in characters. Longer texts are cut.
+const (
+	maxText = 1000
+	maxName = 100
+	maxTags = 20
+)
+
+// The errors that Open and File.Records return, besides *ParseError and errors of the reader.
+var (
+	ErrEmpty         = errors.New("the file is empty")
+	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
+	ErrTooLarge      = errors.New("the file exceeds 512 MiB or 200 times its compressed size")
+	ErrTooManyRows   = errors.New("the file has more than 200000 rows")
+)
+
+// ParseError is a defect of a file of a known format.
+type ParseError struct {
+	Line    int // From 1; 0 if the format has no lines.
+	Message string
+}
+
+// Error returns the line and the message.
+func (e *ParseError) Error() string {
+	if e.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
+}
+
+// Options are what a caller knows about a file. All are optional.
+type Options struct {
+	Format    string // Accept only this format.
+	Locale    string // BCP 47. Decides the order of day and month if the file does not.
+	Encoding  string // IANA name. Replaces the detection.
+	Delimiter string // Of CSV. Replaces the detection.
+}
+
+// Record is a transaction of a file, or the cells of one.
+type Record struct {
+	N     int      // From 1.
+	Line  int      // First line in the file, or 0.
+	Cells []string // Only in formats with a mapping.
+
+	Date        time.Time // 00:00:00 UTC of the civil date.
+	Amount      string    // Signed; negative is money out.
+	Currency    string    // ISO 4217, or "" if the file does not say.
+	Payee       string
+	Description string
+	Notes       string
+	Tags        []string
+	ExternalID  string // Of the source, such as "ofx:123". IDs.Assign replaces repeated and missing ids.
+	Account     string // Key of one of Facts.Accounts, or "".
+	Category    string // Name in the file, or "".
+	Splits      []Split
+	Transfer    *Transfer
+	Opening     bool   // The opening balance of the account instead of a transaction.
+	Skip        bool   // Not a transaction.
+	Problem     string // Why the record cannot be read.
+}
+
+// Split is a part of a record. The parts add up to the record's amount.
+type Split struct {
+	Amount      string // Signed like the record's.
+	Category    string
+	Description string
+	Account     string // The other account if the part is a transfer.
+}
+
+// Transfer is the other side of a record that moves money between two accounts of the user.
+type Transfer struct {
+	Account  string // Key of the other account.
+	Amount   string // Signed amount of the other side if its currency differs, or "".
+	Currency string
+	Paired   bool // The file has a record of its own for the other side.
+}
+
+// Account is an account named in a file.
+type Account struct {
+	Key         string
+	Name        string
+	Last4       string
+	Currency    string
+	Opening     string // Balances are signed decimals, or "".
+	Closing     string
+	ClosingDate time.Time
+	Count       int
+}
+
+// Facts are known after the last record.
+type Facts struct {
+	Format   string
+	Accounts []Account // In formats with a mapping: see Mapping.Compile.
+	Warnings []string  // Sorted, each once.
+	Mapping  *Mapping  // The proposal for formats with a mapping, otherwise nil.
+}
+
+// Minor returns the amount in minor units of the currency, or of fallback if the record has no currency.
+func (r *Record) Minor(fallback money.Currency) (int64, money.Currency, error) {
+	currency := fallback
+	if r.Currency != "" {
+		var ok bool
+		if currency, ok = money.ParseCurrency(r.Currency); !ok {
+			return 0, currency, fmt.Errorf("the currency %q is not supported", r.Currency)
+		}
+	}
+	n, err := currency.Parse(r.Amount)
+	return n, currency, err
+}

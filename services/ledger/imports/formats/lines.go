@@ -1,0 +1,67 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// lines reads lines of at most MaxRow bytes. A line ends with LF, CR LF or CR.
+type lines struct {
+	r    *bufio.Reader
+	line int // Number of the last line that next returned.
+	buf  []byte
+	skip bool // The last line ended with CR, so an LF belongs to it.
+}
+
+// newLines returns a reader of the lines of r.
+func newLines(r io.Reader) *lines {
+	return &lines{r: bufio.NewReaderSize(r, 32<<10)}
+}
+
+// next returns the next line without its end, valid until the next call, or io.EOF.
+func (l *lines) next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	for {
+		chunk, err := l.r.Peek(1)
+		if len(chunk) == 0 {
+			if errors.Is(err, io.EOF) && len(l.buf) > 0 {
+				l.line++
+				return l.buf, nil
+			}
+			return nil, err
+		}
+		chunk, _ = l.r.Peek(l.r.Buffered())
+		if l.skip {
+			l.skip = false
+			if chunk[0] == '\n' {
+				l.discard(1)
+				continue
+			}
+		}
+		i := bytes.IndexAny(chunk, "\r\n")
+		if i < 0 {
+			i = len(chunk)
+		}
+		if len(l.buf)+i > MaxRow {
+			return nil, &ParseError{Line: l.line + 1, Message: fmt.Sprintf("the row has more than %d bytes", MaxRow)}
+		}
+		l.buf = append(l.buf, chunk[:i]...)
+		if i == len(chunk) {
+			l.discard(i)
+			continue
+		}
+		l.skip = chunk[i] == '\r'
+		l.discard(i + 1)
+		l.line++
+		return l.buf, nil
+	}
+}
+
+// discard skips bytes that Peek returned.
+func (l *lines) discard(n int) {
+	// Buffered bytes can always be discarded.
+	_, _ = l.r.Discard(n)
+}

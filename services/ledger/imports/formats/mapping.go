@@ -1,0 +1,200 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+// The fields that a column can have.
+const (
+	FieldDate        = "date"
+	FieldAmount      = "amount"
+	FieldDebit       = "debit"
+	FieldCredit      = "credit"
+	FieldType        = "type"
+	FieldCurrency    = "currency"
+	FieldPayee       = "payee"
+	FieldDescription = "description"
+	FieldNotes       = "notes"
+	FieldCategory    = "category"
+	FieldTags        = "tags"
+	FieldAccount     = "account"
+	FieldExternalID  = "externalId"
+	FieldIgnore      = "ignore"
+)
+
+// Fields are all fields that a column can have.
+var Fields = []string{FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldCurrency, FieldPayee, FieldDescription,
+	FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID, FieldIgnore}
+
+// The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign stands in another column.
+const (
+	Signed      = "signed"
+	DebitCredit = "debitCredit"
+	TypeColumn  = "typeColumn"
+)
+
+// Mapping says how to read the cells of a file. Open proposes one, and users change it.
+type Mapping struct {
+	Format      string   `json:"format"` // csv, qif or ynab. The columns of the latter two are fixed.
+	Delimiter   string   `json:"delimiter"`
+	Encoding    string   `json:"encoding"`
+	SkipRows    int      `json:"skipRows"` // Records before the heading.
+	Header      bool     `json:"header"`
+	Columns     []Column `json:"columns"`
+	DateLayout  string   `json:"dateLayout"`  // A key of the layouts, such as "DD.MM.YYYY".
+	DecimalMark string   `json:"decimalMark"` // "." or ",".
+	AmountMode  string   `json:"amountMode"`
+	Invert      bool     `json:"invert"`             // Positive amounts are money out, as on statements of cards.
+	Negative    []string `json:"negative,omitempty"` // Values of the type column that mean money out; empty: the usual ones.
+	Currency    string   `json:"currency,omitempty"` // Of all rows without a currency column, from a heading or an amount.
+}
+
+// Column assigns a field to a column. Payee, description, notes and tags may have several columns, which are joined.
+type Column struct {
+	Index int    `json:"index"`
+	Field string `json:"field"`
+}
+
+// MappingError is an invalid part of a mapping.
+type MappingError struct {
+	Field   string // Such as "columns[2].field".
+	Message string
+}
+
+// Error returns the field and the message.
+func (e *MappingError) Error() string { return e.Field + " " + e.Message }
+
+// DateLayouts returns the names of all date layouts, sorted.
+func DateLayouts() []string {
+	names := make([]string, 0, len(layouts))
+	for name := range layouts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Reader converts cells to records by a mapping. It is safe for concurrent use.
+type Reader struct {
+	mapping  Mapping
+	order    orders
+	mark     marks
+	columns  map[string][]int
+	negative map[string]bool
+}
+
+// Compile checks a mapping and returns its reader. The error is a *MappingError.
+func (m *Mapping) Compile() (*Reader, error) {
+	r := &Reader{mapping: *m, columns: make(map[string][]int), mark: dot}
+	var ok bool
+	if r.order, ok = layouts[m.DateLayout]; !ok {
+		return nil, &MappingError{"dateLayout", "must be one of " + strings.Join(DateLayouts(), ", ")}
+	}
+	switch m.DecimalMark {
+	case ".":
+	case ",":
+		r.mark = comma
+	default:
+		return nil, &MappingError{"decimalMark", `must be "." or ","`}
+	}
+	switch {
+	case m.Format != CSV && m.Format != QIF && m.Format != YNAB:
+		return nil, &MappingError{"format", "must be csv, qif or ynab"}
+	case m.SkipRows < 0 || m.SkipRows > MaxRows:
+		return nil, &MappingError{"skipRows", fmt.Sprintf("must be between 0 and %d", MaxRows)}
+	case m.Currency != "":
+		if _, ok := money.ParseCurrency(m.Currency); !ok {
+			return nil, &MappingError{"currency", "must be an ISO 4217 code"}
+		}
+	}
+	if m.Format != CSV {
+		return r, nil
+	}
+	if err := r.assign(m); err != nil {
+		return nil, err
+	}
+	return r, r.complete()
+}
+
+// assign checks the columns.
+func (r *Reader) assign(m *Mapping) error {
+	if len(m.Columns) > MaxColumns {
+		return &MappingError{"columns", fmt.Sprintf("must be at most %d", MaxColumns)}
+	}
+	for i, c := range m.Columns {
+		name := fmt.Sprintf("columns[%d].", i)
+		switch {
+		case c.Index < 0 || c.Index >= MaxColumns:
+			return &MappingError{name + "index", fmt.Sprintf("must be between 0 and %d", MaxColumns-1)}
+		case !slices.Contains(Fields, c.Field):
+			return &MappingError{name + "field", "must be one of " + strings.Join(Fields, ", ")}
+		case c.Field == FieldIgnore:
+			continue
+		case len(r.columns[c.Field]) > 0 && c.Field != FieldPayee && c.Field != FieldDescription && c.Field != FieldNotes && c.Field != FieldTags:
+			return &MappingError{name + "field", "must not be assigned to two columns"}
+		}
+		r.columns[c.Field] = append(r.columns[c.Field], c.Index)
+	}
+	if len(m.Negative) > 0 {
+		r.negative = make(map[string]bool)
+		for _, value := range m.Negative {
+			r.negative[fold(value)] = true
+		}
+	}
+	return nil
+}
+
+// complete reports an error if the columns that the amount mode needs are not assigned.
+func (r *Reader) complete() error {
+	need := []string{FieldDate}
+	switch r.mapping.AmountMode {
+	case Signed:
+		need = append(need, FieldAmount)
+	case TypeColumn:
+		need = append(need, FieldAmount, FieldType)
+	case DebitCredit:
+		if len(r.columns[FieldDebit]) == 0 {
+			need = append(need, FieldCredit)
+		}
+	default:
+		return &MappingError{"amountMode", "must be signed, debitCredit or typeColumn"}
+	}
+	for _, field := range need {
+		if len(r.columns[field]) == 0 {
+			return &MappingError{"columns", "must assign " + field}
+		}
+	}
+	return nil
+}
+
+// Record converts the cells of a record. Its N, Line and Cells stay.
+func (r *Reader) Record(raw Record) Record {
+	record := Record{N: raw.N, Line: raw.Line, Cells: raw.Cells}
+	switch r.mapping.Format {
+	case QIF:
+		r.readQIF(&record)
+	case YNAB:
+		r.readYNAB(&record)
+	default:
+		r.readCSV(&record)
+	}
+	record.clean()
+	return record
+}
+
+// Apply converts records by a mapping. Use Mapping.Compile for records that arrive in pieces.
+func Apply(m *Mapping, records []Record) ([]Record, error) {
+	r, err := m.Compile()
+	if err != nil {
+		return nil, err
+	}
+	converted := make([]Record, len(records))
+	for i, record := range records {
+		converted[i] = r.Record(record)
+	}
+	return converted, nil
+}

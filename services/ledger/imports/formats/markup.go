@@ -1,0 +1,194 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+)
+
+// maxTag is the maximum length of a tag with its attributes.
+const maxTag = 4 << 10
+
+// element is a tag of OFX with the text after it.
+type element struct {
+	name    string // Upper case, without a prefix.
+	closing bool
+	text    string
+	line    int
+}
+
+// markup reads the tags of OFX 1 and 2. Tags may be unclosed, as SGML allows, and text may contain '<' and '&'.
+type markup struct {
+	r    *bufio.Reader
+	line int
+	buf  []byte
+	at   bool // The '<' of the next tag was read.
+}
+
+// newMarkup returns a reader of the tags of r.
+func newMarkup(r *bufio.Reader) *markup { return &markup{r: r, line: 1} }
+
+// next returns the next tag, or io.EOF.
+func (m *markup) next() (element, error) {
+	for {
+		if !m.at {
+			if _, err := m.until(); err != nil {
+				return element{}, err
+			}
+		}
+		m.at = false
+		head, err := m.r.Peek(1)
+		if err != nil {
+			return element{}, m.ended(err)
+		}
+		if !isTagStart(head[0]) {
+			continue
+		}
+		line := m.line
+		tag, err := m.tag()
+		if err != nil {
+			return element{}, err
+		}
+		if tag[0] == '?' || tag[0] == '!' {
+			continue
+		}
+		e := element{line: line}
+		name, closed := strings.CutSuffix(tag, "/")
+		name, e.closing = strings.CutPrefix(name, "/")
+		name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+		if _, local, ok := strings.Cut(name, ":"); ok {
+			name = local
+		}
+		e.name = strings.ToUpper(name)
+		if !closed && !e.closing {
+			if e.text, err = m.text(); err != nil {
+				return element{}, err
+			}
+		}
+		return e, nil
+	}
+}
+
+// isTagStart reports whether a character after '<' begins a tag.
+func isTagStart(c byte) bool {
+	return c == '/' || c == '?' || c == '!' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// until reads up to and including the next '<' and returns the text before it. It fails if there is none.
+func (m *markup) until() (string, error) {
+	m.buf = m.buf[:0]
+	for {
+		chunk, err := m.r.ReadSlice('<')
+		m.line += bytes.Count(chunk, []byte{'\n'})
+		if len(m.buf)+len(chunk) > MaxRow {
+			return "", &ParseError{Line: m.line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+		}
+		m.buf = append(m.buf, chunk...)
+		if err == nil {
+			return string(m.buf[:len(m.buf)-1]), nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return "", err
+		}
+	}
+}
+
+// tag reads a tag after its '<' up to its '>'.
+func (m *markup) tag() (string, error) {
+	m.buf = m.buf[:0]
+	for len(m.buf) < maxTag {
+		c, err := m.r.ReadByte()
+		if err != nil {
+			return "", m.ended(err)
+		}
+		if c == '>' {
+			return string(m.buf), nil
+		}
+		if c == '\n' {
+			m.line++
+			c = ' '
+		}
+		m.buf = append(m.buf, c)
+		if string(m.buf) == "![CDATA[" {
+			// Only the text after an opening tag is of interest. text reads such a section itself.
+			break
+		}
+	}
+	return "", &ParseError{Line: m.line, Message: "a tag has no end"}
+}
+
+// text reads the text after an opening tag. It ends before the next tag or at the end of the line if the tag is unclosed.
+func (m *markup) text() (string, error) {
+	var b strings.Builder
+	for {
+		part, err := m.until()
+		if errors.Is(err, io.EOF) {
+			b.Write(m.buf)
+			return clean(b.String()), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(part)
+		if b.Len() > MaxRow {
+			return "", &ParseError{Line: m.line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+		}
+		head, _ := m.r.Peek(8)
+		switch {
+		case string(head) == "![CDATA[":
+			section, err := m.section()
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(strings.ReplaceAll(section, "&", "&amp;"))
+		case len(head) > 0 && isTagStart(head[0]):
+			m.at = true
+			return clean(b.String()), nil
+		default:
+			b.WriteByte('<')
+		}
+	}
+}
+
+// section reads a CDATA section after its '<'.
+func (m *markup) section() (string, error) {
+	_, _ = m.r.Discard(len("![CDATA[")) // The caller peeked at it.
+	var b []byte
+	for !bytes.HasSuffix(b, []byte("]]>")) {
+		c, err := m.r.ReadByte()
+		if err != nil {
+			return "", m.ended(err)
+		}
+		if c == '\n' {
+			m.line++
+		}
+		if b = append(b, c); len(b) > MaxRow {
+			return "", &ParseError{Line: m.line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+		}
+	}
+	return string(b[:len(b)-3]), nil
+}
+
+// ended reports the end of the file inside of a tag.
+func (m *markup) ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return &ParseError{Line: m.line, Message: "the file ends inside of a tag"}
+	}
+	return err
+}
+
+// clean decodes entities and trims a text. Unknown entities stay as they are. Some writers escape twice.
+func clean(s string) string {
+	s = strings.TrimSpace(s)
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	if s = html.UnescapeString(s); strings.Contains(s, "&amp;") || strings.Contains(s, "&#") {
+		s = html.UnescapeString(s)
+	}
+	return s
+}

@@ -1,0 +1,241 @@
+package formats
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ofxParser is the state of an OFX file: the current statement and transaction.
+type ofxParser struct {
+	in         *input
+	account    string
+	currency   string
+	parents    []string // Open aggregates, at most MaxDepth.
+	record     *Record  // The current STMTTRN.
+	fields     map[string]string
+	balance    string
+	statements int
+	skipped    bool // Inside of an investment statement.
+	closed     bool // The file's </OFX> was read.
+	status     map[string]string
+}
+
+// aggregates are the elements that contain others and that the parser needs to know.
+var aggregates = wordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCARDMSGSRSV1 STMTTRNRS CCSTMTTRNRS STMTRS CCSTMTRS BANKACCTFROM
+	CCACCTFROM BANKTRANLIST BANKTRANLISTP STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
+	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM LOANTRANLIST`)
+
+// parseOFX parses OFX 1 and 2, and QFX.
+func parseOFX(in *input) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		p := &ofxParser{in: in, status: make(map[string]string)}
+		source := newMarkup(in.text)
+		for {
+			e, err := source.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			var record *Record
+			if err == nil {
+				record, err = p.handle(e)
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			if record != nil && !yield(*record, nil) {
+				return
+			}
+		}
+		if record := p.finish(); record != nil && !yield(*record, nil) {
+			return
+		}
+		switch {
+		case !p.closed:
+			yield(Record{}, &ParseError{Line: source.line, Message: "the file ends before </OFX>"})
+		case p.statements == 0:
+			yield(Record{}, &ParseError{Line: source.line, Message: "the file has no statement of a bank account or card"})
+		}
+	}
+}
+
+// handle processes a tag. It returns a record that the tag completes.
+func (p *ofxParser) handle(e element) (*Record, error) {
+	if e.closing {
+		return p.close(e)
+	}
+	// Some writers use these three as elements with a text.
+	isValue := e.text != "" && (e.name == "PAYEE" || e.name == "CURRENCY" || e.name == "ORIGCURRENCY")
+	if aggregates[strings.ToLower(e.name)] && !isValue {
+		return p.open(e)
+	}
+	if p.skipped {
+		return nil, nil
+	}
+	parent := ""
+	if len(p.parents) > 0 {
+		parent = p.parents[len(p.parents)-1]
+	}
+	return nil, p.value(parent, e)
+}
+
+// open processes the start of an aggregate.
+func (p *ofxParser) open(e element) (record *Record, err error) {
+	// No aggregate contains itself: the end tag of the first one is missing.
+	if i := slices.Index(p.parents, e.name); i >= 0 {
+		p.parents = p.parents[:i]
+	}
+	if len(p.parents) == MaxDepth {
+		return nil, &ParseError{Line: e.line, Message: "the elements are nested too deeply"}
+	}
+	p.parents = append(p.parents, e.name)
+	switch e.name {
+	case "INVSTMTRS":
+		p.in.warn(InvestmentsSkipped)
+		p.skipped, p.statements = true, p.statements+1
+	case "STMTRS", "CCSTMTRS", "LOANSTMTRS":
+		p.account, p.currency, p.statements = "", "", p.statements+1
+	case "STMTTRN":
+		// Also ends a transaction whose end tag is missing.
+		record = p.finish()
+		if !p.skipped {
+			p.record, p.fields = &Record{Line: e.line, Account: p.account, Currency: p.currency}, make(map[string]string)
+		}
+	case "LEDGERBAL":
+		record = p.finish()
+	case "STATUS":
+		clear(p.status)
+	}
+	return record, nil
+}
+
+// close processes an end tag. It also ends the aggregates inside whose end tags are missing.
+func (p *ofxParser) close(e element) (record *Record, err error) {
+	for i := len(p.parents) - 1; i >= 0; i-- {
+		if p.parents[i] == e.name {
+			p.parents = p.parents[:i]
+			break
+		}
+	}
+	switch e.name {
+	case "OFX":
+		p.closed = true
+		return p.finish(), nil
+	case "STMTTRN", "BANKTRANLIST", "STMTRS", "CCSTMTRS":
+		return p.finish(), nil
+	case "INVSTMTRS":
+		p.skipped = false
+	case "STATUS":
+		if strings.EqualFold(p.status["SEVERITY"], "ERROR") {
+			return nil, &ParseError{Line: e.line, Message: spaces("the bank reports the error " + p.status["CODE"] + " " + cut(p.status["MESSAGE"], 200))}
+		}
+	}
+	return nil, nil
+}
+
+// value processes an element with a text.
+func (p *ofxParser) value(parent string, e element) error {
+	switch {
+	case parent == "STATUS":
+		p.status[e.name] = e.text
+	case p.record != nil:
+		key := e.name
+		switch {
+		case parent == "CURRENCY" || parent == "ORIGCURRENCY" || parent == "BANKACCTTO" || parent == "CCACCTTO":
+			key = parent + "." + key
+		case parent == "PAYEE":
+			key = "PAYEE." + key
+		}
+		if _, ok := p.fields[key]; !ok && len(p.fields) < 64 {
+			p.fields[key] = e.text
+		}
+	case e.name == "CURDEF":
+		p.currency = strings.ToUpper(cut(e.text, 3))
+		return p.describe(func(a *Account) { a.Currency = p.currency })
+	case e.name == "ACCTID" && strings.HasSuffix(parent, "FROM"):
+		p.account = cut(spaces(e.text), maxName)
+		return p.describe(func(a *Account) { a.Currency = p.currency })
+	case parent == "LEDGERBAL" && e.name == "BALAMT":
+		p.balance, _ = parseLoose(e.text)
+		return p.describe(func(a *Account) { a.Closing = p.balance })
+	case parent == "LEDGERBAL" && e.name == "DTASOF":
+		day, _ := ofxDate(e.text)
+		return p.describe(func(a *Account) { a.ClosingDate = day })
+	}
+	return nil
+}
+
+// describe changes the current account.
+func (p *ofxParser) describe(change func(*Account)) error {
+	if p.statements == 0 {
+		return nil
+	}
+	if p.account == "" && len(p.in.facts.Accounts) == 0 && p.currency != "" && p.balance == "" {
+		return nil // CURDEF stands before the account's number.
+	}
+	account, err := p.in.account(p.account)
+	if err == nil {
+		change(account)
+	}
+	return err
+}
+
+// finish completes the current transaction, or returns nil if there is none.
+func (p *ofxParser) finish() *Record {
+	r, f := p.record, p.fields
+	if r == nil {
+		return nil
+	}
+	p.record, p.fields = nil, nil
+	if symbol := cmp.Or(f["CURRENCY.CURSYM"], f["CURRENCY"]); symbol != "" {
+		r.Currency = strings.ToUpper(cut(symbol, 3))
+	}
+	var ok bool
+	if r.Date, ok = ofxDate(cmp.Or(f["DTPOSTED"], f["DTUSER"])); !ok {
+		r.Problem = "DTPOSTED is missing or not a date"
+	}
+	if r.Amount, ok = parseLoose(f["TRNAMT"]); !ok && r.Problem == "" {
+		r.Problem = "TRNAMT is missing or not a number"
+	}
+	r.Payee, r.Description = cmp.Or(f["NAME"], f["PAYEE.NAME"], f["PAYEE"]), f["MEMO"]
+	if number := f["CHECKNUM"]; strings.Trim(number, "0 ") != "" {
+		r.Notes = cut(spaces(number), maxName)
+	}
+	if id := spaces(f["FITID"]); distinctive(id) {
+		r.ExternalID = "ofx:" + id
+	}
+	return r
+}
+
+// distinctive reports whether a reference can identify a transaction: it has at least four characters, not all equal.
+func distinctive(id string) bool {
+	return len(id) >= 4 && strings.Trim(id, id[:1]) != ""
+}
+
+// ofxDate reads YYYYMMDD with or without a time and a zone. The civil date is used as written.
+func ofxDate(s string) (time.Time, bool) {
+	s = strings.TrimSpace(s)
+	if len(s) >= 8 && isDigitsOnly(s[:8]) {
+		d, ok := scanDate(s[:8])
+		if !ok {
+			return time.Time{}, false
+		}
+		if t, ok := d.date(ymd); ok {
+			return t, true
+		}
+		return d.date(dmy)
+	}
+	d, ok := scanDate(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	if all := d.orders(); all == ymd || all == dmy || all == mdy {
+		return d.date(all)
+	}
+	return time.Time{}, false
+}

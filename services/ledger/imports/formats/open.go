@@ -1,0 +1,260 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// File is an opened file. It is read once.
+type File struct {
+	in      *input
+	parse   func(*input) iter.Seq2[Record, error]
+	assumed func() bool
+	failed  error
+}
+
+// input is the text of a file and the facts that its parser collects.
+type input struct {
+	text    *bufio.Reader // UTF-8 without a byte order mark.
+	options Options
+	facts   Facts
+	keys    map[string]int // Positions in facts.Accounts by key.
+	mapped  bool           // Records only have cells.
+	valid   int            // Records without a problem.
+	problem *Record        // The first record with a problem.
+}
+
+// Open recognizes the file in r: compression, encoding and format.
+func Open(r io.Reader, options Options) (*File, error) {
+	plain, err := decompress(r)
+	if err != nil {
+		return nil, err
+	}
+	raw := bufio.NewReaderSize(plain, peekBytes)
+	start, err := raw.Peek(peekBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(start)) == 0 {
+		return nil, ErrEmpty
+	}
+	text, assumed, err := toUTF8(start, raw, options.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	in := &input{text: bufio.NewReaderSize(text, peekBytes), options: options, keys: make(map[string]int)}
+	if r, _, err := in.text.ReadRune(); err == nil && r != '\ufeff' {
+		_ = in.text.UnreadRune() // Follows a successful ReadRune.
+	}
+	head, err := in.text.Peek(peekBytes / 2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	f := &File{in: in, assumed: assumed}
+	if f.in.facts.Format, f.parse = sniff(string(head), options); f.parse == nil || options.Format != "" && options.Format != f.in.facts.Format {
+		if options.Format != "" {
+			return nil, fmt.Errorf("%w; the file is not %s", ErrUnknownFormat, options.Format)
+		}
+		return nil, ErrUnknownFormat
+	}
+	return f, nil
+}
+
+// Patterns of the formats. Each is searched in the start of the text.
+var (
+	ofxStart   = regexp.MustCompile(`(?i)OFXHEADER\s*[:=]|<OFX>`)
+	camtStart  = regexp.MustCompile(`(?s)^\s*<.*?(?:camt\.05[234]|<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)\b)`)
+	mt940Field = regexp.MustCompile(`(?m)^[ \t]*(?:\{4:[ \t]*)?:(20|25P?|28C?|60[FM]|61|62[FM]|34F|13D?):`)
+	qifStart   = regexp.MustCompile(`(?im)^[ \t]*!(?:type|account|option|clear)\b`)
+)
+
+// sniff returns the format of a text and its parser, or nil.
+func sniff(head string, options Options) (string, func(*input) iter.Seq2[Record, error]) {
+	first := head[:min(len(head), 4096)]
+	switch {
+	case strings.ContainsRune(first, 0) || strings.HasPrefix(first, "%PDF"):
+		return "", nil
+	case ofxStart.MatchString(first):
+		return OFX, parseOFX
+	}
+	trimmed := strings.TrimSpace(first)
+	switch {
+	case strings.HasPrefix(trimmed, "<"):
+		return "", nil
+	case strings.HasPrefix(trimmed, "{\""):
+		return "", nil
+	}
+	return sniffCSV(head, options)
+}
+
+// Format returns the recognized format.
+func (f *File) Format() string { return f.in.facts.Format }
+
+// Mapped reports whether the records only have cells, which Facts.Mapping converts.
+func (f *File) Mapped() bool { return f.in.mapped }
+
+// Records yields the records in file order. An error is the last element.
+func (f *File) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		n := 0
+		for record, err := range f.parse(f.in) {
+			if err == nil {
+				if n++; n > MaxRows {
+					err = ErrTooManyRows
+				}
+			}
+			if err != nil {
+				f.failed = err
+				yield(Record{}, err)
+				return
+			}
+			record.N = n
+			f.in.note(&record)
+			if !yield(record, nil) {
+				return
+			}
+		}
+		if err := f.in.unreadable(); err != nil {
+			f.failed = err
+			yield(Record{}, err)
+		}
+	}
+}
+
+// Facts returns the facts of the file after the last record.
+func (f *File) Facts() Facts {
+	if f.assumed() {
+		f.in.warn(EncodingAssumed)
+	}
+	slices.Sort(f.in.facts.Warnings)
+	return f.in.facts
+}
+
+// note cleans a complete record and counts it.
+func (in *input) note(r *Record) {
+	if in.mapped {
+		return
+	}
+	if r.clean() {
+		in.warn(TruncatedDescription)
+	}
+	if i, ok := in.keys[r.Account]; ok && !r.Opening {
+		in.facts.Accounts[i].Count++
+	}
+	switch {
+	case r.Problem == "":
+		in.valid++
+		if r.Currency == "" {
+			in.warn(CurrencyAssumed)
+		}
+	case in.problem == nil:
+		in.problem = &Record{N: r.N, Line: r.Line, Problem: r.Problem}
+	}
+}
+
+// unreadable returns an error if the file has records, but none that can be read.
+func (in *input) unreadable() error {
+	if in.valid > 0 || in.problem == nil {
+		return nil
+	}
+	return &ParseError{Line: in.problem.Line, Message: "no transaction can be read; the first one: " + in.problem.Problem}
+}
+
+// warn adds a warning once.
+func (in *input) warn(code string) {
+	if !slices.Contains(in.facts.Warnings, code) {
+		in.facts.Warnings = append(in.facts.Warnings, code)
+	}
+}
+
+// maxAccounts is the maximum number of accounts in a file.
+const maxAccounts = 1000
+
+// account returns the account with a key, valid until the next call. It adds the account if it is new.
+func (in *input) account(key string) (*Account, error) {
+	key = cut(spaces(key), maxName)
+	i, ok := in.keys[key]
+	if !ok {
+		if len(in.keys) == maxAccounts {
+			return nil, &ParseError{Message: fmt.Sprintf("the file has more than %d accounts", maxAccounts)}
+		}
+		i = len(in.facts.Accounts)
+		in.keys[key] = i
+		in.facts.Accounts = append(in.facts.Accounts, Account{Key: key, Last4: Last4(key)})
+	}
+	return &in.facts.Accounts[i], nil
+}
+
+// Last4 returns the last four letters and digits of an account number, or "" for shorter texts and texts without digits.
+func Last4(number string) string {
+	var kept []rune
+	digits := 0
+	for _, r := range number {
+		if r >= '0' && r <= '9' {
+			digits++
+		}
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			kept = append(kept, r)
+		}
+	}
+	if digits < 4 {
+		return ""
+	}
+	return string(kept[len(kept)-4:])
+}
+
+// clean trims the texts of a record and cuts them to their limits. It reports whether the description was cut.
+func (r *Record) clean() bool {
+	full := spaces(r.Description)
+	r.Description = cut(full, maxText)
+	r.Payee = cut(spaces(r.Payee), maxName)
+	r.Notes = cut(strings.TrimSpace(strings.ToValidUTF8(r.Notes, "\ufffd")), maxText)
+	r.Category = cut(spaces(r.Category), maxName)
+	r.Account = cut(spaces(r.Account), maxName)
+	r.ExternalID = cut(spaces(r.ExternalID), maxName*2)
+	if len(r.Tags) > maxTags {
+		r.Tags = r.Tags[:maxTags]
+	}
+	return len(r.Description) < len(full)
+}
+
+// spaces returns valid text with single spaces and without control characters.
+func spaces(s string) string {
+	clean := true
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == ' ' && (i == 0 || s[i-1] == ' ' || i == len(s)-1) {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	s = strings.ToValidUTF8(s, "\ufffd")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == ' ' || r == '\u00a0' || r == '\u0085' || r == '\ufeff'
+	}), " ")
+}
+
+// cut returns at most n characters of s.
+func cut(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := 0
+	for i := range s {
+		if runes == n {
+			return strings.TrimSpace(s[:i])
+		}
+		runes++
+	}
+	return s
+}

@@ -1,0 +1,256 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+// isWordRune reports whether a character is common in words.
+func isWordRune(r rune) bool {
+	return unicode.IsLetter(r) && !strings.ContainsRune("ªºƒ", r) || strings.ContainsRune("€£’–°", r)
+}
+
+// Limits of the rows that a profile keeps. Counts cover all rows.
+const (
+	sampleRows  = 300
+	sampleBytes = 1 << 20
+)
+
+// profile collects what a proposal needs while the rows pass by.
+type profile struct {
+	options Options
+	rows    int
+	sample  [][]string // The first rows, with the heading.
+	bytes   int
+	columns []column
+	heading int // Position of the heading in the sample, -1 without one.
+	decided bool
+}
+
+// column counts the kinds of cells of a column, below the heading.
+type column struct {
+	filled     int
+	days       [3]int // Dates by order: ymd, dmy, mdy.
+	last       [3]time.Time
+	up, down   [3]int // Dates after and before the previous row's.
+	spanFrom   [3]time.Time
+	spanTo     [3]time.Time
+	example    dateText // The first date.
+	long       int      // Dates with a year of four digits.
+	numbers    int
+	dots       int // Numbers that only "." explains.
+	commas     int
+	either     int // Numbers with a separator that both explain.
+	negative   int
+	positive   int
+	decimals   int // Numbers with a separator.
+	currencies int
+	values     map[string]int // Up to maxValues different values.
+	many       bool           // More than maxValues.
+	units      map[string]int
+}
+
+// maxValues is the number of different values of a column that a profile counts.
+const maxValues = 24
+
+// newProfile returns an empty profile.
+func newProfile(options Options) *profile { return &profile{options: options, heading: -1} }
+
+// add counts a row.
+func (p *profile) add(cells []string) {
+	p.rows++
+	if !p.decided {
+		p.sample = append(p.sample, cells)
+		for _, c := range cells {
+			p.bytes += len(c) + 16
+		}
+		if len(p.sample) == sampleRows || p.bytes > sampleBytes {
+			p.decide()
+		}
+		return
+	}
+	p.count(cells)
+}
+
+// decide finds the heading in the sample and counts the rows below it.
+func (p *profile) decide() {
+	if p.decided {
+		return
+	}
+	p.decided = true
+	p.heading = findHeading(p.sample)
+	for _, cells := range p.sample[p.heading+1:] {
+		p.count(cells)
+	}
+}
+
+// maxPreamble is the maximum number of rows before the heading.
+const maxPreamble = 40
+
+// findHeading returns the position of the row that names most fields, or -1.
+func findHeading(sample [][]string) int {
+	best, bestScore := -1, 1
+	for i, cells := range sample[:min(len(sample), maxPreamble)] {
+		fields := make(map[string]bool)
+		for _, c := range cells {
+			if c == "" || len(c) > 80 {
+				continue
+			}
+			// A heading has no dates and numbers.
+			if _, ok := scanDate(c); ok {
+				fields = nil
+				break
+			}
+			if n, ok := scanNumber(c); ok && len(n.digits) > 1 {
+				fields = nil
+				break
+			}
+			for _, h := range meanings(c) {
+				fields[h.field] = true
+				break
+			}
+		}
+		score := len(fields)
+		if fields[FieldDate] {
+			score += 2
+		}
+		if score > bestScore && len(fields) >= 2 {
+			best, bestScore = i, score
+		}
+	}
+	return best
+}
+
+// count counts the cells of a row.
+func (p *profile) count(cells []string) {
+	for len(p.columns) < len(cells) {
+		p.columns = append(p.columns, column{})
+	}
+	for i, c := range cells {
+		if c != "" {
+			p.columns[i].count(c)
+		}
+	}
+}
+
+// count counts a cell.
+func (c *column) count(cell string) {
+	c.filled++
+	c.value(cell)
+	if len(cell) > 64 {
+		return
+	}
+	isDate := false
+	if strings.ContainsAny(cell[:1], "0123456789") || unicode.IsLetter([]rune(cell)[0]) {
+		isDate = c.date(cell)
+	}
+	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.
+	if !isDate {
+		c.number(cell)
+	}
+	if len(cell) == 3 {
+		if _, ok := money.ParseCurrency(cell); ok {
+			c.currencies++
+		}
+	}
+}
+
+// value counts short values, as of type and account columns.
+func (c *column) value(cell string) {
+	if c.many {
+		return
+	}
+	if c.values == nil {
+		c.values = make(map[string]int)
+	}
+	if _, ok := c.values[cell]; !ok && (len(c.values) == maxValues || len(cell) > 64) {
+		c.many, c.values = true, nil
+		return
+	}
+	c.values[cell]++
+}
+
+// date counts a cell that is a date.
+func (c *column) date(cell string) bool {
+	d, ok := scanDate(cell)
+	if !ok {
+		return false
+	}
+	any := false
+	for i, order := range []orders{ymd, dmy, mdy} {
+		t, ok := d.date(order)
+		if !ok {
+			continue
+		}
+		any = true
+		if c.days[i]++; !c.last[i].IsZero() {
+			if t.After(c.last[i]) {
+				c.up[i]++
+			} else if t.Before(c.last[i]) {
+				c.down[i]++
+			}
+		}
+		c.last[i] = t
+		if c.spanFrom[i].IsZero() || t.Before(c.spanFrom[i]) {
+			c.spanFrom[i] = t
+		}
+		if t.After(c.spanTo[i]) {
+			c.spanTo[i] = t
+		}
+	}
+	if any {
+		if c.example.parts[2].digits == 0 {
+			c.example = d
+		}
+		if d.parts[0].digits == 4 || d.parts[2].digits == 4 {
+			c.long++
+		}
+	}
+	return any && (d.separator != 0 || d.parts[0].digits != 2)
+}
+
+// number counts a cell that is a number.
+func (c *column) number(cell string) {
+	n, ok := scanNumber(cell)
+	if !ok {
+		return
+	}
+	m := n.marks()
+	if m == 0 {
+		return
+	}
+	c.numbers++
+	switch {
+	case n.negative:
+		c.negative++
+	case strings.Trim(n.digits, "0.,") != "":
+		c.positive++
+	}
+	if n.unit != "" {
+		if c.units == nil {
+			c.units = make(map[string]int)
+		}
+		if len(c.units) < maxValues {
+			c.units[n.unit]++
+		}
+	}
+	if !strings.ContainsAny(n.digits, ".,") {
+		return
+	}
+	c.decimals++
+	switch m {
+	case dot:
+		c.dots++
+	case comma:
+		c.commas++
+	default:
+		c.either++
+	}
+}
+
+// dates returns the number of dates by the order that explains most.
+func (c *column) dates() int { return slices.Max(c.days[:]) }

@@ -1,0 +1,184 @@
+package formats
+
+import (
+	"strings"
+)
+
+// mark returns the decimal mark of the file, and whether its numbers do not decide it.
+func (p *profile) mark(columns chosen, m *Mapping) (mark string, assumed bool) {
+	var dots, commas, either int
+	for _, field := range []string{FieldAmount, FieldDebit, FieldCredit, fieldBalance} {
+		if i, ok := columns[field]; ok {
+			dots, commas, either = dots+p.columns[i].dots, commas+p.columns[i].commas, either+p.columns[i].either
+		}
+	}
+	if dots == 0 && commas == 0 && either == 0 {
+		return p.usualMark(m), false
+	}
+	if dots != commas {
+		return markOf(commas > dots), false
+	}
+	// Only numbers such as 1.234 or 1,234: other columns, such as rates, write numbers in the same way.
+	for i := range p.columns {
+		if c := &p.columns[i]; c.numbers*10 >= c.filled*8 && c.dates()*2 < c.filled {
+			dots, commas = dots+c.dots, commas+c.commas
+		}
+	}
+	if dots != commas {
+		return markOf(commas > dots), true
+	}
+	return p.usualMark(m), true
+}
+
+// markOf returns the comma or the point.
+func markOf(isComma bool) string {
+	if isComma {
+		return ","
+	}
+	return "."
+}
+
+// usualMark returns the mark that files with this delimiter and these dates usually have.
+func (p *profile) usualMark(m *Mapping) string {
+	return markOf(m.Delimiter != "," && (strings.HasPrefix(m.DateLayout, "DD.") || m.Delimiter == ";"))
+}
+
+// prefersDays reports whether a file with ambiguous dates probably writes the day first: its currency or its numbers are not
+// American.
+func (p *profile) prefersDays() bool {
+	var dots, commas int
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.numbers*10 < c.filled*8 {
+			continue
+		}
+		dots, commas = dots+c.dots, commas+c.commas
+		for unit := range c.units {
+			if unit == "$" {
+				return false
+			}
+		}
+	}
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.values["USD"] > 0 {
+			return false
+		}
+		// A slash is the only separator of American dates.
+		if c.dates() > 0 && c.example.separator != '/' && c.example.separator != '-' {
+			return true
+		}
+	}
+	if commas > dots || p.values("EUR", "GBP", "CHF", "AUD", "INR", "NZD", "BRL", "PLN", "DKK", "NOK") {
+		return true
+	}
+	return p.foreign()
+}
+
+// values reports whether a column has one of the values.
+func (p *profile) values(values ...string) bool {
+	for i := range p.columns {
+		for _, v := range values {
+			if p.columns[i].values[v] > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// foreign reports whether a heading is not in English, or names a currency that is not American.
+func (p *profile) foreign() bool {
+	if p.heading < 0 {
+		return false
+	}
+	for _, title := range p.sample[p.heading] {
+		if code := currencyIn(title); code != "" && code != "USD" {
+			return true
+		}
+		for word := range strings.FieldsSeq(fold(title)) {
+			switch word {
+			case "datum", "fecha", "data", "dato", "buchungstag", "betrag", "importe", "montant", "bedrag", "importo", "valor", "kwota", "belopp", "paid", "saldo", "solde":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// amountMode chooses between a signed amount, an amount with a type, and debit and credit.
+func (p *profile) amountMode(m *Mapping, columns chosen) {
+	amount, hasAmount := columns[FieldAmount]
+	_, hasType := columns[FieldType]
+	_, hasDebit := columns[FieldDebit]
+	_, hasCredit := columns[FieldCredit]
+	switch {
+	case hasAmount && p.columns[amount].negative > 0 || hasAmount && !hasType && !(hasDebit && hasCredit):
+		delete(columns, FieldDebit)
+		delete(columns, FieldCredit)
+		delete(columns, FieldType)
+	case hasDebit && hasCredit || hasDebit && !hasAmount || hasCredit && !hasAmount:
+		m.AmountMode = DebitCredit
+		delete(columns, FieldAmount)
+		delete(columns, FieldType)
+		return
+	case hasAmount && hasType:
+		m.AmountMode = TypeColumn
+		delete(columns, FieldDebit)
+		delete(columns, FieldCredit)
+		return
+	}
+	m.Invert = hasAmount && p.inverted(amount)
+}
+
+// inverted reports whether positive amounts are probably money out: most amounts of a card's statement are purchases.
+func (p *profile) inverted(amount int) bool {
+	c := &p.columns[amount]
+	if p.heading < 0 || c.positive <= c.negative {
+		return false
+	}
+	card := false
+	for _, title := range p.sample[p.heading] {
+		words := " " + fold(splitCamel(title)) + " "
+		if strings.Contains(words, " customer ") || strings.Contains(words, " payout ") {
+			return false
+		}
+		for _, word := range []string{" merchant ", " card member ", " cardmember ", " cardholder ", " card holder ", " card used ", " appears on your statement as ", " karteninhaber ", " kartennummer ", " mcc "} {
+			card = card || strings.Contains(words, word)
+		}
+	}
+	return card
+}
+
+// currency returns the currency that headings, amounts or the lines before the heading name, if all agree.
+func (p *profile) currency(columns chosen) string {
+	if _, ok := columns[FieldCurrency]; ok {
+		return ""
+	}
+	for _, field := range []string{FieldAmount, FieldCredit, FieldDebit} {
+		i, ok := columns[field]
+		if !ok {
+			continue
+		}
+		if code := currencyIn(splitCamel(p.title(i))); code != "" {
+			return code
+		}
+		for unit := range p.columns[i].units {
+			if code := currencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
+				return code
+			}
+		}
+	}
+	found := ""
+	for i := range p.heading + 1 {
+		for _, cell := range p.sample[i] {
+			if code := currencyIn(cell); code != "" && len(cell) < 100 {
+				if found != "" && found != code {
+					return ""
+				}
+				found = code
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,82 @@
+package formats
+
+import (
+	"io"
+	"iter"
+	"strings"
+)
+
+// sniffCSV returns the format of a text with columns: CSV, Firefly III or YNAB.
+func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Record, error]) {
+	delimiter := byte(0)
+	if len(options.Delimiter) == 1 {
+		delimiter = options.Delimiter[0]
+	} else if delimiter = findDelimiter(head); delimiter == 0 {
+		return "", nil
+	}
+	return CSV, parseCSV(delimiter)
+}
+
+// sniffRows is the number of rows that decide the delimiter.
+const sniffRows = 60
+
+// findDelimiter returns the delimiter with which most rows have the same number of columns, or 0.
+func findDelimiter(head string) byte {
+	best, bestScore := byte(0), 0
+	for _, delimiter := range []byte{';', '\t', ',', '|'} {
+		if strings.IndexByte(head, delimiter) < 0 {
+			continue
+		}
+		counts := make(map[int]int)
+		known, rowCount := 0, 0
+		source := &rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter}
+		for rowCount < sniffRows {
+			cells, _, err := source.next()
+			if err != nil {
+				if err != io.EOF && rowCount == 0 {
+					counts = nil
+				}
+				break
+			}
+			rowCount++
+			if len(cells) > 1 {
+				counts[width(cells)]++
+			}
+			if rowCount <= maxPreamble {
+				known = max(known, knownHeadings(cells))
+			}
+		}
+		score := 0
+		for columns, n := range counts {
+			score = max(score, n*(4+min(columns, 12)))
+		}
+		score += known * 8 * max(1, rowCount/4)
+		if score > bestScore {
+			best, bestScore = delimiter, score
+		}
+	}
+	return best
+}
+
+// width returns the number of cells without empty ones at the end.
+func width(cells []string) int {
+	n := len(cells)
+	for n > 0 && cells[n-1] == "" {
+		n--
+	}
+	return n
+}
+
+// knownHeadings returns the number of cells that are headings of columns.
+func knownHeadings(cells []string) int {
+	n := 0
+	for _, c := range cells {
+		if c != "" && len(c) <= 80 && len(headings[fold(c)]) > 0 {
+			n++
+		}
+	}
+	if n < 2 {
+		return 0
+	}
+	return n
+}

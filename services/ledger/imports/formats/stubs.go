@@ -1,0 +1,4 @@
+package formats
+
+func (r *Reader) readQIF(record *Record)  {}
+func (r *Reader) readYNAB(record *Record) {}

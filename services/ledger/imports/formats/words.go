@@ -1,0 +1,89 @@
+package formats
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+// fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces instead of punctuation.
+func fold(s string) string {
+	s = stripAccents(strings.ToLower(norm.NFKC.String(s)))
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-' }), " ")
+}
+
+// symbols maps currency symbols to the currencies that they mean without doubt. "$" and "kr" mean several.
+var symbols = map[string]string{
+	"€": "EUR", "£": "GBP", "¥": "JPY", "zł": "PLN", "zl": "PLN", "kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR",
+	"₽": "RUB", "₴": "UAH", "₺": "TRY", "₩": "KRW", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN", "us$": "USD",
+	"fr": "CHF", "sfr": "CHF", "euro": "EUR", "euros": "EUR", "eur": "EUR", "лв": "BGN", "lei": "RON", "a$": "AUD", "c$": "CAD",
+	"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "руб": "RUB", "₸": "KZT", "₼": "AZN", "₾": "GEL", "tl": "TRY",
+}
+
+// currencyOf returns the currency of a code or symbol, or "".
+func currencyOf(unit string) string {
+	unit = strings.ToLower(strings.Trim(unit, " .:()[]"))
+	if c, ok := money.ParseCurrency(unit); ok {
+		return c.Code()
+	}
+	return symbols[unit]
+}
+
+// currencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or "".
+func currencyIn(text string) string {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) }) {
+		if len(word) == 3 && word == strings.ToUpper(word) {
+			if c, ok := money.ParseCurrency(word); ok {
+				return c.Code()
+			}
+		}
+		if strings.IndexFunc(word, func(r rune) bool { return unicode.Is(unicode.Sc, r) }) >= 0 {
+			if code := symbols[strings.ToLower(word)]; code != "" {
+				return code
+			}
+		}
+	}
+	return ""
+}
+
+// The values of type columns, folded.
+var (
+	outWords = wordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal withdraw payment - debito cargo depense
+		sortie uscita addebito addebiti dare saida gasto expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift
+		wyplata obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale purchase dbit spent sent
+		debitposten lastschriftbuchung abbuchung uitgaven uznato t- debits`)
+	inWords = wordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso recette entree entrata accredito accrediti
+		avere entrada income einnahme einnahmen gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo
+		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits`)
+)
+
+// wordSet converts a list of words to a set.
+func wordSet(list string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(list) {
+		set[fold(word)] = true
+	}
+	return set
+}
+
+// signOf reports whether a value of a type column means money out, and whether the value is known.
+func signOf(value string) (negative, known bool) {
+	word := fold(value)
+	switch {
+	case outWords[word]:
+		return true, true
+	case inWords[word]:
+		return false, true
+	}
+	// "Debit card payment" and "Credit Transfer": one known word, and none of the other kind.
+	out, in := false, false
+	for w := range strings.FieldsSeq(word) {
+		if len(w) > 2 {
+			out, in = out || outWords[w], in || inWords[w]
+		}
+	}
+	return out, out != in
+}

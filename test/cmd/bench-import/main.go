@@ -1,0 +1,206 @@
+// Bench-import reads a folder of labeled statements with the parsers of the importer and scores the results.
+//
+// The folder has a manifest.jsonl. Each of its lines is a label: file, format, expect (rows or error), currency, rows with
+// date and signed amount, and perhaps other lists of rows that count as right (also). The program opens each file without
+// any hint from the label, except the order of day and month of QIF files, which that format does not say: a user would
+// see it in the preview. Columns, delimiter, encoding and decimal mark of CSV files are never told.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+)
+
+// label is a line of the manifest.
+type label struct {
+	File     string  `json:"file"`
+	Format   string  `json:"format"`
+	Expect   string  `json:"expect"`
+	Currency string  `json:"currency"`
+	Rows     []row   `json:"rows"`
+	Also     [][]row `json:"also"`
+	Mapping  struct {
+		DateOrder string `json:"date_order"`
+	} `json:"mapping"`
+}
+
+// row is a transaction.
+type row struct {
+	Date     string `json:"date"`
+	Amount   string `json:"amount"`
+	Currency string `json:"currency,omitempty"`
+	Payee    string `json:"payee,omitempty"`
+}
+
+// prediction is the result of reading a file, in the form that the folder's own score program reads.
+type prediction struct {
+	File  string `json:"file"`
+	Rows  []row  `json:"rows"`
+	Error string `json:"error,omitempty"`
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-import:", err)
+		os.Exit(1) //nolint:forbidigo // This program is not a service.
+	}
+}
+
+// run scores the folder in the flags.
+func run() error {
+	data := flag.String("data", "", "folder with manifest.jsonl")
+	out := flag.String("out", "", "file for the predictions, as JSON lines")
+	verbose := flag.Bool("v", false, "also list the wrong files")
+	told := flag.Bool("told", true, "tell the order of day and month of QIF files, as a user would")
+	flag.Parse()
+	manifest, err := os.Open(filepath.Join(*data, "manifest.jsonl"))
+	if err != nil {
+		return err
+	}
+	defer manifest.Close()
+	var predictions strings.Builder
+	scores := make(map[string]*score)
+	lines := bufio.NewScanner(manifest)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var l label
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return err
+		}
+		locale := map[string]string{"dmy": "en-GB", "mdy": "en-US"}[l.Mapping.DateOrder]
+		if !*told {
+			locale = ""
+		}
+		p, mapping := read(filepath.Join(*data, l.File), locale)
+		p.File = l.File
+		encoded, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		predictions.Write(append(encoded, '\n'))
+		s := judge(l, p)
+		for _, name := range []string{l.Format, "all"} {
+			if scores[name] == nil {
+				scores[name] = &score{}
+			}
+			scores[name].add(s)
+		}
+		if *verbose && (!s.right || s.currencyRight < s.currencies) {
+			report(l, p, s, mapping)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if *out != "" {
+		if err := os.WriteFile(*out, []byte(predictions.String()), 0o600); err != nil {
+			return err
+		}
+	}
+	return table(os.Stdout, scores)
+}
+
+// read parses a file as the importer does.
+func read(path, locale string) (prediction, *formats.Mapping) {
+	p := prediction{Rows: []row{}}
+	file, err := os.Open(path)
+	if err != nil {
+		p.Error = err.Error()
+		return p, nil
+	}
+	defer file.Close()
+	records, mapping, err := convert(file, locale)
+	if err != nil {
+		p.Error = err.Error()
+		return p, mapping
+	}
+	for _, r := range records {
+		switch {
+		case r.Skip:
+		case r.Problem != "":
+			p.Error = fmt.Sprintf("record %d: %s", r.N, r.Problem)
+		default:
+			p.Rows = append(p.Rows, row{r.Date.Format("2006-01-02"), r.Amount, r.Currency, r.Payee})
+		}
+	}
+	// Invalid records are listed in the preview. Only a file without any other cannot be imported.
+	if len(p.Rows) > 0 {
+		p.Error = ""
+	}
+	return p, mapping
+}
+
+// convert returns the records of a file, by the proposed mapping if it needs one.
+func convert(r io.Reader, locale string) ([]formats.Record, *formats.Mapping, error) {
+	file, err := formats.Open(r, formats.Options{Locale: locale})
+	if err != nil {
+		return nil, nil, err
+	}
+	var records []formats.Record
+	for record, err := range file.Records() {
+		if err != nil {
+			return nil, nil, err
+		}
+		records = append(records, record)
+	}
+	mapping := file.Facts().Mapping
+	if mapping == nil {
+		return records, nil, nil
+	}
+	records, err = formats.Apply(mapping, records)
+	var invalid *formats.MappingError
+	if errors.As(err, &invalid) {
+		return nil, mapping, fmt.Errorf("no mapping can be proposed: %w", err)
+	}
+	return records, mapping, err
+}
+
+// report prints a wrong file.
+func report(l label, p prediction, s result, mapping *formats.Mapping) {
+	fmt.Printf("WRONG %s: expected %s, %d of %d rows, %d returned, currency %d of %d, error: %s\n",
+		l.File, l.Expect, s.hit, s.rows, len(p.Rows), s.currencyRight, s.currencies, p.Error)
+	if mapping != nil {
+		encoded, err := json.Marshal(mapping)
+		if err == nil {
+			fmt.Printf("      mapping %s\n", encoded)
+		}
+	}
+}
+
+// table prints the scores by format.
+func table(w io.Writer, scores map[string]*score) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
+	names := []string{formats.OFX, formats.QIF, formats.CAMT, formats.MT940, formats.CSV}
+	for name := range scores {
+		if !slices.Contains(names, name) && name != "all" {
+			names = append(names, name)
+		}
+	}
+	for _, name := range append(names, "all") {
+		if s := scores[name]; s != nil {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files), share(s.hit, s.rows), share(s.got-s.hit, s.got),
+				share(s.currencyRight, s.currencies), share(s.refused, s.broken), share(s.payeeRight, s.payees))
+		}
+	}
+	return t.Flush()
+}
+
+// share formats a part of a whole.
+func share(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d %.1f%%", part, whole, 100*float64(part)/float64(whole))
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"math/big"
+	"strings"
+)
+
+// result is the result of one file.
+type result struct {
+	expected                  string
+	right                     bool
+	rows, hit, got            int
+	currencies, currencyRight int
+	payees, payeeRight        int
+}
+
+// score adds up results.
+type score struct {
+	files, exact, broken, refused                                        int
+	rows, hit, got, currencies, currencyRight, payees, payeeRight, right int
+}
+
+// add adds the result of a file.
+func (s *score) add(r result) {
+	if r.expected == "error" {
+		s.broken++
+		s.refused += one(r.right)
+		return
+	}
+	s.files++
+	s.exact += one(r.right)
+	s.rows, s.hit, s.got = s.rows+r.rows, s.hit+r.hit, s.got+r.got
+	s.currencies, s.currencyRight = s.currencies+r.currencies, s.currencyRight+r.currencyRight
+	s.payees, s.payeeRight = s.payees+r.payees, s.payeeRight+r.payeeRight
+}
+
+// one returns 1 for true.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// judge compares a prediction with a label.
+func judge(l label, p prediction) result {
+	got := count(p.Rows, key)
+	r := result{expected: l.Expect, got: len(p.Rows)}
+	if l.Expect == "error" {
+		r.right = p.Error != "" && (len(p.Rows) == 0 || equal(got, count(l.Rows, key)))
+		return r
+	}
+	best := l.Rows
+	for _, other := range l.Also {
+		if want := count(other, key); equal(want, got) || common(want, got) > common(count(best, key), got) {
+			best = other
+		}
+	}
+	want := count(best, key)
+	r.rows, r.hit = len(best), common(want, got)
+	r.right = equal(want, got) && (p.Error == "" || len(best) == 0)
+	currency := func(r row) string { return key(r) + " " + strings.ToUpper(r.Currency) }
+	known := make([]row, 0, len(best))
+	for _, b := range best {
+		if b.Currency == "" {
+			b.Currency = l.Currency
+		}
+		if b.Currency != "" {
+			known = append(known, b)
+		}
+	}
+	r.currencies, r.currencyRight = len(known), common(count(known, currency), count(p.Rows, currency))
+	payee := func(r row) string {
+		return key(r) + " " + strings.Join(strings.Fields(strings.ToLower(r.Payee)), " ")
+	}
+	var named []row
+	for _, b := range best {
+		if b.Payee != "" {
+			named = append(named, b)
+		}
+	}
+	r.payees, r.payeeRight = len(named), common(count(named, payee), count(p.Rows, payee))
+	return r
+}
+
+// key returns date and amount of a row, with equal amounts in one form.
+func key(r row) string {
+	amount, ok := new(big.Rat).SetString(r.Amount)
+	if !ok {
+		return r.Date + " unreadable " + r.Amount
+	}
+	return r.Date + " " + amount.RatString()
+}
+
+// count returns how often each row occurs.
+func count(rows []row, key func(row) string) map[string]int {
+	n := make(map[string]int)
+	for _, r := range rows {
+		n[key(r)]++
+	}
+	return n
+}
+
+// common returns the number of rows that both have.
+func common(a, b map[string]int) int {
+	n := 0
+	for k, c := range a {
+		n += min(c, b[k])
+	}
+	return n
+}
+
+// equal reports whether both have the same rows.
+func equal(a, b map[string]int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, c := range a {
+		if b[k] != c {
+			return false
+		}
+	}
+	return true
+}

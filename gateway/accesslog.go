@@ -33,6 +33,8 @@ type logEntry struct {
 	user caller.Identity
 	// shed is set if the request was rejected because its service was at its concurrency limit.
 	shed bool
+	// unread is set if an upload was rejected before its end, and cut if a download ended early.
+	unread, cut bool
 }
 
 // logEntryKey is the key of the logEntry in a context.
@@ -58,7 +60,7 @@ func (s *restServer) observe(next http.Handler) http.Handler {
 		r.Pattern = entry.route
 		s.logAccess(ctx, r, entry, time.Since(start))
 		// A client that sent Expect: 100-continue has not sent the body.
-		if entry.response.status == http.StatusRequestEntityTooLarge && r.Header.Get("Expect") == "" {
+		if (entry.unread || entry.response.status == http.StatusRequestEntityTooLarge) && r.Header.Get("Expect") == "" {
 			linger(entry.response, r.Body)
 		}
 	})
@@ -80,8 +82,14 @@ func (s *restServer) logAccess(ctx context.Context, r *http.Request, entry *logE
 	if entry.user != (caller.Identity{}) {
 		ctx = caller.With(ctx, entry.user)
 	}
-	s.log.LogAttrs(ctx, level, "request", slog.String("method", r.Method), slog.String("route", entry.route),
-		slog.Int("status", entry.response.status), slog.Int("bytes", entry.response.bytes), slog.Duration("duration", took))
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", entry.route),
+		slog.Int("status", entry.response.status), slog.Int("bytes", entry.response.bytes), slog.Duration("duration", took),
+	}
+	if entry.cut {
+		attrs = append(attrs, slog.Bool("cut", true))
+	}
+	s.log.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // linger sends the response and then discards up to lingerLimit bytes of the body. Closing the connection while the client is still

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
 // restServer holds the parts that all requests share. It is safe for concurrent use.
@@ -22,8 +23,10 @@ type restServer struct {
 	verifier *caller.Verifier
 	limits   *rateLimit
 	shedder  *loadShedder
-	log      *slog.Logger
-	console  console
+	// transfers counts the uploads and downloads.
+	transfers *transfers
+	log       *slog.Logger
+	console   console
 	// stopping is closed when the gateway stops. Event streams then end, and other requests finish.
 	stopping <-chan struct{}
 }
@@ -41,7 +44,7 @@ type rpcHandler struct {
 func (h *rpcHandler) handle(w http.ResponseWriter, r *http.Request, path map[string]string) {
 	entry := logEntryOf(r.Context())
 	entry.route = h.route.template
-	ctx, cancel := h.route.withDeadline(r.Context())
+	ctx, cancel := h.route.withDeadline(r.Context(), h.transfers.transferLimits)
 	defer cancel()
 	if err := h.serve(w, r.WithContext(ctx), path, entry); err != nil {
 		h.fail(ctx, w, err)
@@ -53,18 +56,38 @@ func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[stri
 	if err := h.admit(w, r, entry); err != nil {
 		return err
 	}
-	request, err := h.route.request.Decode(r, path)
-	if err != nil {
-		return err
-	}
-	if h.route.method.IsStreamingServer() {
-		return h.streamEvents(entry.response, r, request)
+	if h.route.isTransfer() {
+		leave, err := h.enterTransfer(r, entry)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	reply, buffer := newBuffer(), newBuffer()
 	defer release(reply, buffer)
+	if h.route.upload {
+		if err := h.receive(w, r, path, reply); err != nil {
+			return err
+		}
+		return h.respond(w, r, reply, buffer)
+	}
+	request, err := h.route.request.Decode(r, path)
+	switch {
+	case err != nil:
+		return err
+	case h.route.download:
+		return h.send(entry.response, r, request)
+	case h.route.isEvents():
+		return h.streamEvents(entry.response, r, request)
+	}
 	if err := h.call(r, request, reply, entry); err != nil {
 		return err
 	}
+	return h.respond(w, r, reply, buffer)
+}
+
+// respond sends the response for a reply. It uses buffer for the body.
+func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buffer *rpc.Encoded) error {
 	status, body, err := h.route.encode(reply, buffer, w.Header())
 	if err != nil {
 		return fmt.Errorf("encoding the reply of %s: %w", h.route.method.FullName(), err)
@@ -94,16 +117,20 @@ func newHandler(ctx context.Context, config Config, conns connections, verifier 
 	if err != nil {
 		return nil, err
 	}
-	limits, err := newRateLimit(config.RateLimit, time.Now)
-	if err != nil {
+	s := &restServer{config: config, verifier: verifier, transfers: newTransfers(usualTransfers), log: log, stopping: ctx.Done()}
+	return s.handler(ctx, routes, conns)
+}
+
+// handler returns the handler for the given routes.
+func (s *restServer) handler(ctx context.Context, routes []*route, conns connections) (http.Handler, error) {
+	var err error
+	if s.limits, err = newRateLimit(s.config.RateLimit, time.Now); err != nil {
 		return nil, err
 	}
-	shedder, err := newLoadShedder(ctx, routes)
-	if err != nil {
+	if s.shedder, err = newLoadShedder(ctx, routes); err != nil {
 		return nil, err
 	}
-	s := &restServer{config: config, verifier: verifier, limits: limits, shedder: shedder, log: log, stopping: ctx.Done()}
-	if s.console, err = openConsole(config.Web); err != nil {
+	if s.console, err = openConsole(s.config.Web); err != nil {
 		return nil, err
 	}
 	own := s.endpoints(conns)

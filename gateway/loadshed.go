@@ -47,8 +47,8 @@ func newLoadShedder(ctx context.Context, routes []*route) (*loadShedder, error) 
 			shed.Add(ctx, 0, l.service)
 			s.services[service] = l
 		}
-		// Streams are mostly idle, and package rpc limits their number.
-		if !r.method.IsStreamingServer() {
+		// Streams of events are mostly idle, and package rpc limits their number.
+		if !r.isEvents() {
 			s.paths[firstSegment(r.template)] = s.services[service]
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/coffer-budget/coffer/gateway/internal/decode"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -44,43 +46,74 @@ type route struct {
 	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
 	fullMethod string
 	request    *decode.Plan
-	// file is the field of the reply that is sent as the body. If nil, the body is JSON.
+	// file is the field of the reply, or of each piece of a download, that is sent as the body. If nil, the body is JSON.
 	file protoreflect.FieldDescriptor
 	// cookie is the field of the reply that changes the session cookie, or nil.
 	cookie protoreflect.FieldDescriptor
+	// upload and download are set if the RPC streams a file. The messages of a download have the fields fileHeader and file.
+	upload, download bool
+	fileHeader       protoreflect.FieldDescriptor
 }
 
-// withDeadline returns ctx with the deadline of the route. A stream has none; it ends when its token expires.
-func (r *route) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+// isEvents reports whether the RPC streams events.
+func (r *route) isEvents() bool { return r.method.IsStreamingServer() && !r.download }
+
+// isTransfer reports whether the RPC streams a file.
+func (r *route) isTransfer() bool { return r.upload || r.download }
+
+// withDeadline returns ctx with the deadline of the route. A stream of events has none; it ends when its token expires.
+func (r *route) withDeadline(ctx context.Context, limits transferLimits) (context.Context, context.CancelFunc) {
 	switch {
-	case r.method.IsStreamingServer():
+	case r.isEvents():
 		return context.WithCancel(ctx)
+	case r.upload:
+		return context.WithTimeout(ctx, limits.upload)
+	case r.download:
+		return context.WithTimeout(ctx, limits.download)
 	case r.multipart:
 		return context.WithTimeout(ctx, multipartDeadline)
 	}
 	return context.WithTimeout(ctx, usualDeadline)
 }
 
-// rpcRoutes returns the routes of all services, read from their descriptors, in the order of the proto files. RPCs without a path are for
-// services only.
+// rpcRoutes returns the routes of all services, read from their descriptors, in the order of the packages and of the names of the proto
+// files. RPCs without a path are for services only.
 func rpcRoutes() ([]*route, error) {
 	var routes []*route
-	for _, file := range []protoreflect.FileDescriptor{
+	for _, service := range []protoreflect.FileDescriptor{
 		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
-		budgetv1.File_coffer_budget_v1_notifications_proto, budgetv1.File_coffer_budget_v1_webhooks_proto,
 	} {
-		for i := range file.Services().Len() {
-			methods := file.Services().Get(i).Methods()
-			for j := range methods.Len() {
-				if !proto.HasExtension(methods.Get(j).Options(), annotations.E_Http) {
-					continue
-				}
-				r, err := newRoute(methods.Get(j))
-				if err != nil {
-					return nil, err
-				}
-				routes = append(routes, r)
+		var files []protoreflect.FileDescriptor
+		protoregistry.GlobalFiles.RangeFilesByPackage(service.Package(), func(file protoreflect.FileDescriptor) bool {
+			files = append(files, file)
+			return true
+		})
+		slices.SortFunc(files, func(a, b protoreflect.FileDescriptor) int { return strings.Compare(a.Path(), b.Path()) })
+		for _, file := range files {
+			more, err := routesOf(file)
+			if err != nil {
+				return nil, err
 			}
+			routes = append(routes, more...)
+		}
+	}
+	return routes, nil
+}
+
+// routesOf returns the routes of the services in a proto file.
+func routesOf(file protoreflect.FileDescriptor) ([]*route, error) {
+	var routes []*route
+	for i := range file.Services().Len() {
+		methods := file.Services().Get(i).Methods()
+		for j := range methods.Len() {
+			if !proto.HasExtension(methods.Get(j).Options(), annotations.E_Http) {
+				continue
+			}
+			r, err := newRoute(methods.Get(j))
+			if err != nil {
+				return nil, err
+			}
+			routes = append(routes, r)
 		}
 	}
 	return routes, nil
@@ -116,9 +149,35 @@ func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 	r.fullMethod = fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
 	r.file = findField(method.Output(), func(o proto.Message) bool { return proto.GetExtension(o, restv1.E_File).(string) != "" })
 	r.cookie = findField(method.Output(), func(o proto.Message) bool { return proto.GetExtension(o, restv1.E_Cookie).(bool) })
+	if err := r.setTransfer(); err != nil {
+		return nil, err
+	}
 	var err error
 	r.request, err = decode.NewPlan(method, r.template)
 	return r, err
+}
+
+// setTransfer reads the options upload and download, and the fields of a download.
+func (r *route) setTransfer() error {
+	r.upload, r.download = rpc.IsUpload(r.method), rpc.IsDownload(r.method)
+	if r.upload != r.method.IsStreamingClient() || r.download && !r.method.IsStreamingServer() || r.upload && r.method.IsStreamingServer() {
+		return fmt.Errorf("%s has a stream that does not fit its options upload and download", r.method.FullName())
+	}
+	if !r.download {
+		return nil
+	}
+	for i := range r.method.Output().Fields().Len() {
+		switch field := r.method.Output().Fields().Get(i); {
+		case field.Kind() == protoreflect.BytesKind:
+			r.file = field
+		case field.Message() != nil && field.Message().FullName() == (&restv1.FileHeader{}).ProtoReflect().Descriptor().FullName():
+			r.fileHeader = field
+		}
+	}
+	if r.file == nil || r.fileHeader == nil {
+		return fmt.Errorf("%s is a download without FileHeader or bytes", r.method.FullName())
+	}
+	return nil
 }
 
 // findField returns the first field whose options match, or nil.

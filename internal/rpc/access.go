@@ -81,10 +81,12 @@ func bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// rule holds the options of a method that define its permitted callers.
+// rule holds the options of a method that define its permitted callers, and whether it carries a file.
 type rule struct {
 	access  restv1.Access
 	callers []string
+	// transfer is set if the method has the option upload or download.
+	transfer bool
 }
 
 // rules caches the results of ruleOf by the method's full name.
@@ -101,6 +103,7 @@ func ruleOf(fullMethod string) rule {
 	if m == nil {
 		return r
 	}
+	r.transfer = IsUpload(m) || IsDownload(m)
 	r.access = proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
 	if listed := proto.GetExtension(m.Options(), restv1.E_Callers).([]string); len(listed) > 0 {
 		r.callers = listed

@@ -15,7 +15,7 @@ const (
 )
 
 // limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every unary call a deadline, at
-// most maxTimeout away. An interceptor would be too late: it runs after the message has been read, so a call whose message
+// most maxTimeout away, and every transfer one of its own. Other streams have none. An interceptor would be too late: it runs after the message has been read, so a call whose message
 // never arrives would stay open forever.
 func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Context, error) {
 	timeout := s.maxTimeout
@@ -25,7 +25,11 @@ func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Con
 	case time.Until(end) <= timeout:
 		return ctx, nil
 	}
-	if m := Method(info.FullMethodName); m != nil && m.IsStreamingServer() {
+	m := Method(info.FullMethodName)
+	switch longest := transferTimeout(m); {
+	case longest > 0:
+		timeout = min(s.maxTransfer, longest)
+	case m != nil && m.IsStreamingServer():
 		return ctx, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

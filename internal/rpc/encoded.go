@@ -16,10 +16,15 @@ type Encoded []byte
 
 // InvokeEncoded makes a unary call and stores the encoded reply in reply.
 func InvokeEncoded(ctx context.Context, conn grpc.ClientConnInterface, method string, req any, reply *Encoded, opts ...grpc.CallOption) error {
-	return conn.Invoke(ctx, method, req, reply, append(opts, grpc.ForceCodecV2(asSent{encoding.GetCodecV2(proto.Name)}))...)
+	return conn.Invoke(ctx, method, req, reply, append(opts, encodedReplies())...)
 }
 
-// asSent is the protobuf codec for InvokeEncoded: it encodes requests and copies replies.
+// encodedReplies is the option for calls whose replies are stored in an Encoded.
+func encodedReplies() grpc.CallOption {
+	return grpc.ForceCodecV2(asSent{encoding.GetCodecV2(proto.Name)})
+}
+
+// asSent is the protobuf codec of encodedReplies: it encodes requests and copies replies.
 type asSent struct{ encoding.CodecV2 }
 
 // Unmarshal implements encoding.CodecV2.

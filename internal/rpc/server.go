@@ -58,8 +58,8 @@ const (
 	// maxIdle is how long a connection may stay open without a call.
 	maxIdle = 5 * time.Minute
 
-	// maxStreamAge is how long a stream may continue on a connection that has reached MaxConnectionAge.
-	maxStreamAge = 10 * time.Minute
+	// maxStreamAge is how long a stream may continue on a connection that has reached MaxConnectionAge. The longest download fits.
+	maxStreamAge = DownloadTimeout + time.Minute
 	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC pings the peer with every message to
 	// estimate the bandwidth.
 	flowWindow = 256 << 10
@@ -100,10 +100,10 @@ type Server struct {
 	verifier *caller.Verifier
 	streams  *streams
 	limit    *Limit
-	// maxTimeout is shorter in tests.
-	maxTimeout time.Duration
-	log        *slog.Logger
-	stats      stats.Handler
+	// maxTimeout is the longest deadline of a unary call, and maxTransfer of a transfer. Both are shorter in tests.
+	maxTimeout, maxTransfer time.Duration
+	log                     *slog.Logger
+	stats                   stats.Handler
 	// methods holds the registered unary methods by full name, for in-process calls.
 	methods map[string]registered
 	// services holds the full names of the registered services. The health service reports each of them.
@@ -116,7 +116,7 @@ type Server struct {
 // then call Serve.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
 	s := &Server{
-		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout,
+		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout, maxTransfer: DownloadTimeout + time.Minute,
 		streams: &streams{ending: make(chan struct{}), verifyInterval: verifyInterval}, log: log, health: health.NewServer(),
 		stats: otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth)), methods: map[string]registered{},
 	}

@@ -73,6 +73,7 @@ type setup struct {
 	*fake
 	server  *Server
 	addr    string
+	conn    *grpc.ClientConn
 	auth    authv1.AuthServiceClient
 	events  budgetv1.NotificationServiceClient
 	user    caller.Identity
@@ -147,7 +148,7 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*MaxMessage)))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	s.auth, s.events = authv1.NewAuthServiceClient(conn), budgetv1.NewNotificationServiceClient(conn)
+	s.conn, s.auth, s.events = conn, authv1.NewAuthServiceClient(conn), budgetv1.NewNotificationServiceClient(conn)
 	return s
 }
 

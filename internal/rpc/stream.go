@@ -22,14 +22,16 @@ const (
 	verifyInterval = 15 * time.Second
 )
 
-// streams is the state of the server's streams. Streams last for hours, so a stopping server must end them by closing ending.
+// streams is the state of the server's streams. Event streams last for hours, so a stopping server must end them by closing ending.
+// Transfers last for minutes, and end like unary calls.
 type streams struct {
-	open           atomic.Int64
-	ending         chan struct{}
-	verifyInterval time.Duration
+	// open counts all streams, transfers those that carry a file.
+	open, transfers atomic.Int64
+	ending          chan struct{}
+	verifyInterval  time.Duration
 }
 
-// serverStream is a grpc.ServerStream with another context.
+// serverStream is a grpc.ServerStream with another context, whose end also ends receiving and sending.
 type serverStream struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -38,8 +40,24 @@ type serverStream struct {
 // Context implements grpc.ServerStream.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
-// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A stream has no deadline. It ends when its
-// token expires.
+// RecvMsg implements grpc.ServerStream.
+func (s *serverStream) RecvMsg(m any) error {
+	if err := context.Cause(s.ctx); err != nil {
+		return err
+	}
+	return s.ServerStream.RecvMsg(m)
+}
+
+// SendMsg implements grpc.ServerStream.
+func (s *serverStream) SendMsg(m any) error {
+	if err := context.Cause(s.ctx); err != nil {
+		return err
+	}
+	return s.ServerStream.SendMsg(m)
+}
+
+// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A transfer has a deadline. Other streams
+// end when their token expires.
 func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if infrastructure(info.FullMethod) {
 		return next(srv, ss)
@@ -57,37 +75,68 @@ func (s *Server) streamAs(ctx context.Context, srv any, ss grpc.ServerStream, in
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if s.streams.open.Add(1) > maxStreams {
-		s.streams.open.Add(-1)
-		return apierr.Unavailable
+	transfer := ruleOf(info.FullMethod).transfer
+	leave, err := s.streams.enter(transfer)
+	if err != nil {
+		return err
 	}
-	defer s.streams.open.Add(-1)
+	defer leave()
+	if transfer {
+		end, _ := ctx.Deadline() // limitDeadline has set it.
+		earlier, cancel := context.WithDeadline(ctx, end.Add(-hopReserve))
+		defer cancel()
+		ctx = earlier
+	}
 	ctx, err = s.admit(ctx, info.FullMethod)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go s.watchStream(ctx, cancel, info.FullMethod)
+	go s.watchStream(ctx, cancel, info.FullMethod, transfer)
 	err = next(srv, &serverStream{ServerStream: ss, ctx: ctx})
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && (err != nil || !transfer) {
 		return cause
 	}
 	return err
 }
 
-// watchStream cancels a stream when the server stops or its token is no longer valid.
-func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc, fullMethod string) {
+// enter counts a stream that begins. It returns a function that the caller must call at the end of the stream, or apierr.Unavailable if
+// too many are open.
+func (s *streams) enter(transfer bool) (leave func(), err error) {
+	if s.open.Add(1) > maxStreams {
+		s.open.Add(-1)
+		return nil, apierr.Unavailable
+	}
+	if !transfer {
+		return func() { s.open.Add(-1) }, nil
+	}
+	if s.transfers.Add(1) > maxTransfers {
+		s.transfers.Add(-1)
+		s.open.Add(-1)
+		return nil, apierr.Unavailable
+	}
+	return func() { s.transfers.Add(-1); s.open.Add(-1) }, nil
+}
+
+// watchStream cancels a stream when its token is no longer valid or, unless the stream is a transfer, when the server stops. A token that
+// expires during a transfer does not end it, like that of a unary call. The end of the token's session does.
+func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc, fullMethod string, transfer bool) {
+	ending := s.streams.ending
+	if transfer {
+		ending = nil
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.streams.ending:
+		case <-ending:
 			cancel(apierr.Unavailable)
 			return
 		case <-time.After(s.streams.verifyInterval):
 		}
-		if _, err := s.admit(ctx, fullMethod); err != nil {
+		_, err := s.admit(ctx, fullMethod)
+		if err != nil && !(transfer && errors.Is(err, apierr.TokenExpired)) {
 			cancel(err)
 			return
 		}

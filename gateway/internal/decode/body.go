@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"io"
 	"mime"
@@ -18,6 +19,8 @@ import (
 const (
 	jsonLimit = 1 << 20
 	fileLimit = rpc.MaxFile
+	// uploadLimit is the limit of an upload, before and after decompression. Services have lower limits for their files.
+	uploadLimit = 64<<20 + multipartSlack
 	// multipartSlack is the size of boundaries, part headers and the other fields around the file, in bytes.
 	multipartSlack = maxFormJSON + 64<<10
 )
@@ -51,20 +54,39 @@ func (p *Plan) openBody(r *http.Request) (*body, error) {
 	case r.ContentLength > limit:
 		return nil, apierr.PayloadTooLarge
 	}
-	return &body{http.MaxBytesReader(nil, content, limit), boundary}, nil
+	limited := http.MaxBytesReader(nil, content, limit)
+	if !isCompressed(r.Header) {
+		return &body{limited, boundary}, nil
+	}
+	unpacked, err := gzip.NewReader(limited)
+	if err != nil {
+		return nil, malformed(err)
+	}
+	return &body{http.MaxBytesReader(nil, unpacked, limit), boundary}, nil
 }
 
 // bodyLimit returns the maximum length of the body.
 func (p *Plan) bodyLimit() int64 {
-	if p.multipart {
+	switch {
+	case p.file != nil:
+		return uploadLimit
+	case p.multipart:
 		return fileLimit + multipartSlack
 	}
 	return jsonLimit
 }
 
-// acceptable reports whether the body has the media type that the RPC takes and is not compressed. It returns the boundary of a form.
+// isCompressed reports whether a body is compressed with gzip.
+func isCompressed(h http.Header) bool { return strings.EqualFold(h.Get("Content-Encoding"), "gzip") }
+
+// acceptable reports whether the body has the media type that the RPC takes and is not compressed. The body of an upload may be
+// compressed with gzip. It returns the boundary of a form.
 func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
-	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+	encodings := h.Values("Content-Encoding")
+	switch {
+	case len(encodings) == 0, len(encodings) == 1 && (encodings[0] == "" || strings.EqualFold(encodings[0], "identity")):
+	case len(encodings) == 1 && p.file != nil && isCompressed(h):
+	default:
 		return "", false
 	}
 	types := h.Values("Content-Type")
@@ -75,7 +97,7 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	switch {
 	case err != nil:
 		return "", false
-	case p.multipart:
+	case p.multipart, p.file != nil:
 		return params["boundary"], mediaType == "multipart/form-data"
 	}
 	charset, given := params["charset"]

@@ -6,7 +6,8 @@
 //   - body.go checks the body's media type and limits its size.
 //   - decode.go sets the fields of path, headers and session cookie.
 //   - query.go sets the fields of the query, and rejects unknown parameters.
-//   - json.go reads a JSON body, with literal.go for its strings and numbers; multipart.go reads a form.
+//   - json.go reads a JSON body, with literal.go for its strings and numbers; multipart.go reads a form, and upload.go the form
+//     of an upload, whose file it returns in pieces.
 //   - problems.go collects the problems of all fields.
 //
 // One error names all invalid fields, with their paths, such as transactions[2].amount. The time and the memory of decoding are linear

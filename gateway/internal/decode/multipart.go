@@ -35,8 +35,7 @@ type form struct {
 }
 
 // decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are JSON objects, the others are text.
-// Unknown parts are ignored. A
-// file that is missing or repeated stays empty, so that the service reports it with the other problems of the request. If the service
+// Unknown parts are ignored. A file that is missing or repeated stays empty, so that the service reports it with the other problems of the request. If the service
 // is not called because of other problems, it is one of them.
 func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
@@ -45,7 +44,7 @@ func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message
 		form.seen[name] = len(query[name])
 	}
 	if content != nil {
-		if err := form.readParts(r.Context(), content); err != nil {
+		if _, _, err := form.readParts(r.Context(), content, ""); err != nil {
 			return err
 		}
 	}
@@ -66,30 +65,38 @@ func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message
 	return nil
 }
 
-// readParts reads the parts of a form. It stops with the error of ctx when ctx ends.
-func (f *form) readParts(ctx context.Context, content *body) error {
+// readParts reads the parts of a form up to the file with the name last, and returns that part and the reader of the parts after it.
+// Without such a file it reads the whole form and returns no part. It stops with the error of ctx when ctx ends.
+func (f *form) readParts(ctx context.Context, content *body, last string) (*multipart.Reader, *multipart.Part, error) {
 	if content.boundary == "" || len(content.boundary) > maxBoundary {
-		return errInvalidMultipart
+		return nil, nil, errInvalidMultipart
 	}
 	parts := multipart.NewReader(content, content.boundary)
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		// A form that ends before its last boundary returns a wrapped io.EOF. That is an error.
 		if err == io.EOF {
-			return nil
+			return parts, nil, nil
 		}
 		switch {
 		case err != nil:
-			return malformed(err)
+			return nil, nil, malformed(err)
 		case n == maxParts:
-			return errTooManyParts
+			return nil, nil, errTooManyParts
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return nil, nil, ctx.Err()
+		case last != "" && part.FormName() == last && isFile(part):
+			return parts, part, nil
 		}
 		if err := f.read(ctx, part); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
+}
+
+// isFile reports whether a part is a file. A text field with the name of the file is none.
+func isFile(part *multipart.Part) bool {
+	return part.FileName() != "" || part.Header.Get("Content-Type") != ""
 }
 
 // read sets the field of a part.
@@ -118,8 +125,7 @@ func (f *form) read(ctx context.Context, part *multipart.Part) error {
 	case field.Kind() == protoreflect.BytesKind && tooLong:
 		return apierr.PayloadTooLarge
 	case field.Kind() == protoreflect.BytesKind:
-		// A text field with the name of the file is not a file.
-		if part.FileName() != "" || part.Header.Get("Content-Type") != "" {
+		if isFile(part) {
 			f.message.Set(field.FieldDescriptor, protoreflect.ValueOfBytes(content))
 		}
 	case f.seen[name] == 2:

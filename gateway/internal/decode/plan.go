@@ -23,8 +23,11 @@ type Plan struct {
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
 	hasBody   bool
 	multipart bool
-	path      []protoreflect.FieldDescriptor
-	headers   []restjson.Header
+	// file is the field that holds the pieces of an upload's file, and fileHeader the one that describes the file. They are nil for other
+	// RPCs, and fileHeader also for an upload whose service does not need it.
+	file, fileHeader protoreflect.FieldDescriptor
+	path             []protoreflect.FieldDescriptor
+	headers          []restjson.Header
 	// cookie is the field of the session cookie, site that of this site's origin. They are nil if the message has none.
 	cookie, site protoreflect.FieldDescriptor
 	query        fields
@@ -66,7 +69,30 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 	for i := range method.Input().Fields().Len() {
 		p.place(method.Input().Fields().Get(i), template)
 	}
+	if proto.GetExtension(method.Options(), restv1.E_Upload).(bool) {
+		return p, p.takeFile(method)
+	}
 	return p, nil
+}
+
+// takeFile removes the fields of an upload's file from the fields of the form.
+func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
+	for name, field := range p.body {
+		switch {
+		case field.Kind() == protoreflect.BytesKind && p.file != nil:
+			return fmt.Errorf("%s is an upload of more than one file", method.FullName())
+		case field.Kind() == protoreflect.BytesKind:
+			p.file = field.FieldDescriptor
+			delete(p.body, name)
+		case field.Message() != nil && field.Message().FullName() == (&restv1.FileHeader{}).ProtoReflect().Descriptor().FullName():
+			p.fileHeader = field.FieldDescriptor
+			delete(p.body, name)
+		}
+	}
+	if p.file == nil || !method.IsStreamingClient() {
+		return fmt.Errorf("%s is an upload without a stream of bytes", method.FullName())
+	}
+	return nil
 }
 
 // place assigns a field to a part of the HTTP request.

@@ -27,8 +27,10 @@ type operation struct {
 	inPath []string
 	// body reports that the request has a body. Fields are query parameters otherwise.
 	body bool
-	// multipart reports that the body is a form with a file.
-	multipart bool
+	// multipart reports that the body is a form with a file. upload reports that the file is streamed, so that it must be the last part.
+	multipart, upload bool
+	// download reports that the response is a streamed file.
+	download bool
 	// conditional reports that responses have an ETag of their body, and that If-None-Match is supported.
 	conditional bool
 	// public reports that the operation needs no access token.
@@ -49,6 +51,8 @@ func newOperation(method *protogen.Method) (*operation, error) {
 		method:      method,
 		body:        rule.GetBody() == "*",
 		multipart:   proto.GetExtension(options, restv1.E_Multipart).(bool),
+		upload:      proto.GetExtension(options, restv1.E_Upload).(bool),
+		download:    proto.GetExtension(options, restv1.E_Download).(bool),
 		conditional: proto.GetExtension(options, restv1.E_Conditional).(bool),
 		public:      proto.GetExtension(options, restv1.E_Access).(restv1.Access) == restv1.Access_ACCESS_PUBLIC,
 		success:     proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
@@ -156,10 +160,10 @@ func (g *generator) parameters(o *operation) []any {
 }
 
 // place returns the place of a field in the HTTP request: path, header, query or body. It is empty for the session cookie, which is
-// described as a security scheme, and for fields that the gateway computes.
+// described as a security scheme, and for fields that the gateway computes. A FileHeader is in the header of the file's part.
 func (o *operation) place(field *protogen.Field) string {
 	switch {
-	case boolOption(field, restv1.E_Cookie), boolOption(field, restv1.E_Site):
+	case boolOption(field, restv1.E_Cookie), boolOption(field, restv1.E_Site), isFileHeader(field):
 		return ""
 	case slices.Contains(o.inPath, string(field.Desc.Name())):
 		return "path"
@@ -192,7 +196,7 @@ func (g *generator) requestBody(o *operation) object {
 	name := string(o.method.Input.Desc.Name())
 	g.schemas[name] = schema
 	mediaType := "application/json"
-	if o.multipart {
+	if o.multipart || o.upload {
 		mediaType = "multipart/form-data"
 	}
 	return object{"required": len(required) > 0, "content": object{mediaType: object{"schema": reference(name)}}}
@@ -203,7 +207,7 @@ func (g *generator) requestBody(o *operation) object {
 func (g *generator) responses(o *operation) (object, error) {
 	responses := object{}
 	for _, s := range o.success {
-		body, mediaType := g.answer(o.method, s.GetPreview())
+		body, mediaType := g.answer(o, s.GetPreview())
 		g.setCode(body, s.GetCode())
 		text := s.GetMessage()
 		if text == "" {
@@ -234,7 +238,12 @@ func (g *generator) setCode(body object, code string) {
 }
 
 // answer returns the schema of a success: JSON, the events of a stream, or a file.
-func (g *generator) answer(method *protogen.Method, preview bool) (schema object, mediaType string) {
+func (g *generator) answer(o *operation, preview bool) (schema object, mediaType string) {
+	method := o.method
+	if o.download {
+		// The type depends on the file.
+		return object{"type": "string", "format": "binary"}, "*/*"
+	}
 	if method.Desc.IsStreamingServer() {
 		return g.streamed(method.Output), "text/event-stream"
 	}
@@ -263,6 +272,9 @@ func (g *generator) responseHeaders(o *operation) object {
 	if o.conditional {
 		headers["ETag"] = object{"description": "Identifies the body, for If-None-Match.", "schema": object{"type": "string"}}
 	}
+	if o.download {
+		headers["Content-Disposition"] = object{"description": "Always attachment, with the name of the file (RFC 6266).", "schema": object{"type": "string"}}
+	}
 	for _, field := range o.method.Output.Fields {
 		if name := stringOption(field, restv1.E_Header); name != "" {
 			headers[name] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
@@ -274,6 +286,12 @@ func (g *generator) responseHeaders(o *operation) object {
 	return headers
 }
 
+// isFileHeader reports whether a field describes a streamed file.
+func isFileHeader(field *protogen.Field) bool {
+	return field.Message != nil && field.Message.Desc.FullName() == (&restv1.FileHeader{}).ProtoReflect().Descriptor().FullName()
+}
+
+// requestIDHeader describes the header that every response has.
 func requestIDHeader() object {
 	return object{"description": "The request's id.", "schema": object{"type": "string"}}
 }

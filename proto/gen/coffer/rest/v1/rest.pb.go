@@ -204,6 +204,143 @@ func (x *Cookie) GetMaxAge() int32 {
 	return 0
 }
 
+// FileHeader describes a file that an upload or a download streams.
+type FileHeader struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Media type. In an upload it is the client's claim, which the service must not trust.
+	MediaType string `protobuf:"bytes,1,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// Name of the file without folders.
+	FileName string `protobuf:"bytes,2,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
+	// Size in bytes; 0 means unknown.
+	Size          int64 `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileHeader) Reset() {
+	*x = FileHeader{}
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileHeader) ProtoMessage() {}
+
+func (x *FileHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileHeader.ProtoReflect.Descriptor instead.
+func (*FileHeader) Descriptor() ([]byte, []int) {
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *FileHeader) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *FileHeader) GetFileName() string {
+	if x != nil {
+		return x.FileName
+	}
+	return ""
+}
+
+func (x *FileHeader) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+// Job is the progress of a long operation.
+type Job struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// queued, running, done or failed. An operation may have further states.
+	Status string `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	// Number of processed items.
+	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	// Number of all items; 0 until it is known.
+	Total int64 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	// Code of the error that ended the operation.
+	Problem       string `protobuf:"bytes,4,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Job) Reset() {
+	*x = Job{}
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Job) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Job) ProtoMessage() {}
+
+func (x *Job) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Job.ProtoReflect.Descriptor instead.
+func (*Job) Descriptor() ([]byte, []int) {
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Job) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Job) GetDone() int64 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+func (x *Job) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *Job) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
 // Pagination describes the page of a list.
 type Pagination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -219,7 +356,7 @@ type Pagination struct {
 
 func (x *Pagination) Reset() {
 	*x = Pagination{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -231,7 +368,7 @@ func (x *Pagination) String() string {
 func (*Pagination) ProtoMessage() {}
 
 func (x *Pagination) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -244,7 +381,7 @@ func (x *Pagination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pagination.ProtoReflect.Descriptor instead.
 func (*Pagination) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{2}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Pagination) GetLimit() int32 {
@@ -315,6 +452,22 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Field:         50006,
 		Name:          "coffer.rest.v1.errors",
 		Tag:           "varint,50006,rep,packed,name=errors,enum=coffer.rest.v1.Reason",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50007,
+		Name:          "coffer.rest.v1.upload",
+		Tag:           "varint,50007,opt,name=upload",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50011,
+		Name:          "coffer.rest.v1.download",
+		Tag:           "varint,50011,opt,name=download",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
 	{
@@ -473,11 +626,23 @@ var (
 	//
 	// repeated coffer.rest.v1.Reason errors = 50006;
 	E_Errors = &file_coffer_rest_v1_rest_proto_extTypes[5]
+	// The RPC receives a file as a stream. The body is multipart/form-data, which the gateway forwards as it arrives: the first message has
+	// all fields except the file, and each following message has only a piece of it, in the only bytes field. Text fields must precede
+	// the file. A field of type FileHeader in the first message describes the file as the client does. The RPC must discard what it has
+	// received unless the stream ends with io.EOF: only then the form was complete.
+	//
+	// optional bool upload = 50007;
+	E_Upload = &file_coffer_rest_v1_rest_proto_extTypes[6]
+	// The RPC sends a file as a stream. The first message has a FileHeader, and each following message a piece of the file, in the only
+	// bytes field. If the RPC returns an error after the first piece, the client sees a broken connection and not a complete file.
+	//
+	// optional bool download = 50011;
+	E_Download = &file_coffer_rest_v1_rest_proto_extTypes[7]
 	// The response has an ETag, which the gateway computes from the body. A GET with this ETag in If-None-Match gets 304
 	// without a body. A page with a next page never matches, because its nextCursor differs in each response.
 	//
 	// optional bool conditional = 50010;
-	E_Conditional = &file_coffer_rest_v1_rest_proto_extTypes[6]
+	E_Conditional = &file_coffer_rest_v1_rest_proto_extTypes[8]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -485,65 +650,65 @@ var (
 	// The string holds a decimal. In JSON it is a number with the same digits.
 	//
 	// optional bool number = 50011;
-	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[7]
+	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[9]
 	// The field is this HTTP header and not part of the body.
 	//
 	// optional string header = 50012;
-	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[8]
+	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[10]
 	// The field is a query parameter although the RPC has a body. A form may also contain it.
 	//
 	// optional bool query = 50013;
-	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[9]
+	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[11]
 	// A request without the field is rejected. The option only documents this in OpenAPI; the services check it.
 	//
 	// optional bool required = 50014;
-	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[10]
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[12]
 	// The response omits the field if it is empty, like an absent optional field.
 	//
 	// optional bool omit_empty = 50015;
-	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[11]
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[13]
 	// The response's body is this field, a file of this media type, instead of JSON.
 	//
 	// optional string file = 50016;
-	E_File = &file_coffer_rest_v1_rest_proto_extTypes[12]
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[14]
 	// JSON's null empties the string, like "". For other fields null means absent.
 	//
 	// optional bool null_empties = 50017;
-	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[13]
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[15]
 	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches
 	// the service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and
 	// together with the other problems of the request. An empty string stays empty if the field has presence.
 	//
 	// optional bool forward_invalid = 50021;
-	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[14]
+	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[16]
 	// The service sets the field when it creates the resource. A preview omits it, so it must be marked omit_empty too.
 	//
 	// optional bool assigned = 50022;
-	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[15]
+	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[17]
 	// On a list: the response omits it if it is empty and the named field of the same message is absent.
 	//
 	// optional string omit_with = 50023;
-	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[16]
+	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[18]
 	// The string has one of these values, which are separated by spaces. The option only documents this in OpenAPI.
 	//
 	// optional string one_of = 50024;
-	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[17]
+	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[19]
 	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
 	// date-time; the value none means that such a field has no format. For a field with the option number, int32 means that
 	// it is an integer, which the service checks.
 	//
 	// optional string format = 50025;
-	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[18]
+	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[20]
 	// The field is the session cookie of a browser, and not part of the body. In a request it is a string, the value of the
 	// cookie that the browser sent. In a response it is a Cookie, which the gateway sets. Scripts cannot read this cookie.
 	//
 	// optional bool cookie = 50026;
-	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[19]
+	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[21]
 	// The field of a request is the origin of this site as the client addresses it, for example https://coffer.example. The gateway
 	// computes it from the header Host.
 	//
 	// optional bool site = 50027;
-	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[20]
+	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[22]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -559,7 +724,18 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\apreview\x18\x04 \x01(\bR\apreview\"7\n" +
 	"\x06Cookie\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\tR\x05value\x12\x17\n" +
-	"\amax_age\x18\x02 \x01(\x05R\x06maxAge\"^\n" +
+	"\amax_age\x18\x02 \x01(\x05R\x06maxAge\"\\\n" +
+	"\n" +
+	"FileHeader\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x1b\n" +
+	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\"g\n" +
+	"\x03Job\x12\x16\n" +
+	"\x06status\x18\x01 \x01(\tR\x06status\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
+	"\x05total\x18\x03 \x01(\x03R\x05total\x12\x1e\n" +
+	"\aproblem\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\aproblem\"^\n" +
 	"\n" +
 	"Pagination\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\x12\x1f\n" +
@@ -575,7 +751,9 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\tmultipart\x12\x1e.google.protobuf.MethodOptions\x18ӆ\x03 \x01(\bR\tmultipart::\n" +
 	"\acallers\x12\x1e.google.protobuf.MethodOptions\x18Ԇ\x03 \x03(\tR\acallers:8\n" +
 	"\x06weight\x12\x1e.google.protobuf.MethodOptions\x18Ն\x03 \x01(\x05R\x06weight:P\n" +
-	"\x06errors\x12\x1e.google.protobuf.MethodOptions\x18ֆ\x03 \x03(\x0e2\x16.coffer.rest.v1.ReasonR\x06errors:B\n" +
+	"\x06errors\x12\x1e.google.protobuf.MethodOptions\x18ֆ\x03 \x03(\x0e2\x16.coffer.rest.v1.ReasonR\x06errors:8\n" +
+	"\x06upload\x12\x1e.google.protobuf.MethodOptions\x18׆\x03 \x01(\bR\x06upload:<\n" +
+	"\bdownload\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\bR\bdownload:B\n" +
 	"\vconditional\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\bR\vconditional:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
@@ -606,45 +784,49 @@ func file_coffer_rest_v1_rest_proto_rawDescGZIP() []byte {
 }
 
 var file_coffer_rest_v1_rest_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_coffer_rest_v1_rest_proto_goTypes = []any{
 	(Access)(0),                        // 0: coffer.rest.v1.Access
 	(*Success)(nil),                    // 1: coffer.rest.v1.Success
 	(*Cookie)(nil),                     // 2: coffer.rest.v1.Cookie
-	(*Pagination)(nil),                 // 3: coffer.rest.v1.Pagination
-	(*descriptorpb.MethodOptions)(nil), // 4: google.protobuf.MethodOptions
-	(*descriptorpb.FieldOptions)(nil),  // 5: google.protobuf.FieldOptions
-	(Reason)(0),                        // 6: coffer.rest.v1.Reason
+	(*FileHeader)(nil),                 // 3: coffer.rest.v1.FileHeader
+	(*Job)(nil),                        // 4: coffer.rest.v1.Job
+	(*Pagination)(nil),                 // 5: coffer.rest.v1.Pagination
+	(*descriptorpb.MethodOptions)(nil), // 6: google.protobuf.MethodOptions
+	(*descriptorpb.FieldOptions)(nil),  // 7: google.protobuf.FieldOptions
+	(Reason)(0),                        // 8: coffer.rest.v1.Reason
 }
 var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
-	4,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
-	4,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
-	4,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
-	4,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
-	4,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
-	4,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
-	4,  // 6: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
-	5,  // 7: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	5,  // 8: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	5,  // 9: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	5,  // 10: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	5,  // 11: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	5,  // 12: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	5,  // 13: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	5,  // 14: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	5,  // 15: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	5,  // 16: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	5,  // 17: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	5,  // 18: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	5,  // 19: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
-	5,  // 20: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
-	1,  // 21: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 22: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	6,  // 23: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	21, // [21:24] is the sub-list for extension type_name
-	0,  // [0:21] is the sub-list for extension extendee
+	6,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
+	6,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
+	6,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
+	6,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
+	6,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
+	6,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
+	6,  // 6: coffer.rest.v1.upload:extendee -> google.protobuf.MethodOptions
+	6,  // 7: coffer.rest.v1.download:extendee -> google.protobuf.MethodOptions
+	6,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
+	7,  // 9: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	7,  // 10: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	7,  // 11: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	7,  // 12: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	7,  // 13: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	7,  // 14: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	7,  // 15: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	7,  // 16: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	7,  // 17: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	7,  // 18: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	7,  // 19: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	7,  // 20: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	7,  // 21: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	7,  // 22: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	1,  // 23: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 24: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	8,  // 25: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	23, // [23:26] is the sub-list for extension type_name
+	0,  // [0:23] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -660,8 +842,8 @@ func file_coffer_rest_v1_rest_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
-			NumExtensions: 21,
+			NumMessages:   5,
+			NumExtensions: 23,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -1,0 +1,142 @@
+package decode
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+const (
+	problemFile = "must be exactly one non-empty file"
+	problemLast = "must be the last part"
+	// maxFileName limits the name of a file in bytes. Services may have lower limits.
+	maxFileName = 1000
+)
+
+// Upload is an upload whose fields have been read, and whose file follows. Only one piece of the file is in memory.
+type Upload struct {
+	// First is the first message: all fields of the request except the file.
+	First proto.Message
+
+	plan    *Plan
+	content *body
+	parts   *multipart.Reader
+	part    *multipart.Part
+	// piece is the first piece of the file, which DecodeUpload has read to know that the file is not empty.
+	piece []byte
+}
+
+// DecodeUpload reads a request for an upload up to the first piece of its file. path has the values of the fields in the path by their
+// names in the proto. The errors are like those of Decode.
+func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, error) {
+	content, err := p.openBody(r)
+	if err != nil {
+		return nil, err
+	}
+	m := p.message.New()
+	p.setPath(m, path)
+	p.setHeaders(m, r)
+	bad := &problems{}
+	if err := decodeQuery(r.URL.RawQuery, p.query, m, bad); err != nil {
+		return nil, err
+	}
+	u := &Upload{First: m.Interface(), plan: p, content: content}
+	if content != nil {
+		form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
+		if u.parts, u.part, err = form.readParts(r.Context(), content, p.file.JSONName()); err != nil {
+			return nil, err
+		}
+	}
+	if u.part != nil {
+		if u.piece, err = u.read(); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		u.describe(m)
+	}
+	if len(u.piece) == 0 {
+		bad.add(p.file.JSONName(), problemFile)
+	}
+	return u, bad.err()
+}
+
+// describe sets the field that describes the file, to the client's claims.
+func (u *Upload) describe(m protoreflect.Message) {
+	if u.plan.fileHeader == nil {
+		return
+	}
+	header := &restv1.FileHeader{MediaType: cleanHeader(u.part.Header.Get("Content-Type")), FileName: fileName(u.part)}
+	m.Set(u.plan.fileHeader, protoreflect.ValueOfMessage(header.ProtoReflect()))
+}
+
+// fileName returns the name of a file without folders. Browsers on Windows may send a path with backslashes.
+func fileName(part *multipart.Part) string {
+	name := path.Base(strings.ReplaceAll(part.FileName(), `\`, "/"))
+	if name == "." || name == "/" {
+		return ""
+	}
+	return cleanHeader(name)
+}
+
+// cleanHeader removes what protobuf and PostgreSQL cannot store from a value of a part's header, and shortens it.
+func cleanHeader(value string) string {
+	value = strings.ReplaceAll(toValidUTF8(value), "\x00", "")
+	if len(value) > maxFileName {
+		value = strings.ToValidUTF8(value[:maxFileName], "")
+	}
+	return value
+}
+
+// Next returns the next message, with a piece of the file. It returns io.EOF at the end of the form. Any other error means that the form
+// is not complete, and that the service must not receive the end of the stream.
+func (u *Upload) Next() (proto.Message, error) {
+	piece := u.piece
+	u.piece = nil
+	if piece == nil {
+		var err error
+		if piece, err = u.read(); err != nil {
+			return nil, err
+		}
+	}
+	m := u.plan.message.New()
+	m.Set(u.plan.file, protoreflect.ValueOfBytes(piece))
+	return m.Interface(), nil
+}
+
+// read returns the next piece of the file. After the last one it checks that the form ends, and returns io.EOF.
+func (u *Upload) read() ([]byte, error) {
+	piece, n := make([]byte, rpc.MaxPiece), 0
+	for n < len(piece) {
+		more, err := u.part.Read(piece[n:])
+		n += more
+		if errors.Is(err, io.EOF) { // A form that is cut off returns another error.
+			break
+		}
+		if err != nil {
+			return nil, malformed(err)
+		}
+	}
+	if n > 0 {
+		return piece[:n], nil
+	}
+	switch _, err := u.parts.NextPart(); {
+	case err == nil:
+		return nil, apierr.Validation([]apierr.Field{{Name: u.plan.file.JSONName(), Message: problemLast}})
+	case err != io.EOF:
+		return nil, malformed(err)
+	}
+	// The end of the body proves that it is complete: chunked encoding has a last chunk, and gzip a checksum.
+	if _, err := io.Copy(io.Discard, u.content); err != nil {
+		return nil, malformed(err)
+	}
+	return nil, io.EOF
+}

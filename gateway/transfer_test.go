@@ -1,0 +1,521 @@
+package gateway
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
+)
+
+const filePath = "/api/v1/files/f1"
+
+// collect returns an upload RPC that keeps what it receives.
+func collect(first **dynamicpb.Message, content *bytes.Buffer) func(*fileStream) error {
+	return func(s *fileStream) error {
+		var err error
+		if *first, err = s.receive(); err != nil {
+			return err
+		}
+		field := (*first).Descriptor().Fields().ByName("file")
+		_, err = io.Copy(content, rpc.NewFileReader(1<<30, func() ([]byte, error) {
+			m, err := s.receive()
+			if err != nil {
+				return nil, err
+			}
+			return m.Get(field).Bytes(), nil
+		}))
+		if err != nil {
+			return err
+		}
+		return s.reply(int64(content.Len()))
+	}
+}
+
+func (b *fileBackend) uploadForm(parts ...part) reply {
+	b.Helper()
+	body, contentType := encodeForm(parts...)
+	return b.send("POST", filePath, string(body), "Content-Type", contentType)
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	for _, size := range []int{1, rpc.MaxPiece - 1, rpc.MaxPiece, rpc.MaxPiece + 1, 5<<20 + 3} {
+		var first *dynamicpb.Message
+		var content bytes.Buffer
+		b.upload = collect(&first, &content)
+		sent := strings.Repeat("\x00\xff\r\n--", size/6+1)[:size]
+		body, contentType := encodeForm(text("format", "csv"), text("unknown", "x"), text("count", "7"), file("file", `C:\bank\März.csv`, sent))
+		r := b.send("POST", filePath, string(body), "Content-Type", contentType, "Idempotency-Key", "k")
+		require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+		require.Equal(t, "FILE_CREATED", r.code())
+		require.Contains(t, r.text, fmt.Sprintf(`"size":%d`, size))
+		require.Equal(t, sent, content.String())
+		fields := first.Descriptor().Fields()
+		require.Equal(t, "f1", first.Get(fields.ByName("id")).String())
+		require.Equal(t, "k", first.Get(fields.ByName("idempotency_key")).String())
+		require.Equal(t, "csv", first.Get(fields.ByName("format")).String())
+		require.EqualValues(t, 7, first.Get(fields.ByName("count")).Int())
+		require.Equal(t, `media_type:"application/octet-stream" file_name:"März.csv"`, strings.ReplaceAll(fmt.Sprint(first.Get(fields.ByName("header"))), "  ", " "))
+		require.NoError(t, <-b.ended)
+	}
+}
+
+func TestUploadCompressed(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	var first *dynamicpb.Message
+	var content bytes.Buffer
+	b.upload = collect(&first, &content)
+	sent := strings.Repeat("line of a statement\n", 500_000)
+	body, contentType := encodeForm(file("file", "a.csv", sent))
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(body)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType, "Content-Encoding", "gzip")
+	require.Equal(t, http.StatusCreated, r.StatusCode, r.text)
+	require.Equal(t, sent, content.String())
+	require.NoError(t, <-b.ended)
+
+	r = b.send("POST", filePath, packed.String()[:packed.Len()-4], "Content-Type", contentType, "Content-Encoding", "gzip")
+	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, codes.Canceled, status.Code(<-b.ended), "the checksum is incomplete")
+	r = b.send("POST", filePath, "no gzip", "Content-Type", contentType, "Content-Encoding", "gzip")
+	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	for _, encoding := range []string{"br", "gzip, gzip"} {
+		r = b.send("POST", filePath, packed.String(), "Content-Type", contentType, "Content-Encoding", encoding)
+		b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+	}
+}
+
+// TestUploadLimitsDecompressedSize sends a few hundred kilobytes that decompress to more than the limit of every upload.
+func TestUploadLimitsDecompressedSize(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	var first *dynamicpb.Message
+	b.upload = collect(&first, &bytes.Buffer{})
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	head, contentType := encodeForm(file("file", "a.csv", "x"))
+	head = head[:bytes.IndexByte(head, 'x')+1]
+	_, err := z.Write(head)
+	require.NoError(t, err)
+	for range 70 {
+		_, err = z.Write(make([]byte, 1<<20))
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	r := b.send("POST", filePath, packed.String(), "Content-Type", contentType, "Content-Encoding", "gzip")
+	b.requireFailure(r, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	require.Error(t, <-b.ended)
+}
+
+func TestUploadRejectsMalformedForms(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	var first *dynamicpb.Message
+	b.upload = collect(&first, &bytes.Buffer{})
+	for name, c := range map[string]struct {
+		parts   []part
+		details map[string]string
+		// begun is set if the service has received a part of the file before the error.
+		begun bool
+	}{
+		"no file":             {[]part{text("format", "csv")}, map[string]string{"file": "must be exactly one non-empty file"}, false},
+		"an empty file":       {[]part{file("file", "a", "")}, map[string]string{"file": "must be exactly one non-empty file"}, false},
+		"text as file":        {[]part{text("file", "a")}, map[string]string{"file": "must be exactly one non-empty file"}, false},
+		"text after the file": {[]part{file("file", "a", "x"), text("format", "csv")}, map[string]string{"file": "must be the last part"}, true},
+		"two files":           {[]part{file("file", "a", "x"), file("file", "a", "x")}, map[string]string{"file": "must be the last part"}, true},
+		"bad fields": {
+			[]part{text("count", "x"), text("format", "a"), text("format", "b")},
+			map[string]string{"count": "must be an integer", "format": "must be given only once", "file": "must be exactly one non-empty file"}, false,
+		},
+		"a bad field and a file": {[]part{text("count", "x"), file("file", "a", "x")}, map[string]string{"count": "must be an integer"}, false},
+	} {
+		r := b.uploadForm(c.parts...)
+		b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+		require.Equal(t, c.details, r.details(), name)
+		if c.begun {
+			require.Equal(t, codes.Canceled, status.Code(<-b.ended), name)
+		}
+	}
+	form, contentType := encodeForm(file("file", "a", strings.Repeat("x", 200_000)))
+	r := b.send("POST", filePath, string(form[:len(form)-10]), "Content-Type", contentType)
+	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Equal(t, codes.Canceled, status.Code(<-b.ended), "the service sees no end of a form that was cut off")
+	r = b.send("POST", filePath, "{}", "Content-Type", "application/json")
+	b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+	r = b.send("POST", filePath, "")
+	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
+	require.Empty(t, b.ended)
+}
+
+// openUpload begins a request whose body the test writes piece by piece. The status is 0 if the connection broke.
+func (b *fileBackend) openUpload(ctx context.Context) (body *io.PipeWriter, form *multipart.Writer, status chan int) {
+	b.Helper()
+	read, write := io.Pipe()
+	form = multipart.NewWriter(write)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url+filePath, read)
+	require.NoError(b, err)
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	status = make(chan int, 1)
+	go func() {
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+		if err != nil {
+			status <- 0
+			return
+		}
+		_ = resp.Body.Close()
+		status <- resp.StatusCode
+	}()
+	return write, form, status
+}
+
+// TestUploadForwardsPiecesAsTheyArrive waits for a piece in the service before it sends the next one, for longer than the read deadline of
+// other requests.
+func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	var first *dynamicpb.Message
+	var content bytes.Buffer
+	b.upload = collect(&first, &content)
+	body, form, answer := b.openUpload(t.Context())
+	p, err := form.CreateFormFile("file", "a.pdf")
+	require.NoError(t, err)
+	began := time.Now()
+	for n := int64(1); n <= 5; n++ {
+		_, err = p.Write(make([]byte, rpc.MaxPiece+5000)) // multipart holds back what may be a boundary
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return b.received.Load() >= n*rpc.MaxPiece }, 5*time.Second, time.Millisecond)
+	}
+	require.Eventually(t, func() bool { return time.Since(began) > 2500*time.Millisecond }, 5*time.Second, 10*time.Millisecond)
+	require.NoError(t, form.Close())
+	require.NoError(t, body.Close())
+	require.Equal(t, http.StatusCreated, <-answer)
+}
+
+// TestUploadWaitsForTheService checks that a client can send only a few buffers more than the service receives.
+func TestUploadWaitsForTheService(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	proceed := make(chan struct{})
+	var first *dynamicpb.Message
+	var content bytes.Buffer
+	b.upload = func(s *fileStream) error {
+		<-proceed
+		return collect(&first, &content)(s)
+	}
+	body, form, answer := b.openUpload(t.Context())
+	p, err := form.CreateFormFile("file", "a.pdf")
+	require.NoError(t, err)
+	var written sync.WaitGroup
+	sent, piece := make(chan int, 10_000), make([]byte, 64<<10)
+	written.Go(func() {
+		for range 1024 { // 64 MB minus one piece for the form
+			if _, err := p.Write(piece); err != nil {
+				return
+			}
+			sent <- len(piece)
+		}
+	})
+	// The client stops: for 300 ms nothing more is accepted. Kernel buffers of the two connections are a few megabytes.
+	before := 0
+	require.Eventually(t, func() bool {
+		last := before
+		before = len(sent)
+		return last > 0 && before == last
+	}, 20*time.Second, 300*time.Millisecond)
+	require.Less(t, len(sent)*len(piece), 24<<20)
+	close(proceed)
+	written.Wait()
+	require.NoError(t, form.Close())
+	require.NoError(t, body.Close())
+	require.Equal(t, http.StatusCreated, <-answer)
+	require.Equal(t, 64<<20, content.Len())
+}
+
+func TestUploadEndsSlowSenders(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]transferLimits{
+		"that send nothing":  {upload: time.Minute, idle: 200 * time.Millisecond, total: 1, perCaller: 1},
+		"that send too long": {upload: 200 * time.Millisecond, idle: time.Minute, total: 1, perCaller: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFiles(t, limits)
+			var first *dynamicpb.Message
+			b.upload = collect(&first, &bytes.Buffer{})
+			_, form, answer := b.openUpload(t.Context())
+			p, err := form.CreateFormFile("file", "a.pdf")
+			require.NoError(t, err)
+			_, err = p.Write(make([]byte, 3*rpc.MaxPiece))
+			require.NoError(t, err)
+			require.Error(t, <-b.ended, "the service does not see the end of the file")
+			select {
+			case status := <-answer:
+				require.Contains(t, []int{0, http.StatusGatewayTimeout}, status)
+			case <-time.After(20 * time.Second):
+				require.Fail(t, "the request did not end")
+			}
+			// The place is free again.
+			require.Eventually(t, func() bool {
+				return b.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated
+			}, 10*time.Second, 20*time.Millisecond)
+		})
+	}
+}
+
+func TestUploadClientDisconnects(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	var first *dynamicpb.Message
+	b.upload = collect(&first, &bytes.Buffer{})
+	ctx, cancel := context.WithCancel(t.Context())
+	_, form, _ := b.openUpload(ctx)
+	p, err := form.CreateFormFile("file", "a.pdf")
+	require.NoError(t, err)
+	_, err = p.Write(make([]byte, 3*rpc.MaxPiece))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return b.received.Load() > 0 }, 5*time.Second, time.Millisecond)
+	cancel()
+	require.Equal(t, codes.Canceled, status.Code(<-b.ended))
+}
+
+// TestUploadRejectedByService checks that the client sees the response although it is still sending.
+func TestUploadRejectedByService(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	for name, c := range map[string]struct {
+		upload func(*fileStream) error
+		err    error
+		status int
+		code   string
+	}{
+		"at once": {func(*fileStream) error { return apierr.IdempotencyKeyUsed }, apierr.IdempotencyKeyUsed, http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT"},
+		"at its limit": {func(s *fileStream) error {
+			_, err := io.Copy(io.Discard, rpc.NewFileReader(1<<20, func() ([]byte, error) {
+				m, err := s.receive()
+				if err != nil {
+					return nil, err
+				}
+				return m.Get(m.Descriptor().Fields().ByName("file")).Bytes(), nil
+			}))
+			return err
+		}, apierr.PayloadTooLarge, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"},
+		"with success before the end": {func(s *fileStream) error { return s.reply(0) }, nil, http.StatusInternalServerError, "INTERNAL"},
+		"with an internal error":      {func(*fileStream) error { return io.ErrClosedPipe }, io.ErrClosedPipe, http.StatusInternalServerError, "INTERNAL"},
+	} {
+		b.upload = c.upload
+		b.requireFailure(b.uploadForm(file("file", "a", strings.Repeat("x", 12<<20))), c.status, c.code)
+		require.Len(t, b.ended, 1)
+		require.ErrorIs(t, <-b.ended, c.err)
+		require.Less(t, b.received.Swap(0), int64(3<<20), name)
+	}
+}
+
+func TestUploadLimitsSimultaneousTransfers(t *testing.T) {
+	t.Parallel()
+	limits := usualTransfers
+	limits.total, limits.perCaller = 3, 2
+	b := newFiles(t, limits)
+	var mu sync.Mutex
+	running := 0
+	release := make(chan struct{})
+	b.upload = func(s *fileStream) error {
+		mu.Lock()
+		running++
+		mu.Unlock()
+		<-release
+		var first *dynamicpb.Message
+		return collect(&first, &bytes.Buffer{})(s)
+	}
+	var done sync.WaitGroup
+	begin := func(token string, want int) {
+		done.Go(func() {
+			body, contentType := encodeForm(file("file", "a", "x"))
+			require.Equal(t, http.StatusCreated, b.send("POST", filePath, string(body), "Content-Type", contentType, "Authorization", "Bearer "+token).StatusCode)
+		})
+		require.Eventually(t, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return running == want
+		}, 5*time.Second, time.Millisecond)
+	}
+	begin(b.token, 1)
+	begin(b.token, 2)
+	r := b.uploadForm(file("file", "a", "x"))
+	b.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
+	require.NotEmpty(t, r.Header.Get("Retry-After"))
+	r = b.send("GET", filePath, "")
+	b.requireFailure(r, http.StatusTooManyRequests, "RATE_LIMITED")
+	begin(b.newToken(t, time.Hour), 3)
+	body, contentType := encodeForm(file("file", "a", "x"))
+	r = b.send("POST", filePath, string(body), "Content-Type", contentType, "Authorization", "Bearer "+b.newToken(t, time.Hour))
+	b.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+	close(release)
+	done.Wait()
+	require.Eventually(t, func() bool { return b.uploadForm(file("file", "a", "x")).StatusCode == http.StatusCreated }, 5*time.Second, time.Millisecond)
+}
+
+// sendFile returns a download RPC that sends a file and then fails with err.
+func sendFile(mediaType, name, content string, size int64, err error) func(*fileStream) error {
+	return func(s *fileStream) error {
+		m := dynamicpb.NewMessage(fileService().Methods().ByName("Download").Input())
+		if err := s.RecvMsg(m); err != nil {
+			return err
+		}
+		if err := s.sendHeader(mediaType, name, size); err != nil {
+			return err
+		}
+		w := rpc.NewFileWriter(s.send)
+		_, sendErr := io.WriteString(w, content)
+		return errors.Join(sendErr, w.Flush(), err)
+	}
+}
+
+func TestDownload(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	content := strings.Repeat("0123456789", 300_000)
+	for _, size := range []int64{0, int64(len(content))} {
+		b.download = sendFile("text/csv", `Umsätze "Mai" 100%.csv`, content, size, nil)
+		r := b.send("GET", filePath, "", "Accept-Encoding", "gzip")
+		require.Equal(t, http.StatusOK, r.StatusCode)
+		require.Equal(t, content, r.text)
+		require.Equal(t, "text/csv", r.Header.Get("Content-Type"))
+		require.Empty(t, r.Header.Get("Content-Encoding"))
+		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
+		require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+		require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox", r.Header.Get("Content-Security-Policy"))
+		require.Equal(t, `attachment; filename="Ums_tze _Mai_ 100_.csv"; filename*=utf-8''Ums%C3%A4tze%20%22Mai%22%20100%25.csv`, r.Header.Get("Content-Disposition"))
+		disposition, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition"))
+		require.NoError(t, err)
+		require.Equal(t, "attachment", disposition)
+		require.Equal(t, `Umsätze "Mai" 100%.csv`, params["filename"])
+		if size > 0 {
+			require.Equal(t, size, r.ContentLength)
+		} else {
+			require.Equal(t, []string{"chunked"}, r.TransferEncoding)
+		}
+		head := b.send("HEAD", filePath, "")
+		require.Equal(t, http.StatusOK, head.StatusCode)
+		require.Equal(t, r.Header.Get("Content-Disposition"), head.Header.Get("Content-Disposition"))
+		require.Empty(t, head.text)
+	}
+	b.download = sendFile("text/plain", "empty.txt", "", 0, nil)
+	r := b.send("GET", filePath, "")
+	require.Equal(t, http.StatusOK, r.StatusCode)
+	require.Empty(t, r.text)
+	require.Contains(t, b.logs.String(), `"status":200`)
+}
+
+func TestDisposition(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"a.pdf":              `attachment; filename=a.pdf`,
+		"two words.pdf":      `attachment; filename="two words.pdf"`,
+		"":                   `attachment; filename=file`,
+		"../../etc/passwd":   `attachment; filename=passwd`,
+		"/":                  `attachment; filename=file`,
+		"a\r\nX: y.pdf":      `attachment; filename="a__X: y.pdf"`,
+		"请.pdf":              `attachment; filename=_.pdf; filename*=utf-8''%E8%AF%B7.pdf`,
+		`a";filename=b.html`: `attachment; filename="a_;filename=b.html"; filename*=utf-8''a%22%3Bfilename%3Db.html`,
+	} {
+		require.Equal(t, want, disposition(name), "%q", name)
+	}
+}
+
+func TestDownloadFailsBeforeItsFirstByte(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	for name, download := range map[string]func(*fileStream) error{
+		"at once":          func(*fileStream) error { return apierr.IdempotencyKeyUsed },
+		"after the header": sendFile("text/csv", "a.csv", "", 0, apierr.IdempotencyKeyUsed),
+	} {
+		b.download = download
+		r := b.send("GET", filePath, "")
+		b.requireFailure(r, http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+		require.Empty(t, r.Header.Get("Content-Disposition"), name)
+	}
+	b.download = func(*fileStream) error { return nil }
+	b.requireFailure(b.send("GET", filePath, ""), http.StatusInternalServerError, "INTERNAL")
+}
+
+func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	for _, size := range []int64{0, 1 << 20} {
+		for _, content := range []string{"x", strings.Repeat("x", 300_000)} {
+			b.download = sendFile("text/csv", "a.csv", content, size, apierr.Unavailable)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+filePath, nil)
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer "+b.token)
+			resp, err := http.DefaultTransport.RoundTrip(req)
+			if err == nil { // Otherwise not even the header has arrived.
+				_, err = io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+			}
+			require.Error(t, err, "the file must not look complete")
+		}
+	}
+	require.Eventually(t, func() bool { return strings.Contains(b.logs.String(), `"cut":true`) }, 5*time.Second, time.Millisecond)
+}
+
+// TestDownloadWaitsForTheClient checks that the service can send only a few buffers more than the client reads, and that a client that
+// reads nothing is disconnected.
+func TestDownloadWaitsForTheClient(t *testing.T) {
+	t.Parallel()
+	limits := usualTransfers
+	limits.idle = 500 * time.Millisecond
+	b := newFiles(t, limits)
+	b.download = sendFile("text/csv", "a.csv", strings.Repeat("x", 64<<20), 0, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", filePath, b.token)
+	require.NoError(t, err)
+	require.Error(t, <-b.ended)
+	require.Less(t, b.sent.Load(), int64(24<<20))
+}
+
+// TestDownloadOutlastsOtherDeadlines reads slowly for longer than the deadlines of other requests.
+func TestDownloadOutlastsOtherDeadlines(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, usualTransfers)
+	began := time.Now()
+	b.download = func(s *fileStream) error {
+		if err := s.sendHeader("text/csv", "a.csv", 0); err != nil {
+			return err
+		}
+		for now := range time.Tick(100 * time.Millisecond) {
+			if err := s.send([]byte("x")); err != nil || now.Sub(began) > 3*time.Second {
+				return err
+			}
+		}
+		return nil
+	}
+	r := b.send("GET", filePath, "")
+	require.Equal(t, http.StatusOK, r.StatusCode)
+	require.NotEmpty(t, r.text)
+}

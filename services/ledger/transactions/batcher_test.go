@@ -172,7 +172,7 @@ func TestBatcherDropsCanceledRequest(t *testing.T) {
 	_, written, err := p.submit(t.Context(), -7)
 	require.NoError(t, err)
 	require.True(t, written)
-	_, err = selectTransaction(t.Context(), s.DB, tr.ID)
+	_, err = posting.Select(t.Context(), s.DB, tr.ID)
 	require.Error(t, err)
 	s.RequireConsistent(t)
 }
@@ -245,7 +245,7 @@ func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	running.Wait()
 	require.Positive(t, failed.Load())
 	acknowledged.Range(func(id, _ any) bool {
-		_, err := selectTransaction(t.Context(), s.DB, id.(uuid.UUID))
+		_, err := posting.Select(t.Context(), s.DB, id.(uuid.UUID))
 		require.NoError(t, err)
 		return true
 	})

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -101,7 +102,7 @@ func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTran
 	if !ok {
 		return nil, errInvalidTransactionID
 	}
-	t, err := ownTransaction(ctx, s.DB, id, selectTransaction)
+	t, err := ownTransaction(ctx, s.DB, id)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 	}
 	after.Version++
 	after.UpdatedAt = s.Now()
-	if err := updateTransaction(ctx, tx, after); err != nil {
+	if err := posting.Update(ctx, tx, after); err != nil {
 		return posting.Transaction{}, posting.ClientError(err)
 	}
 	if len(before.Splits)+len(after.Splits) > 0 {
@@ -176,7 +177,7 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 			return err
 		}
 		// The statements follow the order of locks: transaction, receipt, totals, balances (see ownerLock).
-		if err := deleteTransaction(ctx, tx, t); err != nil {
+		if err := posting.Delete(ctx, tx, t); err != nil {
 			return err
 		}
 		if t.ReceiptID != nil {
@@ -201,14 +202,23 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string)
 	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
 		return posting.Transaction{}, err
 	}
-	t, err := ownTransaction(ctx, tx, id, lockTransaction)
+	locked, err := posting.Lock(ctx, tx, id)
 	if err != nil {
+		return posting.Transaction{}, err
+	}
+	named := slices.IndexFunc(locked, func(t posting.Transaction) bool { return t.ID == id })
+	if named < 0 {
+		return posting.Transaction{}, errTransactionNotFound
+	}
+	t := locked[named]
+	if err := checkOwner(ctx, t); err != nil {
 		return posting.Transaction{}, err
 	}
 	if !etag.Matches(ifMatch, t.Version) {
 		return posting.Transaction{}, apierr.VersionMismatch
 	}
-	return t, nil
+	err = addSplits(ctx, tx, &t)
+	return t, err
 }
 
 // addSplits loads the splits of one transaction.
@@ -219,18 +229,27 @@ func addSplits(ctx context.Context, q pg.Querier, t *posting.Transaction) error 
 	return err
 }
 
-// ownTransaction returns the transaction that read (selectTransaction or lockTransaction) returns, if it belongs to the caller. It
-// distinguishes a missing transaction from another user's, because the contract requires 404 for the former and 403 for the
-// latter (ADR 14). Wallets, categories and receipts return 404 in both cases.
-func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (posting.Transaction, error)) (posting.Transaction, error) {
-	t, err := read(ctx, q, id)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+// ownTransaction returns one of the caller's transactions with its splits.
+func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Transaction, error) {
+	t, err := posting.Select(ctx, q, id)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return posting.Transaction{}, errTransactionNotFound
-	case err != nil:
-		return posting.Transaction{}, err
-	case t.OwnerID != caller.ID(ctx):
-		return posting.Transaction{}, errTransactionOwnerMismatch
 	}
-	return t, addSplits(ctx, q, &t)
+	if err == nil {
+		err = checkOwner(ctx, t)
+	}
+	if err != nil {
+		return posting.Transaction{}, err
+	}
+	err = addSplits(ctx, q, &t)
+	return t, err
+}
+
+// checkOwner returns an error for another user's transaction. The contract requires 403 for it and 404 for an unknown id (ADR 14).
+// Wallets, categories, receipts and transfers return 404 in both cases.
+func checkOwner(ctx context.Context, t posting.Transaction) error {
+	if t.OwnerID != caller.Owner(ctx) {
+		return errTransactionOwnerMismatch
+	}
+	return nil
 }

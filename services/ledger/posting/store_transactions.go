@@ -1,0 +1,71 @@
+package posting
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// Select returns a transaction of any owner without its splits, or pgx.ErrNoRows. The caller checks the owner. The primary key is
+// (id, owner_id), so an id is sufficient for an index lookup, unlike in the other tables (ADR 14).
+func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error) {
+	t, err := pg.One[Transaction](ctx, q, `SELECT `+TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
+	if err != nil {
+		return Transaction{}, fmt.Errorf("selecting transaction %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// Lock locks a transaction of any owner until the database transaction ends, and returns it without its splits. If it is a leg of a
+// transfer, Lock also locks and returns the other leg. The rows are in the order of their ids, in which all writes lock them.
+// Without the transaction the result is empty. The caller shares or holds the owner's lock, so that no transaction becomes a leg
+// or stops being one meanwhile.
+func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error) {
+	ts, err := pg.All[Transaction](ctx, q, `
+		SELECT `+TransactionColumns+`
+		FROM transactions t
+		WHERE t.id IN (
+			SELECT $1::uuid
+			UNION
+			SELECT leg.id
+			FROM transactions named
+			JOIN transactions leg ON leg.owner_id = named.owner_id AND leg.transfer_id = named.transfer_id
+			WHERE named.id = $1)
+		ORDER BY t.id
+		FOR UPDATE`, id)
+	if err != nil {
+		return nil, fmt.Errorf("locking transaction %s: %w", id, err)
+	}
+	return ts, nil
+}
+
+// Update writes the changed fields and the version of t, except its splits. The caller corrects balances and totals with Replace.
+func Update(ctx context.Context, q pg.Querier, t Transaction) error {
+	_, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET wallet_id = $3, category_id = $4, currency = $5, amount_minor = $6, amount_e4 = $7, description = $8, date = $9,
+			version = $10, updated_at = $11, payee = $12, notes = $13, tags = $14, split_count = $15, transfer_id = $16
+		WHERE id = $1 AND owner_id = $2`,
+		t.ID, t.OwnerID, t.WalletID, t.CategoryID, t.Currency, t.AmountMinor, t.AmountE4(), t.Description, t.Date, t.Version,
+		t.UpdatedAt, t.Payee, t.Notes, t.Tags, len(t.Splits), t.TransferID)
+	if err != nil {
+		return fmt.Errorf("updating transaction %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+// Delete deletes the rows of transactions of one owner. The caller corrects balances and totals with Remove.
+func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
+	ids := make([]uuid.UUID, len(ts))
+	for i, t := range ts {
+		ids[i] = t.ID
+	}
+	_, err := q.Exec(ctx, `DELETE FROM transactions WHERE owner_id = $1 AND id = ANY($2)`, ts[0].OwnerID, ids)
+	if err != nil {
+		return fmt.Errorf("deleting %d transactions: %w", len(ts), err)
+	}
+	return nil
+}

@@ -57,13 +57,16 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 }
 
 // mergeDifferently changes the targets of a user's merges, and adds a merge of an id that the other user does not have. So a statement
-// that follows the merges of the wrong user is noticed.
+// that follows the merges of the wrong user is noticed. The user's receipts are of a file that the other user uploads later, and one of
+// them has no transactions.
 func (s *isolated) mergeDifferently(t *testing.T, user uuid.UUID) {
 	t.Helper()
 	for _, statement := range []string{
 		`UPDATE merged_categories SET category_id = $2 WHERE owner_id = $1`,
 		`UPDATE budget_references SET category_id = $2 WHERE owner_id = $1 AND category_id <> held_id`,
 		`INSERT INTO merged_categories (owner_id, id, category_id) VALUES ($1, '` + unknown + `', $2)`,
+		`UPDATE receipts SET file_sha256 = sha256('another file') WHERE owner_id = $1 AND $2::uuid IS NOT NULL`,
+		`UPDATE transactions SET receipt_id = NULL WHERE owner_id = $1 AND receipt_id = '` + s.receipt + `' AND $2::uuid IS NOT NULL`,
 	} {
 		_, err := s.db.Exec(t.Context(), statement, user, s.user.Category)
 		require.NoError(t, err)
@@ -83,6 +86,8 @@ type isolated struct {
 	wallets, categories []string
 	transactions        []*ledgerv1.Transaction
 	receipt             string
+	// The transactions of two receipts.
+	bought [2][]*ledgerv1.Transaction
 	// A budget with references, and a reservation of it.
 	budget, reservation string
 	responses           []string
@@ -155,11 +160,13 @@ func (s *isolated) prepare(t *testing.T) {
 	_, err := s.DeleteTransaction(s.user.Ctx, &ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
 	require.NoError(t, err)
 	s.insertDetailed(t)
-	receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
-		Receipt: []byte("a file"), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
-	})
-	require.NoError(t, err)
-	s.receipt = receipt.GetReceipt().GetId()
+	for i, file := range []string{"a file", "a second file"} {
+		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+			Receipt: []byte(file), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
+		})
+		require.NoError(t, err)
+		s.receipt, s.bought[i] = receipt.GetReceipt().GetId(), receipt.GetTransactions()
+	}
 	_, err = s.DeleteCategory(s.user.Ctx, &ledgerv1.DeleteCategoryRequest{Id: s.categories[2], ReassignTo: &s.categories[1]})
 	require.NoError(t, err)
 	s.reserve(t, s.categories[3])
@@ -213,6 +220,13 @@ func (s *isolated) use() []string {
 	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 		Receipt: []byte("another file"), WalletId: wallets[1], CategoryId: categories[0],
 	}))
+	// The last transaction of a receipt deletes the receipt.
+	for _, bought := range s.bought {
+		for _, transaction := range bought {
+			s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: transaction.GetId()}))
+			s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: transaction.GetReceiptId()}))
+		}
+	}
 	s.read(ctx, wallets, food)
 
 	s.record(s.SyncReferences(ctx, s.hold(2, categories[2], categories[1], food)))
@@ -270,12 +284,18 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		{Currency: new("EUR")},
 		{From: new("2026-02-10"), To: new("2026-03-14")},
 		{From: new("2026-02-10"), To: new("2026-03-14"), Include: []string{"daily"}},
+		// The transactions are in the part before the whole months, or in the part after them.
+		{From: new("2026-03-10"), To: new("2026-04-05")},
+		{From: new("2026-01-20"), To: new("2026-03-20")},
 	} {
 		s.record(s.GetSummary(ctx, req))
 	}
 	s.record(s.SumSpending(ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
 		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-03-01", To: "2026-03-31"},
 		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-02-20", To: "2026-03-14"},
+		// The transactions are in the part before the whole months, or in the part after them.
+		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-03-10", To: "2026-04-05"},
+		{OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category}, From: "2026-01-20", To: "2026-03-20"},
 	}}))
 }
 

@@ -66,9 +66,11 @@ const (
 
 // Limits of a record's texts, in characters. Longer texts are cut.
 const (
-	maxText = 1000
-	maxName = 100
-	maxTags = 20
+	maxText  = 1000
+	maxNotes = 4000
+	maxPayee = 200
+	maxName  = 100
+	maxTags  = 20
 )
 
 // The errors that Open and File.Records return, besides *ParseError and errors of the reader.
@@ -107,7 +109,7 @@ type Record struct {
 	Line  int      // First line in the file, or 0.
 	Cells []string // Only in formats with a mapping.
 
-	Date        time.Time // 00:00:00 UTC of the civil date.
+	Date        time.Time // 00:00:00 UTC of the civil date. Only Coffer's own export has times of day.
 	Amount      string    // Signed; negative is money out.
 	Currency    string    // ISO 4217, or "" if the file does not say.
 	Payee       string
@@ -137,7 +139,8 @@ type Transfer struct {
 	Account  string // Key of the other account.
 	Amount   string // Signed amount of the other side if its currency differs, or "".
 	Currency string
-	Paired   bool // The file has a record of its own for the other side.
+	Paired   bool   // The file has a record of its own for the other side.
+	ID       string // Equal in both records of a pair, or "". Without it, account, date and amount identify the other one.
 }
 
 // Account is an account named in a file.

@@ -50,6 +50,7 @@ type Mapping struct {
 	AmountMode  string   `json:"amountMode"`
 	Invert      bool     `json:"invert"`             // Positive amounts are money out, as on statements of cards.
 	Negative    []string `json:"negative,omitempty"` // Values of the type column that mean money out; empty: the usual ones.
+	Width       int      `json:"width,omitempty"`    // Cells of a row; only YNAB has records of several rows.
 	Currency    string   `json:"currency,omitempty"` // Of all rows without a currency column, from a heading or an amount.
 }
 
@@ -111,8 +112,11 @@ func (m *Mapping) Compile() (*Reader, error) {
 			return nil, &MappingError{"currency", "must be an ISO 4217 code"}
 		}
 	}
-	if m.Format != CSV {
+	if m.Format == QIF {
 		return r, nil
+	}
+	if m.Width < 0 || m.Width > MaxColumns {
+		return nil, &MappingError{"width", fmt.Sprintf("must be between 0 and %d", MaxColumns)}
 	}
 	if err := r.assign(m); err != nil {
 		return nil, err

@@ -13,15 +13,18 @@ import (
 // maxTag is the maximum length of a tag with its attributes.
 const maxTag = 4 << 10
 
-// element is a tag of OFX with the text after it.
+// element is a tag of OFX or XML with the text after it.
 type element struct {
-	name    string // Upper case, without a prefix.
-	closing bool
-	text    string
-	line    int
+	name       string // Without a prefix.
+	attributes string // As written.
+	closing    bool
+	empty      bool // <name/>
+	text       string
+	line       int
 }
 
-// markup reads the tags of OFX 1 and 2. Tags may be unclosed, as SGML allows, and text may contain '<' and '&'.
+// markup reads the tags of OFX 1 and 2 and of XML. All its buffers are bounded, unlike those of xml.Decoder, and no entity is
+// ever expanded. Tags may be unclosed, as SGML allows, and text may contain '<' and '&'.
 type markup struct {
 	r    *bufio.Reader
 	line int
@@ -53,18 +56,19 @@ func (m *markup) next() (element, error) {
 		if err != nil {
 			return element{}, err
 		}
-		if tag[0] == '?' || tag[0] == '!' {
+		if tag == "" || tag[0] == '?' || tag[0] == '!' {
 			continue
 		}
 		e := element{line: line}
-		name, closed := strings.CutSuffix(tag, "/")
-		name, e.closing = strings.CutPrefix(name, "/")
-		name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+		name, closing := strings.CutPrefix(tag, "/")
+		name, empty := strings.CutSuffix(name, "/")
+		e.closing, e.empty = closing, empty
+		name, e.attributes, _ = strings.Cut(strings.TrimSpace(name), " ")
 		if _, local, ok := strings.Cut(name, ":"); ok {
 			name = local
 		}
-		e.name = strings.ToUpper(name)
-		if !closed && !e.closing {
+		e.name = name
+		if !e.empty && !e.closing {
 			if e.text, err = m.text(); err != nil {
 				return element{}, err
 			}
@@ -108,17 +112,48 @@ func (m *markup) tag() (string, error) {
 		if c == '>' {
 			return string(m.buf), nil
 		}
+		if c == '\r' || c == '\t' {
+			c = ' '
+		}
 		if c == '\n' {
 			m.line++
 			c = ' '
 		}
 		m.buf = append(m.buf, c)
-		if string(m.buf) == "![CDATA[" {
-			// Only the text after an opening tag is of interest. text reads such a section itself.
-			break
+		// Only the text after an opening tag is of interest. text reads such a section itself.
+		switch string(m.buf) {
+		case "!--":
+			return "", m.skip("-->")
+		case "![CDATA[":
+			return "", m.skip("]]>")
 		}
 	}
 	return "", &ParseError{Line: m.line, Message: "a tag has no end"}
+}
+
+// skip reads a comment or a section up to its end, however long it is.
+func (m *markup) skip(end string) error {
+	matched := 0
+	for matched < len(end) {
+		c, err := m.r.ReadByte()
+		if err != nil {
+			return m.ended(err)
+		}
+		switch {
+		case c == end[matched]:
+			matched++
+		case matched == 2 && c == end[0]:
+			// "--->" and "]]]>" also end with the last three characters.
+		case c == end[0]:
+			matched = 1
+		default:
+			matched = 0
+		}
+		if c == '\n' {
+			m.line++
+		}
+	}
+	return nil
 }
 
 // text reads the text after an opening tag. It ends before the next tag or at the end of the line if the tag is unclosed.

@@ -41,7 +41,7 @@ func parseOFX(in *input) iter.Seq2[Record, error] {
 				break
 			}
 			var record *Record
-			if err == nil {
+			if e.name = strings.ToUpper(e.name); err == nil {
 				record, err = p.handle(e)
 			}
 			if err != nil {

@@ -72,8 +72,10 @@ func Open(r io.Reader, options Options) (*File, error) {
 var (
 	ofxStart   = regexp.MustCompile(`(?i)OFXHEADER\s*[:=]|<OFX>`)
 	camtStart  = regexp.MustCompile(`(?s)^\s*<.*?(?:camt\.05[234]|<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)\b)`)
-	mt940Field = regexp.MustCompile(`(?m)^[ \t]*(?:\{4:[ \t]*)?:(20|25P?|28C?|60[FM]|61|62[FM]|34F|13D?):`)
-	qifStart   = regexp.MustCompile(`(?im)^[ \t]*!(?:type|account|option|clear)\b`)
+	mt940Start = regexp.MustCompile(`(?m)(?:^[ \t\x01]*|\{4:[ \t]*):(20|25P?|28C?|60[FM]|61|62[FM]|34F|13D?):`)
+	// The first line of Coffer's export is a wallet, a category or a rate, or a transaction's, if the rest is cut off.
+	cofferStart = regexp.MustCompile(`^\{\s*"(?:wallet|category|rate|transaction|export)"\s*:\s*\{`)
+	qifStart    = regexp.MustCompile(`(?im)^[ \t]*!(?:type|account|option|clear)\b`)
 )
 
 // sniff returns the format of a text and its parser, or nil.
@@ -88,11 +90,29 @@ func sniff(head string, options Options) (string, func(*input) iter.Seq2[Record,
 	trimmed := strings.TrimSpace(first)
 	switch {
 	case strings.HasPrefix(trimmed, "<"):
+		if camtStart.MatchString(first) {
+			return CAMT, parseCAMT
+		}
 		return "", nil
+	case cofferStart.MatchString(trimmed):
+		return Coffer, parseCoffer
 	case strings.HasPrefix(trimmed, "{\""):
 		return "", nil
+	case isMT940(first):
+		return MT940, parseMT940
+	case qifStart.MatchString(first):
+		return QIF, parseQIF
 	}
 	return sniffCSV(head, options)
+}
+
+// isMT940 reports whether a text has at least two different fields of MT940 at the starts of lines.
+func isMT940(text string) bool {
+	tags := make(map[string]bool)
+	for _, m := range mt940Start.FindAllStringSubmatch(text, -1) {
+		tags[m[1]] = true
+	}
+	return len(tags) >= 2
 }
 
 // Format returns the recognized format.
@@ -215,8 +235,8 @@ func Last4(number string) string {
 func (r *Record) clean() bool {
 	full := spaces(r.Description)
 	r.Description = cut(full, maxText)
-	r.Payee = cut(spaces(r.Payee), maxName)
-	r.Notes = cut(strings.TrimSpace(strings.ToValidUTF8(r.Notes, "\ufffd")), maxText)
+	r.Payee = cut(spaces(r.Payee), maxPayee)
+	r.Notes = cut(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(r.Notes, "\ufffd"), "\x00", "")), maxNotes)
 	r.Category = cut(spaces(r.Category), maxName)
 	r.Account = cut(spaces(r.Account), maxName)
 	r.ExternalID = cut(spaces(r.ExternalID), maxName*2)

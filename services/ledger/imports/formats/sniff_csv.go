@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"io"
 	"iter"
 	"strings"
@@ -13,6 +14,13 @@ func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Reco
 		delimiter = options.Delimiter[0]
 	} else if delimiter = findDelimiter(head); delimiter == 0 {
 		return "", nil
+	}
+	first, _, err := (&rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter}).next()
+	switch {
+	case err == nil && isYNAB(first):
+		return YNAB, parseYNAB(delimiter)
+	case err == nil && isFirefly(first):
+		return Firefly, parseFirefly(delimiter)
 	}
 	return CSV, parseCSV(delimiter)
 }
@@ -33,7 +41,7 @@ func findDelimiter(head string) byte {
 		for rowCount < sniffRows {
 			cells, _, err := source.next()
 			if err != nil {
-				if err != io.EOF && rowCount == 0 {
+				if !errors.Is(err, io.EOF) && rowCount == 0 {
 					counts = nil
 				}
 				break

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/coffer-budget/coffer/internal/money"
 )
 
 // sumDecimals is the number of decimals of sums. No currency has more than four.
@@ -55,4 +57,16 @@ func sumOf(amounts ...string) sum {
 		s.add(a)
 	}
 	return s
+}
+
+// text returns the sum as a canonical amount with as few decimals as possible, at least two unless it has none.
+func (s sum) text() (string, bool) {
+	if s.unknown {
+		return "", false
+	}
+	text := trimDecimals(money.Decimal(s.units, sumDecimals))
+	if _, frac, ok := strings.Cut(text, "."); ok && len(frac) == 1 {
+		text += "0"
+	}
+	return text, true
 }

@@ -1,0 +1,162 @@
+package formats
+
+import (
+	"cmp"
+	"strings"
+	"time"
+)
+
+// close processes an end tag, before the element leaves the stack.
+func (p *camtParser) close(name string) error {
+	switch {
+	case name == "Ntry" && p.entry != nil:
+		p.ready = p.entry.records(p)
+		p.entry = nil
+		for _, r := range p.ready {
+			p.total.add(r.Amount)
+		}
+		if len(p.ready) > 0 {
+			if _, err := p.in.account(p.account); err != nil {
+				return err
+			}
+		}
+	case name == "Bal" && p.entry == nil:
+		p.endBalance()
+	case len(p.stack) <= 3 && (name == "Stmt" || name == "Rpt" || name == "Ntfctn"):
+		return p.endStatement()
+	}
+	return nil
+}
+
+// endBalance notes an opening or closing balance.
+func (p *camtParser) endBalance() {
+	amount, ok := parseLoose(p.balance.amount)
+	if !ok {
+		return
+	}
+	if p.balance.sign == "DBIT" {
+		amount = negate(absolute(amount))
+	}
+	switch strings.ToUpper(p.balance.code) {
+	case "OPBD":
+		p.opening = amount
+	case "PRCD":
+		p.opening = cmp.Or(p.opening, amount)
+	case "CLBD":
+		p.closing = amount
+		p.closingDay, _ = camtDate(p.balance.day)
+	}
+}
+
+// endStatement notes the account's facts and compares the balances with the entries.
+func (p *camtParser) endStatement() error {
+	if p.account == "" && p.opening == "" && p.closing == "" {
+		return nil
+	}
+	account, err := p.in.account(p.account)
+	if err != nil {
+		return err
+	}
+	account.Name = cmp.Or(account.Name, cut(spaces(p.name), maxName))
+	account.Currency = cmp.Or(p.currency, account.Currency)
+	account.Opening = cmp.Or(account.Opening, p.opening)
+	if p.closing != "" && !p.closingDay.Before(account.ClosingDate) {
+		account.Closing, account.ClosingDate = p.closing, p.closingDay
+	}
+	if p.opening != "" && p.closing != "" && !p.partial {
+		total := p.total
+		total.add(p.opening)
+		if total.differs(sumOf(p.closing)) {
+			p.in.warn(BalanceMismatch)
+		}
+	}
+	return nil
+}
+
+// camtDate reads a date or a date with a time. The civil date is used as written.
+func camtDate(s string) (time.Time, bool) {
+	d, ok := scanDate(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	return d.date(ymd)
+}
+
+// records returns the records of an entry: none if it is not booked, several if it is a batch whose parts add up to it.
+func (n *camtEntry) records(p *camtParser) []Record {
+	if n.status != "" && !strings.EqualFold(n.status, "BOOK") {
+		return nil
+	}
+	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a debit.
+	r := Record{Line: n.line, Account: cut(spaces(p.account), maxName), Currency: cmp.Or(n.currency, p.currency)}
+	var ok bool
+	if r.Date, ok = camtDate(cmp.Or(n.booked, n.valued)); !ok {
+		r.Problem = "the booking date is missing or not a date"
+		return []Record{r}
+	}
+	if r.Amount, ok = n.signed(""); !ok {
+		r.Problem = "the amount or CdtDbtInd is missing or cannot be read"
+		return []Record{r}
+	}
+	if parts := n.split(r); parts != nil {
+		return parts
+	}
+	t := camtTransaction{additional: n.additional}
+	if len(n.transactions) == 1 {
+		t = n.transactions[0]
+	}
+	t.describe(&r, n.additional)
+	if ref := cmp.Or(n.bankRef, t.bankRef); distinctive(spaces(ref)) {
+		r.ExternalID = "camt:" + spaces(ref)
+	}
+	return []Record{r}
+}
+
+// signed returns an amount with the sign of its mark, or of the entry's.
+func (a camtAmount) signed(sign string) (string, bool) {
+	amount, ok := parseLoose(a.amount)
+	switch cmp.Or(a.sign, sign) {
+	case "DBIT":
+		return negate(absolute(amount)), ok
+	case "CRDT":
+		return absolute(amount), ok
+	}
+	return "", false
+}
+
+// split returns a record for each transaction of a batch, or nil if they do not add up to the entry.
+func (n *camtEntry) split(entry Record) []Record {
+	if len(n.transactions) < 2 || n.tooManyForSplits {
+		return nil
+	}
+	var total sum
+	parts := make([]Record, 0, len(n.transactions))
+	for _, t := range n.transactions {
+		amount, ok := t.signed(n.sign)
+		if !ok || t.currency != "" && t.currency != entry.Currency {
+			return nil
+		}
+		total.add(amount)
+		r := entry
+		r.Amount = amount
+		t.describe(&r, n.additional)
+		if distinctive(spaces(t.bankRef)) && t.bankRef != n.bankRef {
+			r.ExternalID = "camt:" + spaces(t.bankRef)
+		}
+		parts = append(parts, r)
+	}
+	if total.unknown || total.differs(sumOf(entry.Amount)) {
+		return nil
+	}
+	return parts
+}
+
+// describe sets the texts of a record.
+func (t *camtTransaction) describe(r *Record, additional string) {
+	r.Payee = cmp.Or(t.debtor, t.lastDebtor)
+	if strings.HasPrefix(r.Amount, "-") {
+		r.Payee = cmp.Or(t.creditor, t.lastCred)
+	}
+	r.Description = cmp.Or(strings.Join(t.texts, " "), t.additional, additional)
+	r.Notes = strings.Join(t.references, "\n")
+}

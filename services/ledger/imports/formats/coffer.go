@@ -1,0 +1,166 @@
+package formats
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+)
+
+// cofferLine is a line of Coffer's own export. Each line is a JSON object with one member, which names the kind of the
+// object: {"wallet": {...}}, {"category": {...}}, {"rate": {...}} or {"transaction": {...}}. The values are the objects of
+// the API. Wallets and categories come before the transactions that refer to them. Both legs of a transfer are
+// transactions. Other kinds are skipped, so that later exports may have more.
+type cofferLine struct {
+	Wallet      *cofferWallet      `json:"wallet"`
+	Category    *cofferCategory    `json:"category"`
+	Transaction *cofferTransaction `json:"transaction"`
+}
+
+// cofferWallet is a wallet of the API.
+type cofferWallet struct {
+	ID             string      `json:"id"`
+	Name           string      `json:"name"`
+	Currency       string      `json:"currency"`
+	Balance        json.Number `json:"balance"`
+	InitialBalance json.Number `json:"initialBalance"`
+}
+
+// cofferCategory is a category of the API.
+type cofferCategory struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// cofferTransaction is a transaction of the API.
+type cofferTransaction struct {
+	ID          string      `json:"id"`
+	Amount      json.Number `json:"amount"`
+	Currency    string      `json:"currency"`
+	Type        string      `json:"type"`
+	Date        string      `json:"date"`
+	WalletID    string      `json:"walletId"`
+	CategoryID  string      `json:"categoryId"`
+	Description string      `json:"description"`
+	Payee       string      `json:"payee"`
+	Notes       string      `json:"notes"`
+	Tags        []string    `json:"tags"`
+	TransferID  string      `json:"transferId"`
+	Splits      []struct {
+		CategoryID  string      `json:"categoryId"`
+		Amount      json.Number `json:"amount"`
+		Description string      `json:"description"`
+	} `json:"splits"`
+}
+
+// maxCategories is the maximum number of categories in an export.
+const maxCategories = 20_000
+
+// cofferParser is the state of an export: its wallets and categories.
+type cofferParser struct {
+	in         *input
+	wallets    map[string]string // Account keys by id.
+	categories map[string]string // Names by id.
+}
+
+// parseCoffer parses Coffer's own export.
+func parseCoffer(in *input) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		p := &cofferParser{in: in, wallets: make(map[string]string), categories: make(map[string]string)}
+		source := newLines(in.text)
+		for {
+			text, err := source.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			var record *Record
+			if err == nil && len(text) > 0 {
+				record, err = p.line(text, source.line)
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			if record != nil && !yield(*record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// line processes an object. It returns the record of a transaction.
+func (p *cofferParser) line(text []byte, line int) (*Record, error) {
+	var object cofferLine
+	if err := json.Unmarshal(text, &object); err != nil {
+		return nil, &ParseError{Line: line, Message: "the line is not a JSON object of an export"}
+	}
+	switch {
+	case object.Wallet != nil:
+		w := object.Wallet
+		account, err := p.in.account(cmp.Or(w.Name, w.ID))
+		if err != nil {
+			return nil, err
+		}
+		account.Name, account.Currency, account.Last4 = account.Key, w.Currency, ""
+		account.Opening, account.Closing = w.InitialBalance.String(), w.Balance.String()
+		p.wallets[w.ID] = account.Key
+	case object.Category != nil:
+		if len(p.categories) == maxCategories {
+			return nil, &ParseError{Line: line, Message: fmt.Sprintf("the file has more than %d categories", maxCategories)}
+		}
+		p.categories[object.Category.ID] = cut(spaces(object.Category.Name), maxName)
+	case object.Transaction != nil:
+		r := p.transaction(object.Transaction)
+		r.Line = line
+		return &r, nil
+	}
+	return nil, nil
+}
+
+// transaction converts a transaction.
+func (p *cofferParser) transaction(t *cofferTransaction) Record {
+	r := Record{Currency: t.Currency, Payee: t.Payee, Description: t.Description, Notes: t.Notes, Tags: t.Tags,
+		Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID]}
+	if t.ID != "" {
+		r.ExternalID = "coffer:" + t.ID
+	}
+	if t.TransferID != "" {
+		r.Transfer = &Transfer{ID: t.TransferID, Paired: true}
+	}
+	var ok bool
+	at, err := time.Parse(time.RFC3339, t.Date)
+	r.Date = at.UTC()
+	switch {
+	case err != nil:
+		r.Problem = "the date is missing or cannot be read"
+		return r
+	case r.Account == "":
+		r.Problem = "the wallet is not in the file"
+		return r
+	}
+	if r.Amount, _, ok = parseAmount(t.Amount.String(), dot); !ok {
+		r.Problem = "the amount is missing or cannot be read"
+		return r
+	}
+	var total sum
+	for _, s := range t.Splits {
+		amount, _, ok := parseAmount(s.Amount.String(), dot)
+		if !ok || len(r.Splits) == maxParts {
+			r.Problem = "a part of the split cannot be read"
+			return r
+		}
+		// The API's parts are positive in an expense.
+		if t.Type == "expense" {
+			amount = negate(amount)
+		}
+		total.add(amount)
+		r.Splits = append(r.Splits, Split{Amount: amount, Category: p.categories[s.CategoryID], Description: cut(spaces(s.Description), maxText)})
+	}
+	if len(r.Splits) > 0 && total.differs(sumOf(r.Amount)) {
+		r.Problem = "the parts do not add up to the amount"
+	}
+	return r
+}

@@ -1,0 +1,211 @@
+package formats
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+	"time"
+)
+
+// fireflyParser is the state of an export of Firefly III.
+type fireflyParser struct {
+	in      *input
+	columns map[string]int
+	group   string  // Of the current record.
+	record  *Record // The record of the last row; the next row may be another part of it.
+	total   sum
+}
+
+// isFirefly reports whether a row is the heading of Firefly III's export.
+func isFirefly(cells []string) bool {
+	found := 0
+	for _, c := range cells {
+		switch c {
+		case "journal_id", "source_name", "destination_name", "type", "amount":
+			found++
+		}
+	}
+	return found == 5
+}
+
+// parseFirefly returns a parser of the export of transactions of Firefly III. Consecutive journals of one group and one
+// account become a record with splits.
+func parseFirefly(delimiter byte) func(*input) iter.Seq2[Record, error] {
+	return func(in *input) iter.Seq2[Record, error] {
+		return func(yield func(Record, error) bool) {
+			source := &rows{lines: newLines(in.text), delimiter: delimiter}
+			p := &fireflyParser{in: in, columns: make(map[string]int)}
+			heading, _, err := source.next()
+			for i, title := range heading {
+				p.columns[title] = i
+			}
+			for err == nil {
+				var cells []string
+				var line int
+				if cells, line, err = source.next(); err != nil {
+					break
+				}
+				var done *Record
+				if done, err = p.row(cells, line); done != nil && !yield(*done, nil) {
+					return
+				}
+			}
+			if !errors.Is(err, io.EOF) {
+				yield(Record{}, err)
+				return
+			}
+			if done := p.finish(); done != nil {
+				yield(*done, nil)
+			}
+		}
+	}
+}
+
+// row processes a journal. It returns the record before it, if that one is complete.
+func (p *fireflyParser) row(cells []string, line int) (*Record, error) {
+	cell := func(name string) string {
+		if i, ok := p.columns[name]; ok && i < len(cells) {
+			return cells[i]
+		}
+		return ""
+	}
+	if cell("budget") != "" || cell("bill") != "" {
+		p.in.warn(BudgetsSkipped)
+	}
+	r := p.journal(cell)
+	r.Line = line
+	account, err := p.in.account(r.Account)
+	if err != nil {
+		return nil, err
+	}
+	account.Name, account.Currency = account.Key, cmp.Or(account.Currency, r.Currency)
+	if r.Opening && r.Problem == "" {
+		account.Opening = r.Amount
+	}
+	if p.continues(&r, cell("group_id")) {
+		p.add(&r)
+		return nil, nil
+	}
+	done := p.finish()
+	p.record, p.group, p.total = &r, cell("group_id"), sumOf(r.Amount)
+	if title := cell("group_title"); title != "" && r.Problem == "" {
+		p.record.Description = title
+		p.record.Splits = []Split{{Amount: r.Amount, Category: r.Category, Description: cell("description")}}
+	}
+	return done, nil
+}
+
+// journal returns the record of a row.
+func (p *fireflyParser) journal(cell func(string) string) Record {
+	r := Record{Currency: strings.ToUpper(cell("currency_code")), Description: cell("description"), Category: cell("category"), Notes: cell("notes")}
+	source, destination := cell("source_name"), cell("destination_name")
+	amount, _, ok := parseAmount(cell("amount"), dot)
+	amount = absolute(shorten(amount))
+	if id := cell("journal_id"); id != "" {
+		r.ExternalID = "firefly:" + id
+	}
+	foreign, _, _ := parseAmount(cell("foreign_amount"), dot)
+	foreign = absolute(shorten(foreign))
+	foreignCurrency := strings.ToUpper(cell("foreign_currency_code"))
+	switch kind := strings.ToLower(cell("type")); kind {
+	case "withdrawal":
+		r.Account, r.Payee, r.Amount = source, destination, negate(amount)
+	case "deposit":
+		r.Account, r.Payee, r.Amount = destination, source, amount
+	case "transfer":
+		r.Account, r.Amount = source, negate(amount)
+		r.Transfer = &Transfer{Account: cut(spaces(destination), maxName)}
+		if foreignCurrency != "" && foreignCurrency != r.Currency {
+			r.Transfer.Amount, r.Transfer.Currency = foreign, foreignCurrency
+		}
+		foreignCurrency = ""
+	case "opening balance", "reconciliation":
+		r.Opening = kind == "opening balance"
+		r.Account, r.Amount = destination, amount
+		if kind := strings.ToLower(cell("destination_type")); strings.HasPrefix(kind, "initial balance") || strings.HasPrefix(kind, "reconciliation") {
+			r.Account, r.Amount = source, negate(amount)
+		}
+	default:
+		r.Problem = "the type of the journal is unknown"
+	}
+	if foreignCurrency != "" && strings.Trim(foreign, "0.") != "" {
+		r.Notes = strings.TrimSpace(r.Notes + "\n" + foreign + " " + foreignCurrency)
+	}
+	var day bool
+	if r.Date, day = fireflyDate(cell("date")); !day {
+		r.Problem = "the date is missing or cannot be read"
+	} else if !ok && r.Problem == "" {
+		r.Problem = "the amount is missing or cannot be read"
+	}
+	for tag := range strings.SplitSeq(cell("tags"), ",") {
+		if tag = cut(spaces(tag), maxName); tag != "" {
+			r.Tags = append(r.Tags, tag)
+		}
+	}
+	return r
+}
+
+// fireflyDate reads a date as in ISO 8601, with or without a time. The civil date is used as written.
+func fireflyDate(s string) (time.Time, bool) {
+	d, ok := scanDate(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	return d.date(ymd)
+}
+
+// shorten removes the zeros after the second decimal. Firefly III writes twelve decimals.
+func shorten(amount string) string {
+	whole, frac, ok := strings.Cut(amount, ".")
+	if !ok {
+		return amount
+	}
+	for len(frac) > 2 && strings.HasSuffix(frac, "0") {
+		frac = frac[:len(frac)-1]
+	}
+	return whole + "." + frac
+}
+
+// continues reports whether a journal is another part of the current record.
+func (p *fireflyParser) continues(r *Record, group string) bool {
+	return p.record != nil && group != "" && group == p.group && len(p.record.Splits) > 0 && len(p.record.Splits) < maxParts &&
+		r.Problem == "" && p.record.Problem == "" && !r.Opening && !p.record.Opening && r.Transfer == nil && p.record.Transfer == nil &&
+		r.Account == p.record.Account && r.Currency == p.record.Currency && r.Date.Equal(p.record.Date)
+}
+
+// add adds a journal as a part of the current record.
+func (p *fireflyParser) add(r *Record) {
+	p.total.add(r.Amount)
+	p.record.Splits = append(p.record.Splits, Split{Amount: r.Amount, Category: r.Category, Description: r.Description})
+	if p.record.Payee != r.Payee {
+		p.record.Payee = ""
+	}
+}
+
+// finish completes the current record, or returns nil if there is none.
+func (p *fireflyParser) finish() *Record {
+	r := p.record
+	p.record = nil
+	if r == nil {
+		return nil
+	}
+	if len(r.Splits) == 1 {
+		r.Description = cmp.Or(r.Splits[0].Description, r.Description)
+		r.Splits = nil
+	}
+	if len(r.Splits) > 1 {
+		amount, ok := p.total.text()
+		if !ok {
+			r.Problem = "the parts of the split cannot be added up"
+			return r
+		}
+		r.Amount, r.Category = amount, ""
+		for i := range r.Splits {
+			r.Splits[i].Category = cut(spaces(r.Splits[i].Category), maxName)
+			r.Splits[i].Description = cut(spaces(r.Splits[i].Description), maxText)
+		}
+	}
+	return r
+}

@@ -1,0 +1,289 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// mt940Tag begins a field. Text of field 86 may have lines that begin with a colon, so only known tags count.
+var mt940Tag = regexp.MustCompile(`^:(\d\d[A-Z]?|NS):`)
+
+// entryLine is field 61: value date, entry date, debit or credit mark, funds code, amount, type of transaction and references.
+var entryLine = regexp.MustCompile(`^(\d{6})\s*(\d{4})?\s*(R[CD]|E[CD]|[CD])([A-Z])?\s*(\d[\d.]*,?\d*)\s*([A-Z][A-Z0-9 ]{3})?(.*)$`)
+
+// balanceLine is field 60, 62, 64 or 34F: mark, date, currency and amount.
+var balanceLine = regexp.MustCompile(`^([CD]?)(\d{6})?([A-Z]{3})([CD]?)\s*(-?\d[\d.]*,?\d*)`)
+
+// mt940Parser is the state of an MT940 or MT942 file: the current statement and entry.
+type mt940Parser struct {
+	in         *input
+	account    string
+	currency   string
+	opening    string
+	total      sum
+	record     *Record
+	details    string // Field 86 of the current entry.
+	statements int
+}
+
+// mt940Field is a field with its further lines.
+type mt940Field struct {
+	tag   string
+	lines []string
+	line  int
+}
+
+// parseMT940 parses MT940 and MT942.
+func parseMT940(in *input) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		p := &mt940Parser{in: in}
+		var field mt940Field
+		err := readFields(newLines(in.text), func(f mt940Field) (bool, error) {
+			field = f
+			record, err := p.handle(f)
+			if err != nil || record == nil {
+				return true, err
+			}
+			return yield(*record, nil), nil
+		})
+		switch {
+		case errors.Is(err, errStopped):
+			return
+		case err != nil:
+			yield(Record{}, err)
+			return
+		}
+		if record := p.finish(); record != nil && !yield(*record, nil) {
+			return
+		}
+		if p.statements == 0 {
+			yield(Record{}, &ParseError{Line: field.line, Message: "the file has no statement: no balance and no entry"})
+		}
+	}
+}
+
+// errStopped reports that the caller wants no more records.
+var errStopped = errors.New("stopped")
+
+// readFields calls handle for each field. Blocks of SWIFT around the fields are removed.
+func readFields(source *lines, handle func(mt940Field) (bool, error)) error {
+	var field mt940Field
+	size := 0
+	flush := func() error {
+		if field.tag == "" {
+			return nil
+		}
+		more, err := handle(field)
+		if err == nil && !more {
+			err = errStopped
+		}
+		field = mt940Field{}
+		return err
+	}
+	for {
+		raw, err := source.next()
+		if errors.Is(err, io.EOF) {
+			return flush()
+		}
+		if err != nil {
+			return err
+		}
+		text := strings.TrimRight(strings.TrimLeft(string(raw), "\x00\x01\x02\x03\ufeff"), "\x03 ")
+		if i := strings.Index(text, "{4:"); i >= 0 && strings.HasPrefix(strings.TrimSpace(text), "{") {
+			text = strings.TrimSpace(text[i+3:])
+		}
+		trimmed := strings.TrimLeft(text, " \t")
+		m := mt940Tag.FindStringSubmatch(trimmed)
+		switch {
+		case m != nil:
+			if err := flush(); err != nil {
+				return err
+			}
+			field = mt940Field{tag: m[1], lines: []string{trimmed[len(m[0]):]}, line: source.line}
+			size = len(text)
+		case trimmed == "-" || strings.HasPrefix(trimmed, "-}") || strings.HasPrefix(trimmed, "{1:"):
+			if err := flush(); err != nil {
+				return err
+			}
+		case field.tag != "":
+			if size += len(text) + 1; size > MaxRow {
+				return &ParseError{Line: field.line, Message: fmt.Sprintf("the field has more than %d bytes", MaxRow)}
+			}
+			field.lines = append(field.lines, strings.TrimSuffix(text, "-}"))
+		}
+	}
+}
+
+// handle processes a field. It returns a record that the field completes.
+func (p *mt940Parser) handle(f mt940Field) (*Record, error) {
+	first := strings.TrimSpace(f.lines[0])
+	switch {
+	case f.tag == "86" || p.record != nil && f.tag == "25" && strings.Contains(first, "?"):
+		// Some files have the tag of the account in front of an entry's details.
+		p.details += joinDetails(f.lines)
+		return nil, nil
+	case f.tag == "61":
+		record := p.finish()
+		p.entry(f)
+		return record, nil
+	case f.tag == "NS":
+		return nil, nil
+	}
+	record := p.finish()
+	switch f.tag {
+	case "20":
+		p.opening, p.total = "", sum{}
+	case "25", "25P":
+		p.account = cut(spaces(first), maxName)
+		_, err := p.in.account(p.account)
+		return record, err
+	case "60F", "60M":
+		p.total = sum{}
+		if balance, _, ok := p.balance(first); ok {
+			p.opening = balance
+			return record, p.describe(func(a *Account) {
+				if a.Opening == "" {
+					a.Opening = balance
+				}
+			})
+		}
+	case "62F", "62M":
+		if balance, day, ok := p.balance(first); ok {
+			p.compare(balance)
+			return record, p.describe(func(a *Account) { a.Closing, a.ClosingDate = balance, day })
+		}
+	case "34F", "90D", "90C":
+		if m := regexp.MustCompile(`^\d*([A-Z]{3})`).FindStringSubmatch(first); m != nil {
+			p.currency = m[1]
+		}
+	}
+	return record, nil
+}
+
+// balance reads a balance, and sets the currency.
+func (p *mt940Parser) balance(s string) (amount string, day time.Time, ok bool) {
+	p.statements++
+	m := balanceLine.FindStringSubmatch(s)
+	if m == nil {
+		return "", day, false
+	}
+	p.currency = m[3]
+	if amount, ok = parseLoose(m[5]); !ok {
+		return "", day, false
+	}
+	if m[1] == "D" || m[4] == "D" {
+		amount = negate(amount)
+	}
+	day, _ = swiftDate(m[2])
+	return amount, day, true
+}
+
+// compare warns if the entries do not add up to the difference of the balances.
+func (p *mt940Parser) compare(closing string) {
+	if p.opening == "" {
+		return
+	}
+	total := p.total
+	total.add(p.opening)
+	if total.differs(sumOf(closing)) {
+		p.in.warn(BalanceMismatch)
+	}
+	p.opening = closing
+	p.total = sum{}
+}
+
+// describe changes the current account.
+func (p *mt940Parser) describe(change func(*Account)) error {
+	account, err := p.in.account(p.account)
+	if err == nil {
+		account.Currency = p.currency
+		change(account)
+	}
+	return err
+}
+
+// swiftDate reads YYMMDD.
+func swiftDate(s string) (time.Time, bool) {
+	if len(s) != 6 || !isDigitsOnly(s) {
+		return time.Time{}, false
+	}
+	d, ok := scanDate(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	return d.date(ymd)
+}
+
+// entry starts a record with field 61.
+func (p *mt940Parser) entry(f mt940Field) {
+	p.statements++
+	r := &Record{Line: f.line, Account: p.account, Currency: p.currency}
+	p.record = r
+	m := entryLine.FindStringSubmatch(strings.TrimSpace(f.lines[0]))
+	if m == nil {
+		r.Problem = "field 61 cannot be read"
+		return
+	}
+	var ok bool
+	if r.Date, ok = entryDate(m[1], m[2]); !ok {
+		r.Problem = "the date cannot be read"
+		return
+	}
+	if r.Amount, ok = parseLoose(strings.TrimSuffix(m[5], ",")); !ok {
+		r.Problem = "the amount cannot be read"
+		return
+	}
+	// RC takes back a credit, and RD a debit.
+	if mark := m[3]; mark == "D" || mark == "ED" || mark == "RC" {
+		r.Amount = negate(r.Amount)
+	}
+	p.total.add(r.Amount)
+	_, bank, _ := strings.Cut(m[7], "//")
+	if bank = spaces(bank); distinctive(bank) && strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
+		// A bank may use a reference again on another day.
+		r.ExternalID = "mt940:" + r.Date.Format("20060102") + ":" + bank
+	}
+	r.Notes = strings.Join(f.lines[1:], " ")
+}
+
+// entryDate returns the entry date, which has no year, or the value date without a valid one. The entry's year is the one
+// in which it is nearest to the value date.
+func entryDate(value, entry string) (time.Time, bool) {
+	day, ok := swiftDate(value)
+	if entry == "" {
+		return day, ok
+	}
+	if !ok {
+		return swiftDate(value[:2] + entry)
+	}
+	best := day
+	nearest := time.Duration(1<<63 - 1)
+	for year := day.Year() - 1; year <= day.Year()+1; year++ {
+		month, dayOfMonth := int(entry[0]-'0')*10+int(entry[1]-'0'), int(entry[2]-'0')*10+int(entry[3]-'0')
+		if t, ok := day4(year, month, dayOfMonth); ok && t.Sub(day).Abs() < nearest {
+			best, nearest = t, t.Sub(day).Abs()
+		}
+	}
+	return best, true
+}
+
+// finish completes the current entry with its details, or returns nil if there is none.
+func (p *mt940Parser) finish() *Record {
+	r := p.record
+	if r == nil {
+		return nil
+	}
+	details := parseDetails(p.details)
+	supplement := spaces(r.Notes)
+	r.Payee, r.Description, r.Notes = details.payee, details.text, details.notes
+	if r.Description == "" {
+		r.Description = supplement
+	}
+	p.record, p.details = nil, ""
+	return r
+}

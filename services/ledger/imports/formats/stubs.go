@@ -1,4 +1,0 @@
-package formats
-
-func (r *Reader) readQIF(record *Record)  {}
-func (r *Reader) readYNAB(record *Record) {}

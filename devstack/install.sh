@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh [bench|web] installs the packages that Coffer needs, if they are missing: the PostgreSQL server, tesseract with its
 # languages, and the tools of poppler and libheif. With `bench` it also installs wrk, the load generator. With `web` it also installs
-# Chromium for the tests of the console, and requires Node.
+# Chromium without windows for the tests of the console, and requires Node.
 set -eu
 has() { command -v "$1" >/dev/null 2>&1; }
 any() { for f; do [ ! -x "$f" ] || return 0; done; return 1; }
@@ -23,7 +23,7 @@ has heif-convert || { deb="$deb libheif-examples" brew="$brew libheif"; }
 if [ "${1:-}" = web ]; then
 	has npm && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
 		{ echo "The console needs Node 20.19 or later with npm: install it from https://nodejs.org/" >&2; exit 1; }
-	has chromium || { deb="$deb chromium fonts-noto-color-emoji" brew="$brew chromium"; }
+	has chromium-headless-shell || has chromium || { deb="$deb chromium-headless-shell fonts-noto-color-emoji" brew="$brew chromium"; }
 fi
 [ -n "$deb" ] || exit 0
 

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
-import { chromium } from "playwright-core";
+import axe from "axe-core";
+import { launch } from "./chromium.js";
 
 /** url is the address of the stack. */
 export const url = process.env.COFFER_URL ?? "http://127.0.0.1:8080";
 export const password = "correct horse battery staple";
-/** intercepted blocks the service worker: Playwright does not see requests that pass through one, so a route would not catch them. */
-export const intercepted = { serviceWorkers: "block" };
+/** offline allows the service worker, which stores the files of the build. Other tests block it: each of their pages would load them all. */
+export const offline = { serviceWorkers: "allow" };
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const desktop = { viewport: { width: 1280, height: 860 } };
 
@@ -19,11 +19,7 @@ let launched;
 
 /** browser starts Chromium once per test file. */
 function browser() {
-  launched ??= chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // Only root needs --no-sandbox.
-    args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), ...flags],
-  });
+  launched ??= launch(...flags);
   return launched;
 }
 
@@ -85,12 +81,10 @@ export async function household(user, count = 12) {
 
 /**
  * open shows a path of the console, signed in as the account, or signed out without one. options are those of a browser context, such
- * as phone, desktop, colorScheme: "dark", locale: "de-DE". The test fails at its end if the page reported an error.
+ * as phone, desktop, offline, colorScheme: "dark", locale: "de-DE". The test fails at its end if the page reported an error.
  */
 export async function open(t, user, path = "/", options = desktop) {
-  const context = await (await browser()).newContext({ locale: "en-US", timezoneId: "UTC", ...options });
-  // Chromium asks for it when a test opens a file that is not a page.
-  await context.route("**/favicon.ico", (route) => route.fulfill({ status: 204 }));
+  const context = await (await browser()).newContext({ locale: "en-US", timezoneId: "UTC", serviceWorkers: "block", ...options });
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(error.stack ?? String(error)));
@@ -105,7 +99,7 @@ export async function open(t, user, path = "/", options = desktop) {
     await context.close();
     assert.deepEqual(errors, [], "the page reported errors");
   });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   if (user) await signInto(page, user);
   await page.goto(url + path);
   return page;
@@ -115,27 +109,67 @@ export async function open(t, user, path = "/", options = desktop) {
 async function signInto(page, user) {
   const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, { data: { email: user.email, password: user.password ?? password } });
   assert.equal(response.status(), 200);
-  await page.goto(`${url}/icon.svg`);
-  await page.evaluate((stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)), user.user);
+  // The script runs before those of each page. The name of the window marks the first one, because a later page may be signed out.
+  await page.addInitScript((stored) => {
+    if (window.name) return;
+    window.name = "signed in";
+    localStorage.setItem("coffer.user", JSON.stringify(stored));
+  }, user.user);
 }
 
-/** accessible fails if axe finds a violation of WCAG 2.2 AA. Animations must have ended, because axe measures contrast. */
+/**
+ * accessible fails if axe finds a violation of WCAG 2.2 AA. axe measures contrast, so no animation may run meanwhile. With reduced motion,
+ * those that start later also end immediately.
+ */
 export async function accessible(page) {
-  await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getTiming().iterations !== Infinity).map((a) => a.finished.catch(() => {}))));
-  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html.slice(0, 160)} (${node.failureSummary})`).join("; ")}`);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== "running"));
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html.slice(0, 160)} (${node.failureSummary})`).join("; ")}`);
+  });
   assert.deepEqual(found, [], "axe found violations");
+}
+
+/** sizes are the two layouts in which each screen is checked. */
+export const sizes = [
+  { name: "phone", options: phone },
+  { name: "desktop", options: desktop },
+];
+
+/** accessibleInLooks checks a screen in light and English, and in dark and German, without loading it again. */
+export async function accessibleInLooks(page) {
+  await accessible(page);
+  await fits(page);
+  await look(page, "dark", "de");
+  await accessible(page);
+  await fits(page);
+  await look(page, "light", "en");
+}
+
+/** look switches the color scheme and the language. The page follows as if another tab had changed the language. */
+async function look(page, colorScheme, language) {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate((newValue) => window.dispatchEvent(new StorageEvent("storage", { key: "coffer.language", newValue })), language);
+  await page.waitForFunction((lang) => document.documentElement.lang === lang, language);
+}
+
+/** fits fails if the page scrolls sideways. */
+async function fits(page) {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wider <= 0, `the page is ${wider} px too wide`);
+}
+
+/** until polls a condition of the API, for changes that the page does not show. */
+export async function until(condition) {
+  for (const deadline = Date.now() + 20_000; !(await condition()); ) {
+    assert.ok(Date.now() < deadline, "the condition did not become true");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** closeToast closes the toast with a text, so that a removal is sent without waiting for the time of Undo. */
 export function closeToast(page, text) {
   return page.locator(".toast").filter({ hasText: text }).getByRole("button", { name: "Close" }).click();
 }
-
-/** variants are the four looks in which each screen is checked. */
-export const variants = [
-  { name: "phone, light", options: { ...phone, colorScheme: "light" } },
-  { name: "phone, dark, German", options: { ...phone, colorScheme: "dark", locale: "de-DE" } },
-  { name: "desktop, light, German", options: { ...desktop, colorScheme: "light", locale: "de-DE" } },
-  { name: "desktop, dark", options: { ...desktop, colorScheme: "dark" } },
-];

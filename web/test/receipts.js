@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { launch } from "./chromium.js";
 
 export const bakery = `CORNER BAKERY
 12 Mill Lane, Dublin
@@ -21,8 +21,7 @@ Thank you, come again`;
 
 /** drawn shows HTML in Chromium and returns what take makes of the page. */
 async function drawn(html, take) {
-  const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args });
+  const browser = await launch();
   try {
     const page = await browser.newPage({ viewport: { width: 1200, height: 1500 } });
     await page.setContent(html);

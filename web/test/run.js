@@ -58,7 +58,7 @@ const chosen = files("browser").filter((file) => words.length === 0 || words.som
 if (status === 0 && chosen.length) {
   const stack = process.env.COFFER_URL ? { url: process.env.COFFER_URL, stop: async () => {} } : await start();
   try {
-    status = node(["--test", "--test-concurrency=2", ...chosen], { COFFER_URL: stack.url });
+    status = node(["--test", "--test-concurrency=3", ...chosen], { COFFER_URL: stack.url });
   } finally {
     await stack.stop();
   }

@@ -14,20 +14,33 @@ const out = process.env.OUT || join(root, ".cache", "screenshots");
 const email = "ada@coffer.example";
 const password = "a household of two";
 
-/** screens are paths of the console by the name of their picture. */
+/** screens are paths of the console by the name of their image, each with an element that appears last. */
 const screens = {
-  home: "/",
-  transactions: "/transactions",
-  entry: "/?entry=new",
-  receipt: "/receipt",
-  budgets: "/budgets",
-  invitations: "/invitations",
-  notifications: "/?notifications=open",
-  wallets: "/wallets",
-  categories: "/categories",
-  webhooks: "/webhooks",
-  settings: "/settings",
-  security: "/settings/security",
+  home: ["/", "figure svg"],
+  transactions: ["/transactions", "[data-id]"],
+  search: ["/transactions?q=market&min=5", "main .page"],
+  entry: ["/?entry=new", "dialog fieldset"],
+  receipt: ["/receipt", ".drop button:not(:disabled)"],
+  budgets: ["/budgets", "main .page a[href^='/budgets/']"],
+  "budget-new": ["/budgets?budget=new", "dialog form"],
+  invitations: ["/invitations", "main .page"],
+  notifications: ["/?notifications=open", "dialog h2"],
+  wallets: ["/wallets", "main li"],
+  "wallet-new": ["/wallets?edit=new", "#wallet"],
+  categories: ["/categories", "main li"],
+  "category-new": ["/categories?edit=new", "#category"],
+  webhooks: ["/webhooks", "main .page"],
+  "webhook-new": ["/webhooks?edit=new", "#webhook"],
+  settings: ["/settings", "main nav"],
+  profile: ["/settings/profile", "main .content .card"],
+  security: ["/settings/security", "main .content li"],
+  activity: ["/settings/activity", "main .content li"],
+  appearance: ["/settings/appearance", "main .content .card"],
+  shortcuts: ["/settings/shortcuts", "main .content .card"],
+  about: ["/settings/about", "main .content .card"],
+  more: ["/more", "main .page"],
+  welcome: ["/welcome", "main"],
+  missing: ["/nowhere", "main"],
 };
 
 const variants = {
@@ -49,7 +62,10 @@ async function login() {
   });
   const { user, accessToken } = await response.json();
   const budgets = await fetch(`${url}/api/v1/budgets`, { headers: { Authorization: `Bearer ${accessToken}` } });
-  screens.budget = `/budgets/${(await budgets.json()).budgets[0].id}`;
+  const { id } = (await budgets.json()).budgets[0];
+  screens.budget = [`/budgets/${id}`, "figure svg"];
+  screens["budget-edit"] = [`/budgets/${id}?edit=`, "dialog form"];
+  screens["budget-share"] = [`/budgets/${id}?share=new`, "dialog form"];
   return { user, email, password };
 }
 
@@ -62,9 +78,10 @@ for (const [variant, options] of Object.entries(variants)) {
     await page.locator("input[type=password]").waitFor();
     await page.screenshot({ path: join(out, `signin-${variant}.png`) });
   });
-  for (const [name, path] of Object.entries(screens)) {
+  for (const [name, [path, last]] of Object.entries(screens)) {
     test(`${name}, ${variant}`, async (t) => {
       const page = await open(t, ada, path, { ...options, locale });
+      await page.locator(last).first().waitFor();
       await page.waitForFunction(() => document.querySelector("h1, h2") && !document.querySelector(".skeleton"));
       await accessible(page);
       await page.screenshot({ path: join(out, `${name}-${variant}.png`) });

@@ -1,7 +1,7 @@
-// Module hooks that find imports without an extension and remove the types.
+// Module hooks that find imports without an extension and remove the types, with the transformer of the build.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import ts from "typescript";
+import { transformSync } from "rolldown/utils";
 
 export function resolve(specifier, context, next) {
   if (specifier.startsWith(".") && context.parentURL?.endsWith(".ts")) {
@@ -13,7 +13,8 @@ export function resolve(specifier, context, next) {
 
 export function load(url, context, next) {
   if (!url.endsWith(".ts")) return next(url, context);
-  const source = readFileSync(fileURLToPath(url), "utf8");
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 } });
-  return { format: "module", source: outputText, shortCircuit: true };
+  const path = fileURLToPath(url);
+  const { code, errors } = transformSync(path, readFileSync(path, "utf8"));
+  if (errors.length) throw errors[0];
+  return { format: "module", source: code, shortCircuit: true };
 }

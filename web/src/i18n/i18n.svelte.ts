@@ -60,17 +60,25 @@ export const i18n = {
   },
 };
 
-/** setLanguage loads the texts of all open screens in another language, and then switches. */
+/** setLanguage switches to another language, in all tabs, and stores the choice on this device. */
 export async function setLanguage(to: Language): Promise<void> {
-  await Promise.all([...open].map((screen) => load(screen, to)));
+  await show(to);
   localStorage.setItem(key, to);
+}
+
+/** show loads the texts of all open screens in another language, and then switches. */
+async function show(to: Language): Promise<void> {
+  await Promise.all([...open].map((screen) => load(screen, to)));
   language = to;
   document.documentElement.lang = to;
 }
 
-/** startLanguage loads the common texts and sets the language of the document. */
+/** startLanguage loads the common texts, sets the language of the document, and follows a choice in another tab. */
 export async function startLanguage(): Promise<void> {
   document.documentElement.lang = language;
+  window.addEventListener("storage", (event) => {
+    if (event.key === key && (event.newValue === "en" || event.newValue === "de")) void show(event.newValue);
+  });
   await loadMessages("common");
 }
 

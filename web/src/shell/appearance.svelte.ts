@@ -3,8 +3,11 @@
 export type Appearance = "system" | "light" | "dark";
 
 const key = "coffer.appearance";
-const stored = localStorage.getItem(key);
-let chosen = $state<Appearance>(stored === "light" || stored === "dark" ? stored : "system");
+let chosen = $state<Appearance>(parsed(localStorage.getItem(key)));
+
+function parsed(stored: string | null): Appearance {
+  return stored === "light" || stored === "dark" ? stored : "system";
+}
 
 export const appearance = {
   get chosen(): Appearance {
@@ -19,9 +22,14 @@ export function setAppearance(to: Appearance): void {
   apply();
 }
 
-/** startAppearance applies the stored choice. */
+/** startAppearance applies the stored choice, and follows a choice in another tab. */
 export function startAppearance(): void {
   apply();
+  window.addEventListener("storage", (event) => {
+    if (event.key !== key) return;
+    chosen = parsed(event.newValue);
+    apply();
+  });
 }
 
 function apply(): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, account, household, open, phone, variants } from "../console.js";
+import { accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
 
 test("an empty account leads to the first wallet, categories and transaction", async (t) => {
   const user = await account();
@@ -51,7 +51,7 @@ test("a category of Home opens its transactions", async (t) => {
   await page.getByText("1 transaction").first().waitFor();
 });
 
-for (const { name, options } of variants) {
+for (const { name, options } of sizes) {
   test(`Home is accessible: ${name}`, async (t) => {
     const user = await account();
     const { wallets, categories } = await household(user, 40);
@@ -59,6 +59,6 @@ for (const { name, options } of variants) {
     await user.post("/budgets", { name: "Food", currency: "EUR", limit: 20, period: "monthly", startDate, walletId: wallets[0].id, categoryIds: [categories[0].id] });
     const page = await open(t, user, "/", options);
     await page.locator("figure svg").first().waitFor();
-    await accessible(page);
+    await accessibleInLooks(page);
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { after } from "node:test";
-import { accessible, account, desktop, flags, household, open, phone, url, variants } from "../console.js";
+import { accessible, accessibleInLooks, account, desktop, flags, household, open, phone, sizes, url } from "../console.js";
 import { bakery, photograph, printed, video } from "../receipts.js";
 
 const photo = await photograph(bakery);
@@ -191,14 +191,14 @@ test("a user without a wallet is led to the first one", async (t) => {
 });
 
 const { user: viewer } = await shopper();
-for (const { name, options } of variants) {
+for (const { name, options } of sizes) {
   test(`the review of a receipt is accessible: ${name}`, async (t) => {
     const page = await open(t, viewer, "/receipt", options);
     await page.locator(".drop button:not(:disabled)").first().waitFor();
-    await accessible(page);
+    await accessibleInLooks(page);
     await page.locator("input[type=file]").setInputFiles([image]);
     await page.locator(".review .box").first().waitFor(reading);
     await page.locator("[data-evidence=total] input").focus();
-    await accessible(page);
+    await accessibleInLooks(page);
   });
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { account, desktop, household, intercepted, open, url } from "../console.js";
+import { account, desktop, household, offline, open, url } from "../console.js";
 
 test("an expired token is renewed once for two tabs", async (t) => {
   const user = await account();
   await household(user, 2);
-  const page = await open(t, user, "/transactions", { ...desktop, ...intercepted });
+  const page = await open(t, user, "/transactions", desktop);
   await page.getByText("Purchase 1").waitFor();
   const other = await page.context().newPage();
   await other.goto(`${url}/wallets`);
@@ -28,7 +28,7 @@ test("an expired token is renewed once for two tabs", async (t) => {
 test("signing out leaves nothing in the browser, in no tab", async (t) => {
   const user = await account();
   await household(user, 2);
-  const page = await open(t, user);
+  const page = await open(t, user, "/", { ...desktop, ...offline });
   await page.getByText("Purchase 1").first().waitFor();
   const other = await page.context().newPage();
   await other.goto(`${url}/transactions`);
@@ -50,7 +50,7 @@ test("signing out leaves nothing in the browser, in no tab", async (t) => {
 test("without a connection the last data are shown, and a new transaction is sent later", async (t) => {
   const user = await account();
   await household(user, 3);
-  const page = await open(t, user, "/transactions");
+  const page = await open(t, user, "/transactions", { ...desktop, ...offline });
   await page.getByText("Purchase 1").waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.waitForFunction(async () => (await Promise.all((await caches.keys()).map(async (key) => (await (await caches.open(key)).keys()).length))).some((n) => n > 10));

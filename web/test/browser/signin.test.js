@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import test from "node:test";
-import { accessible, account, open, password, variants } from "../console.js";
+import { accessibleInLooks, account, open, password, sizes } from "../console.js";
 
 test("a new user registers, and signs in again", async (t) => {
   const page = await open(t);
@@ -28,10 +28,10 @@ test("a wrong password is explained", async (t) => {
   await page.getByRole("alert").filter({ hasText: "E-mail or password is wrong." }).waitFor();
 });
 
-for (const { name, options } of variants) {
+for (const { name, options } of sizes) {
   test(`the sign-in screen is accessible: ${name}`, async (t) => {
     const page = await open(t, undefined, "/", options);
     await page.locator("form").waitFor();
-    await accessible(page);
+    await accessibleInLooks(page);
   });
 }

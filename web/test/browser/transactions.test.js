@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, account, household, open, phone, variants } from "../console.js";
+import { accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
 
 test("typed text becomes filters, and the header shows their totals", async (t) => {
   const user = await account();
@@ -84,12 +84,12 @@ test("a change of another device appears without a reload", async (t) => {
   await page.getByText("From the phone").waitFor();
 });
 
-for (const { name, options } of variants) {
+for (const { name, options } of sizes) {
   test(`the list is accessible: ${name}`, async (t) => {
     const user = await account();
     await household(user, 12);
     const page = await open(t, user, "/transactions", options);
     await page.getByText("Purchase 1", { exact: true }).waitFor();
-    await accessible(page);
+    await accessibleInLooks(page);
   });
 }

@@ -5,6 +5,7 @@ import type { paths } from "./coffer";
 import { isProblem, networkCode, Problem, problemOf } from "./problem";
 import { accessToken, clientHeader, renewAfter, untilStarted } from "./token";
 import type { Answer, Method, Operation, PathsWith, Request } from "./types";
+import { upload } from "./upload";
 
 /** Fetched is an answer with its version, the ETag for a later PATCH. */
 export interface Fetched<T> {
@@ -48,6 +49,7 @@ async function send(method: Method, at: string, options: Request<unknown> & { bo
     body = stringifyJSON(given);
   }
   try {
+    if (body instanceof FormData && options.progress) return await upload(at, { method: method.toUpperCase(), headers, body, signal: options.signal }, options.progress);
     // A DELETE is also sent while the page is left, when the time for Undo ends early.
     return await fetch(at, { method: method.toUpperCase(), headers, body, signal: options.signal, cache: "no-store", keepalive: method === "delete" });
   } catch (error) {

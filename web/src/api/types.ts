@@ -1,5 +1,6 @@
 // Types of requests and answers, derived from the generated OpenAPI types.
 import type { components, paths } from "./coffer";
+import type { Progress } from "./upload";
 
 type Schemas = components["schemas"];
 export type Transaction = Schemas["Transaction"];
@@ -41,4 +42,6 @@ export type Request<O> = (PathParameters<O> extends undefined ? { path?: undefin
   /** version is the ETag for If-Match. */
   version?: string;
   signal?: AbortSignal;
+  /** progress receives the part of a form that was sent. */
+  progress?: Progress;
 };

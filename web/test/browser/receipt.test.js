@@ -158,6 +158,22 @@ test("a value in doubt asks for a check, and a second booking warns", async (t) 
   assert.equal((await user.get("/transaction")).transactions.length, 1);
 });
 
+test("the progress of an upload is shown", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt", phone);
+  const network = await page.context().newCDPSession(page);
+  const upload = (uploadThroughput) => network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+  await page.getByRole("button", { name: "Choose files" }).waitFor();
+  await upload(photo.length / 10);
+  await page.locator("input[type=file]").setInputFiles([image]);
+  await page.getByRole("heading", { name: "Uploading the receipt" }).waitFor();
+  const bar = page.getByRole("progressbar", { name: "Uploading the receipt" });
+  await page.waitForFunction((element) => element.value > 0 && element.value < 100, await bar.elementHandle());
+  await page.getByText(/^Uploading: \d+%$/).waitFor();
+  await upload(-1);
+  await page.getByLabel("Merchant").waitFor(reading);
+});
+
 test("a double press books once", async (t) => {
   const { user } = await shopper();
   const page = await open(t, user, "/receipt");

@@ -36,6 +36,8 @@ const de: typeof en = {
   open: (name, state) => `${name}: ${state}`,
   remove: "Diesen Beleg entfernen",
 
+  uploading: (percent) => `Wird hochgeladen: ${percent} %`,
+  uploadingTitle: "Der Beleg wird hochgeladen",
   readingTitle: "Der Beleg wird gelesen",
   readingText: "Das dauert einige Sekunden. Weitere Belege können schon hinzugefügt werden.",
   unreadable: "Der Beleg war nicht lesbar",

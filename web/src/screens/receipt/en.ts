@@ -35,6 +35,8 @@ export default {
   open: (name: string, state: string) => `${name}: ${state}`,
   remove: "Remove this receipt",
 
+  uploading: (percent: number) => `Uploading: ${percent}%`,
+  uploadingTitle: "Uploading the receipt",
   readingTitle: "Reading the receipt",
   readingText: "This takes a few seconds. You can add more receipts meanwhile.",
   unreadable: "The receipt could not be read",

@@ -26,11 +26,16 @@ export class Receipt {
   /** picture shows the file in the queue: the file itself if browsers can show it, otherwise the first page that the API returned. */
   picture = $state("");
   status = $state<Status>("waiting");
+  /** sent is the part of the file that was uploaded by the current request, from 0 to 1. */
+  sent = $state(0);
   review = $state.raw<Review | undefined>();
   problem = $state.raw<Problem | undefined>();
   booked = $state(0);
   /** text is the content of a file without pages. */
   text = $state("");
+
+  /** percent is the uploaded part of the file in whole percent. */
+  readonly percent = $derived(Math.floor(this.sent * 100));
 
   constructor(file: File) {
     this.file = file;
@@ -127,6 +132,7 @@ function form(receipt: Receipt, walletId: string, categoryId: string): FormData 
 /** read recognizes a receipt without booking it. If the server reads too many at the moment, it waits and tries again. */
 async function read(receipt: Receipt): Promise<void> {
   receipt.status = "reading";
+  const progress = (sent: number) => (receipt.sent = sent);
   const wallet = directory.openWallets[0];
   const category = directory.categories[0];
   if (!wallet || !category) {
@@ -135,9 +141,11 @@ async function read(receipt: Receipt): Promise<void> {
   }
   for (let attempt = 1; ; attempt++) {
     try {
+      receipt.sent = 0;
       const answer = await api.post("/api/v1/transaction/receipt", {
         query: { dryRun: true, include: "image" },
         body: form(receipt, wallet.id, category.id),
+        progress,
       });
       const found = answer.receipt as Read;
       if (found.pages?.[0] && !receipt.picture) receipt.picture = found.pages[0].image;
@@ -166,8 +174,10 @@ export async function book(receipt: Receipt): Promise<number> {
   body.set("mode", review.mode);
   body.set("corrections", stringifyJSON(review.corrections));
   receipt.status = "booking";
+  receipt.sent = 0;
+  const progress = (sent: number) => (receipt.sent = sent);
   try {
-    const answer = await api.post("/api/v1/transaction/receipt", { query: review.keepImage ? { keepImage: true } : {}, body, key: receipt.key });
+    const answer = await api.post("/api/v1/transaction/receipt", { query: review.keepImage ? { keepImage: true } : {}, body, key: receipt.key, progress });
     receipt.booked = answer.transactions.length;
     receipt.status = "booked";
     receipt.problem = undefined;

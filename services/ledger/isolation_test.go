@@ -287,6 +287,8 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		// The transactions are in the part before the whole months, or in the part after them.
 		{From: new("2026-03-10"), To: new("2026-04-05")},
 		{From: new("2026-01-20"), To: new("2026-03-20")},
+		// The transfer is in a month after the window.
+		{From: new("2026-01-20"), To: new("2026-02-20")},
 	} {
 		s.record(s.GetSummary(ctx, req))
 	}

@@ -95,6 +95,7 @@ type zipFile struct {
 	crc    uint32
 	many   bool // YNAB's archive has a second file, which is not imported.
 	input  *counter
+	ended  bool
 }
 
 // zipEntry is the header of a file in an archive.
@@ -188,9 +189,13 @@ var errDamagedZip = &ParseError{Message: "the zip file is damaged or incomplete"
 
 // Read reads the data of the file. At its end it checks the checksum, and that no other file follows.
 func (z *zipFile) Read(p []byte) (int, error) {
+	if z.ended {
+		return 0, io.EOF
+	}
 	n, err := z.data.Read(p)
 	z.crc = crc32.Update(z.crc, crc32.IEEETable, p[:n])
 	if errors.Is(err, io.EOF) {
+		z.ended = true
 		if failed := z.end(); failed != nil {
 			return 0, failed
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/internal/money"
@@ -189,7 +190,10 @@ func (r *Reader) readCSV(record *Record) {
 	} else if problem != "" {
 		record.Problem = problem
 	}
-	if record.Problem != "" {
+	if !record.Skip && slices.ContainsFunc(cells, statesBalance) {
+		record.Skip = record.Amount == "" || filled(cells)*2 <= len(cells)
+	}
+	if record.Problem != "" || record.Skip {
 		return
 	}
 	record.Payee = r.joined(cells, FieldPayee, " ")
@@ -209,16 +213,21 @@ func (r *Reader) readCSV(record *Record) {
 
 // noTransaction reports whether a row without a date is a total, a heading or a remark.
 func noTransaction(cells []string, day, amount string) bool {
-	filled := 0
-	for _, c := range cells {
-		if c != "" {
-			filled++
-		}
-	}
-	if amount == "" || filled <= 2 {
+	if amount == "" || filled(cells) <= 2 {
 		return true
 	}
-	return !strings.ContainsAny(day, "0123456789") && filled*2 <= len(cells)
+	return !strings.ContainsAny(day, "0123456789") && filled(cells)*2 <= len(cells)
+}
+
+// filled returns the number of cells that are not empty.
+func filled(cells []string) int {
+	n := 0
+	for _, c := range cells {
+		if c != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // amount returns the signed amount of a row, the unit written with it, and a problem.

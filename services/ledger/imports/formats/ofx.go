@@ -3,6 +3,7 @@ package formats
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -30,15 +31,21 @@ var aggregates = wordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCAR
 	CCACCTFROM BANKTRANLIST BANKTRANLISTP STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
 	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM LOANTRANLIST`)
 
+// maxElements is the maximum number of elements of one transaction, and between two of them.
+const maxElements = 10_000
+
 // parseOFX parses OFX 1 and 2, and QFX.
 func parseOFX(in *input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		p := &ofxParser{in: in, status: make(map[string]string)}
 		source := newMarkup(in.text)
-		for {
+		for elements := 0; ; elements++ {
 			e, err := source.next()
 			if errors.Is(err, io.EOF) {
 				break
+			}
+			if elements > maxElements {
+				err = &ParseError{Line: source.line, Message: fmt.Sprintf("more than %d elements without a transaction", maxElements)}
 			}
 			var record *Record
 			if e.name = strings.ToUpper(e.name); err == nil {
@@ -48,8 +55,11 @@ func parseOFX(in *input) iter.Seq2[Record, error] {
 				yield(Record{}, err)
 				return
 			}
-			if record != nil && !yield(*record, nil) {
-				return
+			if record != nil {
+				elements = 0
+				if !yield(*record, nil) {
+					return
+				}
 			}
 		}
 		if record := p.finish(); record != nil && !yield(*record, nil) {

@@ -57,7 +57,7 @@ func (p *profile) title(i int) string {
 func (c *column) fits(field string) bool {
 	switch field {
 	case FieldDate:
-		return c.dates() > 0 && c.dates()*10 >= c.filled*6
+		return c.dates() > 0 && c.dates()*10 >= c.filled*4
 	case FieldAmount, fieldBalance:
 		return c.numbers > 0 && c.numbers*10 >= c.filled*6
 	case FieldDebit, FieldCredit:
@@ -92,7 +92,9 @@ func (p *profile) choose() chosen {
 			columns[field], taken[i] = i, true
 		}
 	}
+	p.byBalance(columns, taken)
 	p.byContents(columns, taken)
+	p.byType(columns, taken)
 	p.texts(columns, taken)
 	return columns
 }
@@ -185,6 +187,41 @@ func (p *profile) byContents(columns chosen, taken map[int]bool) {
 		}
 		return 10_000 - distance(amount, i)
 	})
+}
+
+// byType assigns the column that says whether an amount is money out, if no amount has a sign and no heading names it.
+func (p *profile) byType(columns chosen, taken map[int]bool) {
+	amount, ok := columns[FieldAmount]
+	if _, has := columns[FieldType]; has || !ok || p.columns[amount].negative > 0 {
+		return
+	}
+	best := -1
+	for i := range p.columns {
+		c := &p.columns[i]
+		if taken[i] || !c.fits(FieldType) || c.filled < p.columns[amount].filled {
+			continue
+		}
+		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
+		if both := c.signs() == 2; (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		columns[FieldType], taken[best] = best, true
+	}
+}
+
+// signs returns the number of different signs that the values of a column mean.
+func (c *column) signs() int {
+	out, in := 0, 0
+	for value := range c.values {
+		if negative, _ := signOf(value); negative {
+			out = 1
+		} else {
+			in = 1
+		}
+	}
+	return out + in
 }
 
 // isOther reports whether a heading says that the column is none of the fields.

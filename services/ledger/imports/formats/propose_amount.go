@@ -128,7 +128,59 @@ func (p *profile) amountMode(m *Mapping, columns chosen) {
 		delete(columns, FieldCredit)
 		return
 	}
-	m.Invert = hasAmount && p.inverted(amount)
+	if !hasAmount {
+		return
+	}
+	if balance, ok := columns[fieldBalance]; ok {
+		if best, ok := p.follow([]int{balance}, []int{amount}, markNamed(m.DecimalMark), false); ok && best.matches > 1 {
+			m.Invert = best.inverted
+			return
+		}
+	}
+	m.Invert = p.inverted(amount) || p.paid(amount)
+}
+
+// markNamed returns the mark of a mapping.
+func markNamed(s string) marks {
+	if s == "," {
+		return comma
+	}
+	return dot
+}
+
+// payments are texts of payments to the issuer of a card.
+var payments = []string{"thank you", "autopay", "directpay", "payment received", "payments and credits", "full balance", "merci", "ihre zahlung",
+	"zahlung erhalten", "online payment", "automatic payment", "su pago", "pago recibido", "vielen dank", "uw betaling"}
+
+// paid reports whether the few negative amounts of a file are payments to the issuer of a card.
+func (p *profile) paid(amount int) bool {
+	negative, paid, positive := 0, 0, 0
+	for _, cells := range p.sample[p.heading+1:] {
+		if amount >= len(cells) {
+			continue
+		}
+		n, ok := scanNumber(cells[amount])
+		if !ok {
+			continue
+		}
+		text := fold(strings.Join(cells, " "))
+		found := false
+		for _, phrase := range payments {
+			found = found || strings.Contains(text, phrase)
+		}
+		switch {
+		case !n.negative && found:
+			return false
+		case !n.negative:
+			positive++
+		case found:
+			paid++
+		}
+		if n.negative {
+			negative++
+		}
+	}
+	return paid > 0 && positive > negative && paid*2 >= negative
 }
 
 // inverted reports whether positive amounts are probably money out: most amounts of a card's statement are purchases.

@@ -35,6 +35,11 @@ func currencyOf(unit string) string {
 // currencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or "".
 func currencyIn(text string) string {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) }) {
+		// "CAD$" is the dollar of Canada.
+		word = strings.TrimSuffix(word, "$")
+		if lower := strings.ToLower(word); lower == "euros" || lower == "euro" || lower == "euroa" {
+			return "EUR"
+		}
 		if len(word) == 3 && word == strings.ToUpper(word) {
 			if c, ok := money.ParseCurrency(word); ok {
 				return c.Code()
@@ -54,10 +59,10 @@ var (
 	outWords = wordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal withdraw payment - debito cargo depense
 		sortie uscita addebito addebiti dare saida gasto expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift
 		wyplata obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale purchase dbit spent sent
-		debitposten lastschriftbuchung abbuchung uitgaven uznato t- debits`)
+		debitposten t deebet debets lastschriftbuchung abbuchung uitgaven uznato t- debits`)
 	inWords = wordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso recette entree entrata accredito accrediti
 		avere entrada income einnahme einnahmen gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo
-		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits`)
+		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit kredits`)
 )
 
 // wordSet converts a list of words to a set.
@@ -67,6 +72,22 @@ func wordSet(list string) map[string]bool {
 		set[fold(word)] = true
 	}
 	return set
+}
+
+// balanceWords begin rows that only state a balance.
+var balanceWords = []string{"anfangssaldo", "endsaldo", "kontostand", "alter kontostand", "neuer kontostand", "opening balance", "closing balance",
+	"beginning balance", "ending balance", "solde", "saldo inicial", "saldo final", "saldo anterior", "saldo iniziale", "saldo finale", "beginsaldo",
+	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total"}
+
+// statesBalance reports whether a text begins with the name of a balance.
+func statesBalance(text string) bool {
+	text = fold(text)
+	for _, words := range balanceWords {
+		if strings.HasPrefix(text, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // signOf reports whether a value of a type column means money out, and whether the value is known.

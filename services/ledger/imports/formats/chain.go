@@ -1,0 +1,161 @@
+package formats
+
+// maxNumeric is the maximum number of columns with numbers that a chain compares with a balance.
+const maxNumeric = 8
+
+// chain is how a balance follows from amounts: each balance is the neighboring one plus or minus the amount of a row.
+type chain struct {
+	balance, debit, credit int  // Columns; debit and credit are equal for a signed amount.
+	inverted               bool // A positive amount lowers the balance.
+	matches                int
+	covered                int // Rows with an amount.
+}
+
+// follow returns the amounts that explain the balance in most rows of the sample, preferring the given columns. It reports
+// false if none explains at least four of five rows.
+func (p *profile) follow(balances, amounts []int, mark marks, pairs bool) (best chain, ok bool) {
+	sample := p.sample[p.heading+1:]
+	values := make(map[int][]sum)
+	for _, i := range append(append([]int{}, balances...), amounts...) {
+		if values[i] == nil {
+			values[i] = columnSums(sample, i, mark)
+		}
+	}
+	for _, b := range balances {
+		for x, a := range amounts {
+			if a == b {
+				continue
+			}
+			best.improve(chain{balance: b, debit: a, credit: a}, values)
+			for _, other := range amounts[x+1:] {
+				if pairs && other != b {
+					best.improve(chain{balance: b, debit: a, credit: other}, values)
+					best.improve(chain{balance: b, debit: other, credit: a}, values)
+				}
+			}
+		}
+	}
+	return best, best.matches > 0 && best.matches*5 >= (len(sample)-1)*4
+}
+
+// columnSums returns the numbers of a column. Empty cells are 0 and other texts are unknown.
+func columnSums(sample [][]string, i int, mark marks) []sum {
+	sums := make([]sum, len(sample))
+	for row, cells := range sample {
+		if i >= len(cells) || cells[i] == "" {
+			continue
+		}
+		if amount, _, ok := parseAmount(cells[i], mark); ok {
+			sums[row] = sumOf(amount)
+		} else {
+			sums[row].unknown = true
+		}
+	}
+	return sums
+}
+
+// improve replaces the chain by another one that explains more rows, oldest row first or last, with either sign.
+func (c *chain) improve(other chain, values map[int][]sum) {
+	for _, inverted := range []bool{false, true} {
+		if inverted && other.debit != other.credit {
+			continue
+		}
+		rising, falling := 0, 0
+		balances := values[other.balance]
+		for row := 1; row < len(balances); row++ {
+			difference := balances[row].units - balances[row-1].units
+			if balances[row].unknown || balances[row-1].unknown {
+				continue
+			}
+			if v, ok := other.amount(values, row, inverted); ok && v == difference && v != 0 {
+				rising++
+			}
+			if v, ok := other.amount(values, row-1, inverted); ok && v == -difference && v != 0 {
+				falling++
+			}
+		}
+		covered := 0
+		for row := range balances {
+			if v, ok := other.amount(values, row, inverted); ok && v != 0 {
+				covered++
+			}
+		}
+		if matches := max(rising, falling); matches > c.matches || matches > 0 && matches == c.matches && covered > c.covered {
+			*c = other
+			c.inverted, c.matches, c.covered = inverted, matches, covered
+		}
+	}
+}
+
+// amount returns the signed amount of a row.
+func (c chain) amount(values map[int][]sum, row int, inverted bool) (int64, bool) {
+	credit, debit := values[c.credit][row], values[c.debit][row]
+	v := credit.units
+	if c.debit != c.credit {
+		v = max(credit.units, -credit.units) - max(debit.units, -debit.units)
+	}
+	if inverted {
+		v = -v
+	}
+	return v, !credit.unknown && !debit.unknown
+}
+
+// numeric returns the first columns with numbers that are neither dates nor taken.
+func (p *profile) numeric(taken map[int]bool) []int {
+	var found []int
+	for i := range p.columns {
+		c := &p.columns[i]
+		if !taken[i] && c.numbers > 0 && c.numbers*10 >= c.filled*8 && c.dates()*2 <= c.filled && len(found) < maxNumeric {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// guessMark returns the decimal mark of all numbers of the file, before columns are chosen.
+func (p *profile) guessMark() marks {
+	dots, commas := 0, 0
+	for i := range p.columns {
+		dots, commas = dots+p.columns[i].dots, commas+p.columns[i].commas
+	}
+	if commas > dots {
+		return comma
+	}
+	return dot
+}
+
+// byBalance chooses the amounts by the balance: among several amounts, and for columns without headings.
+func (p *profile) byBalance(columns chosen, taken map[int]bool) {
+	balance, known := columns[fieldBalance]
+	amount, hasAmount := columns[FieldAmount]
+	_, hasDebit := columns[FieldDebit]
+	_, hasCredit := columns[FieldCredit]
+	if hasDebit && hasCredit || len(p.sample)-p.heading-1 < 2 || p.heading >= 0 && (!known || !hasAmount) {
+		return
+	}
+	if p.heading >= 0 {
+		candidates := []int{amount}
+		for i := range p.columns {
+			if m := meanings(p.title(i)); len(m) > 0 && m[0].field == FieldAmount && i != amount && !taken[i] && p.columns[i].fits(FieldAmount) && len(candidates) < maxNumeric {
+				candidates = append(candidates, i)
+			}
+		}
+		if best, ok := p.follow([]int{balance}, candidates, p.guessMark(), false); ok {
+			taken[amount], taken[best.credit] = false, true
+			columns[FieldAmount] = best.credit
+		}
+		return
+	}
+	numbers := p.numeric(taken)
+	best, ok := p.follow(numbers, numbers, p.guessMark(), true)
+	if !ok || best.matches < 2 && best.inverted {
+		return
+	}
+	columns[fieldBalance] = best.balance
+	taken[best.balance], taken[best.credit], taken[best.debit] = true, true, true
+	if best.credit == best.debit {
+		columns[FieldAmount] = best.credit
+	} else {
+		columns[FieldCredit], columns[FieldDebit] = best.credit, best.debit
+	}
+}

@@ -684,6 +684,21 @@ func (e GetReceiptResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetSettingsResultCode.
+const (
+	SETTINGSFETCHED GetSettingsResultCode = "SETTINGS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetSettingsResultCode enum.
+func (e GetSettingsResultCode) Valid() bool {
+	switch e {
+	case SETTINGSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetSummaryResultCode.
 const (
 	DASHBOARDSUMMARYFETCHED GetSummaryResultCode = "DASHBOARD_SUMMARY_FETCHED"
@@ -1392,6 +1407,27 @@ func (e RotateWebhookSecretResultCode) Valid() bool {
 	}
 }
 
+// Defines values for SettingsWeekStart.
+const (
+	SettingsWeekStartMonday   SettingsWeekStart = "monday"
+	SettingsWeekStartSaturday SettingsWeekStart = "saturday"
+	SettingsWeekStartSunday   SettingsWeekStart = "sunday"
+)
+
+// Valid indicates whether the value is a known member of the SettingsWeekStart enum.
+func (e SettingsWeekStart) Valid() bool {
+	switch e {
+	case SettingsWeekStartMonday:
+		return true
+	case SettingsWeekStartSaturday:
+		return true
+	case SettingsWeekStartSunday:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShareBudgetRequestRole.
 const (
 	ShareBudgetRequestRoleEditor ShareBudgetRequestRole = "editor"
@@ -1608,6 +1644,42 @@ const (
 func (e UpdateNotificationsResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONSUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateSettingsRequestWeekStart.
+const (
+	UpdateSettingsRequestWeekStartMonday   UpdateSettingsRequestWeekStart = "monday"
+	UpdateSettingsRequestWeekStartSaturday UpdateSettingsRequestWeekStart = "saturday"
+	UpdateSettingsRequestWeekStartSunday   UpdateSettingsRequestWeekStart = "sunday"
+)
+
+// Valid indicates whether the value is a known member of the UpdateSettingsRequestWeekStart enum.
+func (e UpdateSettingsRequestWeekStart) Valid() bool {
+	switch e {
+	case UpdateSettingsRequestWeekStartMonday:
+		return true
+	case UpdateSettingsRequestWeekStartSaturday:
+		return true
+	case UpdateSettingsRequestWeekStartSunday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateSettingsResultCode.
+const (
+	SETTINGSUPDATED UpdateSettingsResultCode = "SETTINGS_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateSettingsResultCode enum.
+func (e UpdateSettingsResultCode) Valid() bool {
+	switch e {
+	case SETTINGSUPDATED:
 		return true
 	default:
 		return false
@@ -2807,6 +2879,21 @@ type GetReceiptResult struct {
 // GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
 
+// GetSettingsResult defines model for GetSettingsResult.
+type GetSettingsResult struct {
+	// Code The result of the operation, for programs.
+	Code GetSettingsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Settings Settings are the preferences of a user.
+	Settings Settings `json:"settings"`
+}
+
+// GetSettingsResultCode The result of the operation, for programs.
+type GetSettingsResultCode string
+
 // GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000009","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
 type GetSummaryResult struct {
 	// Code The result of the operation, for programs.
@@ -3855,6 +3942,33 @@ type Session struct {
 	UserAgent string `json:"userAgent"`
 }
 
+// Settings Settings are the preferences of a user.
+type Settings struct {
+	// BaseCurrency ISO 4217 code of the currency in which the user thinks. Absent if there is none.
+	BaseCurrency *string `json:"baseCurrency,omitempty"`
+
+	// DefaultCategoryId Id of the category that clients select in a new transaction. Absent if there is none, or if the category was deleted. A merge replaces it by the category that it was merged into.
+	DefaultCategoryId *openapi_types.UUID `json:"defaultCategoryId,omitempty"`
+
+	// DefaultWalletId Id of the wallet that clients select in a new transaction. Absent if there is none, or if the wallet was deleted.
+	DefaultWalletId *openapi_types.UUID `json:"defaultWalletId,omitempty"`
+
+	// Locale BCP 47 tag of the language and of the formats of dates and numbers, such as de-CH. Absent if there is none: the client decides.
+	Locale *string `json:"locale,omitempty"`
+
+	// TimeZone Name in the IANA time zone database, such as Europe/Berlin. The default is UTC. It decides when a day begins, and never which day is stored.
+	TimeZone string `json:"timeZone"`
+
+	// UpdatedAt Time of the last change; RFC 3339, UTC. Absent before the first one.
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+
+	// WeekStart First day of the week: monday (the default), sunday or saturday.
+	WeekStart SettingsWeekStart `json:"weekStart"`
+}
+
+// SettingsWeekStart First day of the week: monday (the default), sunday or saturday.
+type SettingsWeekStart string
+
 // ShareBudgetRequest Example: {"email":"grace@example.com","role":"editor","sharePercent":50}
 type ShareBudgetRequest struct {
 	// Email E-mail of a user, in any letter case.
@@ -4240,6 +4354,45 @@ type UpdateNotificationsResult struct {
 
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
+
+// UpdateSettingsRequest defines model for UpdateSettingsRequest.
+type UpdateSettingsRequest struct {
+	// BaseCurrency ISO 4217 code. null or an empty string removes it.
+	BaseCurrency *string `json:"baseCurrency,omitempty"`
+
+	// DefaultCategoryId Id of one of the user's categories. null or an empty string removes it.
+	DefaultCategoryId *openapi_types.UUID `json:"defaultCategoryId,omitempty"`
+
+	// DefaultWalletId Id of one of the user's wallets. null or an empty string removes it.
+	DefaultWalletId *openapi_types.UUID `json:"defaultWalletId,omitempty"`
+
+	// Locale BCP 47 language tag of at most 35 characters. null or an empty string removes it.
+	Locale *string `json:"locale,omitempty"`
+
+	// TimeZone Name in the IANA time zone database, such as Europe/Berlin. Local is not one.
+	TimeZone *string `json:"timeZone,omitempty"`
+
+	// WeekStart First day of the week: monday, sunday or saturday.
+	WeekStart *UpdateSettingsRequestWeekStart `json:"weekStart,omitempty"`
+}
+
+// UpdateSettingsRequestWeekStart First day of the week: monday, sunday or saturday.
+type UpdateSettingsRequestWeekStart string
+
+// UpdateSettingsResult defines model for UpdateSettingsResult.
+type UpdateSettingsResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateSettingsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Settings Settings are the preferences of a user.
+	Settings Settings `json:"settings"`
+}
+
+// UpdateSettingsResultCode The result of the operation, for programs.
+type UpdateSettingsResultCode string
 
 // UpdateTransactionRequest Example: {"amount":12.5,"description":"Lunch with Grace"}
 type UpdateTransactionRequest struct {
@@ -4736,6 +4889,12 @@ type GetReceiptImageParams struct {
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 }
 
+// UpdateSettingsParams defines parameters for UpdateSettings.
+type UpdateSettingsParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
 	// WalletId Transactions in any of these wallets; at most 100.
@@ -4975,6 +5134,9 @@ type UpdateNotificationsJSONRequestBody = UpdateNotificationsRequest
 
 // UpdateNotificationJSONRequestBody defines body for UpdateNotification for application/json ContentType.
 type UpdateNotificationJSONRequestBody = UpdateNotificationRequest
+
+// UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
+type UpdateSettingsJSONRequestBody = UpdateSettingsRequest
 
 // CreateTransactionJSONRequestBody defines body for CreateTransaction for application/json ContentType.
 type CreateTransactionJSONRequestBody = CreateTransactionRequest
@@ -5474,6 +5636,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSettings Get settings
+	//
+	// Returns the user's settings. A user who has never changed them has the defaults.
+	//
+	// Corresponds with GET /api/v1/settings (the `GetSettings` operationId).
+	GetSettings(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateSettingsWithBody Update settings
+	//
+	// Changes settings. Fields that are absent stay as they are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+	UpdateSettingsWithBody(ctx context.Context, params *UpdateSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateSettings Update settings
+	//
+	// Changes settings. Fields that are absent stay as they are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+	UpdateSettings(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List transactions
 	//
@@ -6597,6 +6784,61 @@ func (c *Client) GetReceipt(ctx context.Context, id openapi_types.UUID, reqEdito
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptImageRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSettings Get settings
+//
+// Returns the user's settings. A user who has never changed them has the defaults.
+//
+// Corresponds with GET /api/v1/settings (the `GetSettings` operationId).
+func (c *Client) GetSettings(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSettingsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateSettingsWithBody Update settings
+//
+// Changes settings. Fields that are absent stay as they are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+func (c *Client) UpdateSettingsWithBody(ctx context.Context, params *UpdateSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateSettingsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateSettings Update settings
+//
+// Changes settings. Fields that are absent stay as they are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+func (c *Client) UpdateSettings(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateSettingsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9138,6 +9380,88 @@ func NewGetReceiptImageRequest(server string, id openapi_types.UUID, params *Get
 	return req, nil
 }
 
+// NewGetSettingsRequest constructs an http.Request for the GetSettings method
+func NewGetSettingsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settings")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateSettingsRequest calls the generic UpdateSettings builder with application/json body
+func NewUpdateSettingsRequest(server string, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateSettingsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewUpdateSettingsRequestWithBody constructs an http.Request for the UpdateSettings method, with any body, and a specified content type
+func NewUpdateSettingsRequestWithBody(server string, params *UpdateSettingsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/settings")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListTransactionsRequest constructs an http.Request for the ListTransactions method
 func NewListTransactionsRequest(server string, params *ListTransactionsParams) (*http.Request, error) {
 	var err error
@@ -11022,6 +11346,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
+
+	// GetSettingsWithResponse Get settings
+	//
+	// Returns the user's settings. A user who has never changed them has the defaults.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/settings (the `GetSettings` operationId).
+	GetSettingsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSettingsResponse, error)
+
+	// UpdateSettingsWithBodyWithResponse Update settings
+	//
+	// Changes settings. Fields that are absent stay as they are.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+	UpdateSettingsWithBodyWithResponse(ctx context.Context, params *UpdateSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateSettingsResponse, error)
+
+	// UpdateSettingsWithResponse Update settings
+	//
+	// Changes settings. Fields that are absent stay as they are.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+	UpdateSettingsWithResponse(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSettingsResponse, error)
 
 	// ListTransactionsWithResponse List transactions
 	//
@@ -13204,6 +13555,118 @@ func (r GetReceiptImageResponse) ContentType() string {
 	return ""
 }
 
+// GetSettingsResponse200Headers the declared response headers of an HTTP 200 response for GetSettings
+type GetSettingsResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetSettingsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetSettingsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSettingsResponse) GetJSON200() *GetSettingsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetSettingsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSettingsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSettingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateSettingsResponse200Headers the declared response headers of an HTTP 200 response for UpdateSettings
+type UpdateSettingsResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type UpdateSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateSettingsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateSettingsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateSettingsResponse) GetJSON200() *UpdateSettingsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateSettingsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateSettingsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateSettingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTransactionsResponse200Headers the declared response headers of an HTTP 200 response for ListTransactions
 type ListTransactionsResponse200Headers struct {
 	XRequestId *string
@@ -15118,6 +15581,51 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 		return nil, err
 	}
 	return ParseGetReceiptImageResponse(rsp)
+}
+
+// GetSettingsWithResponse Get settings
+//
+// Returns the user's settings. A user who has never changed them has the defaults.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/settings (the `GetSettings` operationId).
+func (c *ClientWithResponses) GetSettingsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSettingsResponse, error) {
+	rsp, err := c.GetSettings(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSettingsResponse(rsp)
+}
+
+// UpdateSettingsWithBodyWithResponse Update settings
+//
+// Changes settings. Fields that are absent stay as they are.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+func (c *ClientWithResponses) UpdateSettingsWithBodyWithResponse(ctx context.Context, params *UpdateSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateSettingsResponse, error) {
+	rsp, err := c.UpdateSettingsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateSettingsResponse(rsp)
+}
+
+// UpdateSettingsWithResponse Update settings
+//
+// Changes settings. Fields that are absent stay as they are.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
+func (c *ClientWithResponses) UpdateSettingsWithResponse(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSettingsResponse, error) {
+	rsp, err := c.UpdateSettings(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateSettingsResponse(rsp)
 }
 
 // ListTransactionsWithResponse List transactions
@@ -17329,6 +17837,112 @@ func ParseGetReceiptImageResponse(rsp *http.Response) (*GetReceiptImageResponse,
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetReceiptImageResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSettingsResponse parses an HTTP response from a GetSettingsWithResponse call
+func ParseGetSettingsResponse(rsp *http.Response) (*GetSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetSettingsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSettingsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateSettingsResponse parses an HTTP response from a UpdateSettingsWithResponse call
+func ParseUpdateSettingsResponse(rsp *http.Response) (*UpdateSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateSettingsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateSettingsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
 
@@ -79,9 +80,10 @@ const unknown = "ffffffff-ffff-7fff-bfff-ffffffffffff"
 // isolated is a ledger whose ids are a sequence, and one user of it.
 type isolated struct {
 	server
-	env  *fixture.Service
-	db   *pgxpool.Pool
-	user fixture.User
+	env      *fixture.Service
+	settings *settings.Server
+	db       *pgxpool.Pool
+	user     fixture.User
 	// The ids of wallets and categories, in the order of their creation.
 	wallets, categories []string
 	transactions        []*ledgerv1.Transaction
@@ -106,7 +108,7 @@ func newIsolated(t *testing.T) *isolated {
 		return id
 	}
 	f.Ledger.NewID = f.NewID
-	s := &isolated{env: f, db: db, server: server{
+	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, db: db, server: server{
 		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts: &receipts.Receipts{
@@ -169,6 +171,10 @@ func (s *isolated) prepare(t *testing.T) {
 	}
 	_, err = s.DeleteCategory(s.user.Ctx, &ledgerv1.DeleteCategoryRequest{Id: s.categories[2], ReassignTo: &s.categories[1]})
 	require.NoError(t, err)
+	_, err = s.settings.UpdateSettings(s.user.Ctx, &ledgerv1.UpdateSettingsRequest{
+		DefaultWalletId: &s.wallets[2], DefaultCategoryId: new(s.user.Category.String()),
+	})
+	require.NoError(t, err)
 	s.reserve(t, s.categories[3])
 	s.budget, s.reservation = s.reserve(t, s.categories[0])
 	_, err = s.SyncReferences(t.Context(), s.hold(1, s.user.Category.String(), s.categories[2]))
@@ -213,6 +219,7 @@ func (s *isolated) use() []string {
 	food := s.user.Category.String()
 	s.read(ctx, wallets, food)
 
+	s.record(s.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), Amount: new("3.30"), WalletId: &wallets[1]}))
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), CategoryId: &categories[1]}))
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[1].GetId()}))
@@ -277,6 +284,7 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		req.Include = []string{"totals"}
 		s.record(s.ListTransactions(ctx, req))
 	}
+	s.record(s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{}))
 	s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: s.receipt}))
 	s.record(s.GetReceiptImage(ctx, &ledgerv1.GetReceiptImageRequest{Id: s.receipt, Page: 1}))
 	for _, req := range []*ledgerv1.GetSummaryRequest{
@@ -344,12 +352,12 @@ func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 	require.NoError(t, err)
 }
 
-// rowsOf returns all rows of a user by table, without the user's id.
+// rowsOf returns all rows of a user by table, without the user's id and the times of deletions, which are the database's.
 func (s *isolated) rowsOf(t *testing.T, user uuid.UUID) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for _, table := range s.ownedTables(t) {
-		rows, err := s.db.Query(t.Context(), fmt.Sprintf(`SELECT (to_jsonb(x) - 'owner_id')::text FROM %s x WHERE owner_id = $1 ORDER BY 1`, table.Name), user)
+		rows, err := s.db.Query(t.Context(), fmt.Sprintf(`SELECT (to_jsonb(x) - 'owner_id' - 'deleted_at')::text FROM %s x WHERE owner_id = $1 ORDER BY 1`, table.Name), user)
 		require.NoError(t, err)
 		all[table.Name], err = pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)

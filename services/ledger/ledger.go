@@ -10,6 +10,7 @@
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
 //   - transactions, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the RPC
 //     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
+//   - settings: what a user prefers on all devices
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
 //
@@ -41,6 +42,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
@@ -145,5 +147,6 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
+	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }

@@ -256,7 +256,7 @@ func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 			if err := mergeReferences(t.Context(), tx, p.ID, p.Category, to); err != nil {
 				return err
 			}
-			return deleteCategory(t.Context(), tx, p.ID, p.Category)
+			return deleteCategory(t.Context(), tx, p.ID, p.Category, &to, fixture.Today)
 		}
 	}
 	t.Run("merge before reserve", func(t *testing.T) {

@@ -35,6 +35,9 @@ func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCateg
 	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, c.OwnerID); err != nil {
+			return err
+		}
 		n, err := countCategories(ctx, tx, c.OwnerID)
 		if err != nil {
 			return err
@@ -101,6 +104,9 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 	}
 	resp := &ledgerv1.UpdateCategoryResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
+			return err
+		}
 		locked, err := lockCategories(ctx, tx, caller.ID(ctx), id)
 		if err != nil {
 			return err
@@ -145,6 +151,7 @@ func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCateg
 		}
 		// A merge publishes this event only, and none for each transaction.
 		event := &ledgerv1.CategoryDeleted{OwnerId: owner.String(), CategoryId: id.String()}
+		var successor *uuid.UUID
 		if req.ReassignTo != nil {
 			if _, ok := locked[target]; !ok {
 				return request.ErrCategoryNotFound.With("reassignTo", "is unknown")
@@ -155,13 +162,13 @@ func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCateg
 			if err := mergeReferences(ctx, tx, owner, id, target); err != nil {
 				return err
 			}
-			event.ReassignedTo = new(target.String())
+			event.ReassignedTo, successor = new(target.String()), &target
 		}
 		// An expired reservation must not prevent the deletion, even if the hourly cleanup has not removed it yet.
 		if err := deleteExpiredReservations(ctx, tx, owner, id, s.Now()); err != nil {
 			return err
 		}
-		if err := deleteCategory(ctx, tx, owner, id); err != nil {
+		if err := deleteCategory(ctx, tx, owner, id, successor, s.Now()); err != nil {
 			if pg.IsViolation(err, categoryKey) {
 				return errCategoryInUse
 			}

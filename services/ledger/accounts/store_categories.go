@@ -117,7 +117,7 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
-		SET category_id = $3, version = version + 1, updated_at = $4
+		SET category_id = $3, version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
 	if err != nil {
 		return fmt.Errorf("reassigning the transactions of category %s: %w", from, err)
@@ -130,7 +130,7 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 			RETURNING transaction_id
 		)
 		UPDATE transactions
-		SET version = version + 1, updated_at = $4
+		SET version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND id IN (SELECT transaction_id FROM part)`, owner, from, to, at)
 	if err != nil {
 		return fmt.Errorf("reassigning the splits of category %s: %w", from, err)
@@ -161,12 +161,18 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 	return nil
 }
 
-// deleteCategory deletes a category and its totals. It violates categoryKey if a transaction or a budget uses the category.
+// deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the target of its merge, which is nil
+// without one. It violates categoryKey if a transaction or a budget uses the category.
 // Otherwise the totals are zero. The caller holds the owner's lock.
-func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
-		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2)
-		DELETE FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
+		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2),
+			preferred AS (
+				UPDATE settings
+				SET default_category_id = $3, version = version + 1, updated_at = $4
+				WHERE owner_id = $1 AND default_category_id = $2
+			)
+		DELETE FROM categories WHERE owner_id = $1 AND id = $2`, owner, id, target, at)
 	if err != nil {
 		return fmt.Errorf("deleting category %s: %w", id, err)
 	}

@@ -126,13 +126,18 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// deleteWallet deletes a wallet, its balances and its totals. It violates transactions_wallet_fkey if a transaction uses the
+// deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's settings. It violates transactions_wallet_fkey if a transaction uses the
 // wallet. Otherwise the totals are zero. The balances are deleted by ON DELETE CASCADE. The caller holds the owner's lock.
-func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2),
-			transfers AS (DELETE FROM monthly_transfers WHERE owner_id = $1 AND wallet_id = $2)
-		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id)
+			transfers AS (DELETE FROM monthly_transfers WHERE owner_id = $1 AND wallet_id = $2),
+			preferred AS (
+				UPDATE settings
+				SET default_wallet_id = NULL, version = version + 1, updated_at = $3
+				WHERE owner_id = $1 AND default_wallet_id = $2
+			)
+		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id, at)
 	if err != nil {
 		return fmt.Errorf("deleting wallet %s: %w", id, err)
 	}

@@ -37,6 +37,9 @@ func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletR
 	call := idem.Call{Scope: w.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, w.OwnerID); err != nil {
+			return err
+		}
 		n, err := countWallets(ctx, tx, w.OwnerID)
 		if err != nil {
 			return err
@@ -105,6 +108,9 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 	}
 	resp := &ledgerv1.UpdateWalletResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
+			return err
+		}
 		w, err := s.lockWallet(ctx, tx, id, req.GetIfMatch())
 		if err != nil {
 			return err
@@ -138,7 +144,7 @@ func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletR
 		if err != nil {
 			return err
 		}
-		if err := deleteWallet(ctx, tx, w.OwnerID, id); err != nil {
+		if err := deleteWallet(ctx, tx, w.OwnerID, id, s.Now()); err != nil {
 			if pg.IsViolation(err, "transactions_wallet_fkey") {
 				return errWalletInUse
 			}

@@ -17,12 +17,12 @@ SELECT owner_id, category_id, 'Category ' || position, now(), now() FROM had;
 
 -- The hash looks random and is the same each time. Ids rise, as UUIDv7 do, and are this filling's own.
 INSERT INTO transactions
-	(id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
+	(id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at, seq)
 SELECT (o.prefix || '-0000-7000-' || lpad(to_hex(o.n), 4, '0') || '-' || lpad(to_hex(i), 12, '0'))::uuid, o.id,
 	o.wallet_ids[1 + i % o.wallets], o.category_ids[1 + i % o.categories],
 	CASE WHEN random % 1000 = 7 THEN 'JPY' ELSE 'EUR' END, amount, amount * CASE WHEN random % 1000 = 7 THEN 10000 ELSE 100 END,
 	(ARRAY['Lunch at the station', 'Rent', 'Groceries', 'Train ticket', 'Coffee', 'Books', 'Insurance', 'Café'])[1 + i % 8] || ' ' || i,
-	o.until - (o.transactions - i) * (o.years * interval '1 year' / o.transactions), o.until, o.until
+	o.until - (o.transactions - i) * (o.years * interval '1 year' / o.transactions), o.until, o.until, 0
 FROM (
 	SELECT f.*, array_agg(wallet_id ORDER BY position) FILTER (WHERE is_wallet) AS wallet_ids,
 		array_agg(category_id ORDER BY position) AS category_ids

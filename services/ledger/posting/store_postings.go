@@ -65,12 +65,13 @@ const applyPostingsSQL = `balance AS (
 //   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique index decides between requests
 //   - accepted: the rows without a key, and those whose record was inserted
 //   - locked: shares the owners' locks
-//   - item: the accepted rows, after the locks
+//   - numbered: takes the next number of each owner (see takeSeq)
+//   - item: the accepted rows with their numbers, after the locks
 //   - part: the parts of the items that are split transactions
 //   - posting, balance, total, transfer, event, split: the effects of the items
 //
 // lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
-// then shares those of the owners (see ownerLock), each in the order of their keys. Its snapshot is older than these locks:
+// then shares those of the owners (see ownerLock), then locks their rows, each in the order of their keys. Its snapshot is older than these locks:
 // a wallet or category that was deleted meanwhile violates a foreign key.
 //
 // Three details are easy to miss:
@@ -78,7 +79,7 @@ const applyPostingsSQL = `balance AS (
 //   - own reads set_config, and everything else reads own, so the timeout is set before the first lock
 //   - accepted compares responses, because RETURNING cannot return the position of a row. Encryption with a random nonce makes
 //     each response unique
-//   - item counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that nothing reads
+//   - numbered counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that nothing reads
 func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, `
@@ -111,9 +112,18 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 		), locked AS MATERIALIZED (
 			SELECT pg_advisory_xact_lock_shared(key)
 			FROM (SELECT DISTINCT `+ownerLock+` AS key FROM accepted ORDER BY key) AS o
-		), item AS MATERIALIZED (
-			SELECT accepted.*
+		), numbered AS (
+			INSERT INTO owners AS o (owner_id, seq)
+			SELECT DISTINCT owner_id, 1
 			FROM accepted, (SELECT count(*) FROM locked) AS l
+			ORDER BY owner_id
+			ON CONFLICT (owner_id) DO UPDATE
+			SET seq = o.seq + 1
+			RETURNING owner_id, seq
+		), item AS MATERIALIZED (
+			SELECT a.*, n.seq
+			FROM accepted a
+			JOIN numbered n USING (owner_id)
 		), part AS MATERIALIZED (
 			SELECT i.owner_id, i.id AS transaction_id, p.position, p.category_id, i.wallet_id, i.currency, i.date, i.month,
 				p.amount_minor, p.description
@@ -139,9 +149,9 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 			FROM part
 		)
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description,
-			date, payee, notes, tags, transfer_id, external_id, import_id, split_count, version, created_at, updated_at)
+			date, payee, notes, tags, transfer_id, external_id, import_id, split_count, version, created_at, updated_at, seq)
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
-			payee, notes, string_to_array(tags, ','), transfer_id, external_id, import_id, split_count, 1, created_at, created_at
+			payee, notes, string_to_array(tags, ','), transfer_id, external_id, import_id, split_count, 1, created_at, created_at, seq
 		FROM item
 		RETURNING id`, insertArgs(lockTimeout, ts, events, records)...)
 	if err != nil {

@@ -81,7 +81,9 @@ func (t Transaction) References() request.References {
 }
 
 // HasCategory reports whether the transaction itself, without its splits, has a category.
-func (t Transaction) HasCategory(id uuid.UUID) bool { return t.CategoryID != nil && *t.CategoryID == id }
+func (t Transaction) HasCategory(id uuid.UUID) bool {
+	return t.CategoryID != nil && *t.CategoryID == id
+}
 
 // Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the sign of the amount.
 func (t Transaction) Proto() *ledgerv1.Transaction {

@@ -45,8 +45,8 @@ var writers = max(4, 2*runtime.GOMAXPROCS(0))
 
 // batcher implements group commit: it inserts the transactions of simultaneous requests with one statement and one commit.
 //
-// A free writer takes all requests in the queue, whether one or many, and never waits for more. It skips requests for a wallet
-// to which another writer is writing, so that statements never wait for each other's balance rows.
+// A free writer takes all requests in the queue, whether one or many, and never waits for more. It skips requests of an owner
+// for whom another writer is writing, so that statements never wait for each other's numbers and balances.
 type batcher struct {
 	db *pgxpool.Pool
 	// committed is called after each commit.
@@ -55,7 +55,7 @@ type batcher struct {
 	mu sync.Mutex
 	// queue is in order of arrival.
 	queue []*pendingCreate
-	// busy holds the wallets of the statements in progress.
+	// busy holds the owners of the statements in progress.
 	busy map[uuid.UUID]bool
 	// wake holds one token per writer that should look at the queue.
 	wake chan struct{}
@@ -140,41 +140,41 @@ func (b *batcher) wakeWriter() {
 	}
 }
 
-// take removes the queued requests whose wallets are idle, at most maxGroup, and marks those wallets busy until release. It
+// take removes the queued requests whose owners are idle, at most maxGroup, and marks those owners busy until release. It
 // drops requests whose context has ended. These need no outcome, because submit has returned already.
 func (b *batcher) take() []*pendingCreate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var group, left []*pendingCreate
-	// own holds the wallets that are busy because of this group. Further requests for them join the group.
+	// own holds the owners that are busy because of this group. Further requests of them join the group.
 	own := map[uuid.UUID]bool{}
 	for _, p := range b.queue {
-		wallet := p.t.WalletID
+		owner := p.t.OwnerID
 		switch {
 		case p.ctx.Err() != nil:
-		case len(group) == maxGroup || b.busy[wallet] && !own[wallet]:
+		case len(group) == maxGroup || b.busy[owner] && !own[owner]:
 			left = append(left, p)
 		default:
-			group, own[wallet], b.busy[wallet] = append(group, p), true, true
+			group, own[owner], b.busy[owner] = append(group, p), true, true
 		}
 	}
 	b.queue = left
-	// A full group may leave requests for idle wallets to the next writer. Otherwise all requests left are for busy wallets, and
-	// the release of these wallets wakes a writer.
+	// A full group may leave requests of idle owners to the next writer. Otherwise all requests left are of busy owners, and
+	// the release of these owners wakes a writer.
 	if len(left) > 0 && len(group) == maxGroup {
 		b.wakeWriter()
 	}
 	return group
 }
 
-// release marks the wallets of a group idle. No other group contains them, because take skips busy wallets.
+// release marks the owners of a group idle. No other group contains them, because take skips busy owners.
 func (b *batcher) release(group []*pendingCreate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range group {
-		delete(b.busy, p.t.WalletID)
+		delete(b.busy, p.t.OwnerID)
 	}
-	// An empty group has released no wallet, so the queue still holds requests for busy wallets only. Their writer wakes the
+	// An empty group has released no owner, so the queue still holds requests of busy owners only. Their writer wakes the
 	// next one.
 	if len(group) > 0 && len(b.queue) > 0 {
 		b.wakeWriter()

@@ -90,21 +90,28 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 	return differences, nil
 }
 
-// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock. The two writes of the
-// statement concern different rows: surplus rows have no recomputed balance, and the inserted ones do.
+// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock. The two writes of
+// balances concern different rows: surplus rows have no recomputed balance, and the inserted ones do. The wallets get the owner's
+// number, so that the owner's devices receive the new balances.
 func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
 			DELETE FROM wallet_balances b
 			WHERE owner_id = $1 AND NOT EXISTS (
 				SELECT FROM computed_balances c WHERE c.wallet_id = b.wallet_id AND c.currency = b.currency)
+			RETURNING wallet_id
+		), repaired AS (
+			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
+			SELECT owner_id, wallet_id, currency, amount_minor
+			FROM computed_balances
+			ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
+			SET amount_minor = EXCLUDED.amount_minor
+			WHERE b.amount_minor <> EXCLUDED.amount_minor
+			RETURNING wallet_id
 		)
-		INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
-		SELECT owner_id, wallet_id, currency, amount_minor
-		FROM computed_balances
-		ON CONFLICT (owner_id, wallet_id, currency) DO UPDATE
-		SET amount_minor = EXCLUDED.amount_minor
-		WHERE b.amount_minor <> EXCLUDED.amount_minor`, owner)
+		UPDATE wallets
+		SET seq = (SELECT taken_seq($1))
+		WHERE owner_id = $1 AND id IN (SELECT wallet_id FROM surplus UNION SELECT wallet_id FROM repaired)`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the balances of owner %s: %w", owner, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,10 @@ func TestVerify(t *testing.T) {
 			repaired, err := verify(true)
 			require.NoError(t, err)
 			require.Contains(t, repaired, "2 owners checked, 1 repaired\n")
+			// Devices receive a repaired balance with the wallet's new number.
+			renumbered, err := s.DB.Exec(t.Context(), `UPDATE wallets SET seq = 1 WHERE owner_id = $1 AND seq > 1`, damaged.ID)
+			require.NoError(t, err)
+			require.Equal(t, strings.HasPrefix(name, "balance"), renumbered.RowsAffected() == 1)
 			require.Equal(t, before, s.Stored(t))
 		})
 	}

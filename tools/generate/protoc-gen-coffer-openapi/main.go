@@ -114,6 +114,7 @@ var tags = map[string]string{
 	"invitations":   "Invitations to budgets of other users.",
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"receipts":      "The contents and images of uploaded receipts.",
+	"settings":      "What a user prefers on all devices.",
 	"transaction":   "Income and expenses, created one by one, in batches or from a receipt.",
 	"wallet":        "Places where money is kept, with their balances.",
 	"webhooks":      "Deliveries of events to a user's own server.",

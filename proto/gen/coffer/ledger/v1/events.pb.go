@@ -541,11 +541,67 @@ func (x *CategoryDeleted) GetReassignedTo() string {
 	return ""
 }
 
+// SettingsUpdated is published when a user changes settings. Subject: ledger.v1.settings.updated.
+// The deletion of a default wallet or category publishes only its own event.
+type SettingsUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The settings after the change.
+	Settings      *Settings `protobuf:"bytes,2,opt,name=settings,proto3" json:"settings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SettingsUpdated) Reset() {
+	*x = SettingsUpdated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SettingsUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SettingsUpdated) ProtoMessage() {}
+
+func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SettingsUpdated.ProtoReflect.Descriptor instead.
+func (*SettingsUpdated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SettingsUpdated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *SettingsUpdated) GetSettings() *Settings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -576,7 +632,10 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\vcategory_id\x18\x02 \x01(\tR\n" +
 	"categoryId\x12(\n" +
 	"\rreassigned_to\x18\x03 \x01(\tH\x00R\freassignedTo\x88\x01\x01B\x10\n" +
-	"\x0e_reassigned_toBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x0e_reassigned_to\"d\n" +
+	"\x0fSettingsUpdated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x126\n" +
+	"\bsettings\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.SettingsR\bsettingsBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_events_proto_rawDescOnce sync.Once
@@ -590,7 +649,7 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil), // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil), // 1: coffer.ledger.v1.TransactionUpdated
@@ -601,24 +660,27 @@ var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*CategoryCreated)(nil),    // 6: coffer.ledger.v1.CategoryCreated
 	(*CategoryUpdated)(nil),    // 7: coffer.ledger.v1.CategoryUpdated
 	(*CategoryDeleted)(nil),    // 8: coffer.ledger.v1.CategoryDeleted
-	(*Transaction)(nil),        // 9: coffer.ledger.v1.Transaction
-	(*Wallet)(nil),             // 10: coffer.ledger.v1.Wallet
-	(*Category)(nil),           // 11: coffer.ledger.v1.Category
+	(*SettingsUpdated)(nil),    // 9: coffer.ledger.v1.SettingsUpdated
+	(*Transaction)(nil),        // 10: coffer.ledger.v1.Transaction
+	(*Wallet)(nil),             // 11: coffer.ledger.v1.Wallet
+	(*Category)(nil),           // 12: coffer.ledger.v1.Category
+	(*Settings)(nil),           // 13: coffer.ledger.v1.Settings
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	9,  // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	9,  // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	9,  // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	9,  // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	10, // 4: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	10, // 5: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	11, // 6: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	11, // 7: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	8,  // [8:8] is the sub-list for method output_type
-	8,  // [8:8] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	10, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	10, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	10, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	10, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	11, // 4: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	11, // 5: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	12, // 6: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	12, // 7: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	13, // 8: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -627,6 +689,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 		return
 	}
 	file_coffer_ledger_v1_ledger_proto_init()
+	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_events_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -634,7 +697,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

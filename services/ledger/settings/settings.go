@@ -1,0 +1,201 @@
+// Package settings serves what a user prefers on all devices: the time zone, the first day of the week, the language, the base
+// currency, and the wallet and category of new transactions.
+//
+// There is one row per owner. The first change inserts it; until then, the defaults apply, with version 0. Deleting a default wallet or
+// category also removes it from the settings, and a merge replaces it (package accounts does both, in the same statement).
+package settings
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"time"
+
+	// The image of the service has no time zone database.
+	_ "time/tzdata"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+var errInvalidTimeZone = apierr.New(restv1.Reason_INVALID_TIME_ZONE)
+
+// Server implements SettingsService.
+type Server struct {
+	// An RPC without a method here is a compile error.
+	ledgerv1.UnsafeSettingsServiceServer
+
+	*posting.Ledger
+}
+
+var _ ledgerv1.SettingsServiceServer = (*Server)(nil)
+
+// GetSettings returns the caller's settings, or the defaults.
+func (s *Server) GetSettings(ctx context.Context, _ *ledgerv1.GetSettingsRequest) (*ledgerv1.GetSettingsResponse, error) {
+	row, err := Select(ctx, s.DB, caller.Owner(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetSettingsResponse{Settings: row.Proto(), Etag: etag.Format(row.Version)}, nil
+}
+
+// UpdateSettings changes the fields that the request sets.
+func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSettingsRequest) (*ledgerv1.UpdateSettingsResponse, error) {
+	var p apierr.Problems
+	c, err := parseChanges(&p, req)
+	if err != nil {
+		return nil, err
+	}
+	owner := caller.Owner(ctx)
+	resp := &ledgerv1.UpdateSettingsResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		// The owner's number serializes the changes of the row, also before the row exists.
+		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		row, err := Select(ctx, tx, owner)
+		if err != nil {
+			return err
+		}
+		if err := c.check(ctx, tx, owner, p); err != nil {
+			return err
+		}
+		if !etag.Matches(req.GetIfMatch(), row.Version) {
+			return apierr.VersionMismatch
+		}
+		c.apply(&row)
+		row.Version++
+		row.UpdatedAt = s.Now()
+		if err := upsert(ctx, tx, row); err != nil {
+			return err
+		}
+		resp.Settings, resp.Etag = row.Proto(), etag.Format(row.Version)
+		return s.Publish(ctx, tx, owner, &ledgerv1.SettingsUpdated{OwnerId: owner.String(), Settings: row.Proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// changes holds the fields that a request sets; the others are nil. wallet and category are uuid.Nil if the request removes them.
+type changes struct {
+	timeZone, weekStart, locale, baseCurrency *string
+	wallet, category                          *uuid.UUID
+}
+
+// language matches a BCP 47 tag of a language with an optional script, region and variants. It does not know which subtags exist.
+var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+
+// parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (changes, error) {
+	if req.TimeZone == nil && req.WeekStart == nil && req.Locale == nil && req.BaseCurrency == nil && req.DefaultWalletId == nil && req.DefaultCategoryId == nil {
+		return changes{}, apierr.EmptyUpdate
+	}
+	c := changes{timeZone: req.TimeZone, weekStart: req.WeekStart, locale: req.Locale, baseCurrency: req.BaseCurrency}
+	if c.timeZone != nil && !isTimeZone(*c.timeZone) {
+		p.Add(errInvalidTimeZone.With("timeZone", "must be a name of the IANA time zone database, such as Europe/Berlin"))
+	}
+	if c.weekStart != nil && !slices.Contains([]string{"monday", "sunday", "saturday"}, *c.weekStart) {
+		p.Field(&apierr.Field{Name: "weekStart", Message: "must be monday, sunday or saturday"})
+	}
+	if c.locale != nil && *c.locale != "" && (len(*c.locale) > 35 || !language.MatchString(*c.locale)) {
+		p.Field(&apierr.Field{Name: "locale", Message: "must be a BCP 47 language tag of at most 35 characters, such as de-CH"})
+	}
+	if c.baseCurrency != nil && *c.baseCurrency != "" {
+		c.baseCurrency = new(request.ParseCurrency(p, "baseCurrency", *c.baseCurrency).Code())
+	}
+	c.wallet = parseDefault(p, "defaultWalletId", req.DefaultWalletId, request.ErrInvalidWalletID)
+	c.category = parseDefault(p, "defaultCategoryId", req.DefaultCategoryId, request.ErrInvalidCategoryID)
+	return c, nil
+}
+
+// isTimeZone reports whether s names a time zone. An empty name and Local mean the zone of the server, and are none.
+func isTimeZone(s string) bool {
+	if s == "" || s == "Local" || len(s) > 64 {
+		return false
+	}
+	_, err := time.LoadLocation(s)
+	return err == nil
+}
+
+// parseDefault parses the id of a default. It returns uuid.Nil for an empty one, which removes the default.
+func parseDefault(p *apierr.Problems, field string, s *string, malformed *apierr.Error) *uuid.UUID {
+	switch {
+	case s == nil:
+		return nil
+	case *s == "":
+		return new(uuid.Nil)
+	}
+	return request.ParseReference(p, field, *s, malformed)
+}
+
+// check returns the problems p of a request as one error, including those of a wallet or category that is not the owner's.
+func (c changes) check(ctx context.Context, q pg.Querier, owner uuid.UUID, p apierr.Problems) error {
+	var wallets, categories []uuid.UUID
+	if c.wallet != nil && *c.wallet != uuid.Nil {
+		wallets = append(wallets, *c.wallet)
+	}
+	if c.category != nil && *c.category != uuid.Nil {
+		categories = append(categories, *c.category)
+	}
+	owned, err := request.SelectOwned(ctx, q, owner, wallets, categories)
+	if err != nil {
+		return err
+	}
+	owned.CheckLists(&p, "defaultWalletId", wallets, "defaultCategoryId", categories)
+	return p.Err()
+}
+
+// apply sets the changed fields.
+func (c changes) apply(r *Row) {
+	set(&r.TimeZone, c.timeZone)
+	set(&r.WeekStart, c.weekStart)
+	set(&r.Locale, c.locale)
+	set(&r.BaseCurrency, c.baseCurrency)
+	setDefault(&r.DefaultWalletID, c.wallet)
+	setDefault(&r.DefaultCategoryID, c.category)
+}
+
+// set sets a field unless value is nil.
+func set(field *string, value *string) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// setDefault sets a default unless value is nil, and removes it if value is uuid.Nil.
+func setDefault(field **uuid.UUID, value *uuid.UUID) {
+	switch {
+	case value == nil:
+	case *value == uuid.Nil:
+		*field = nil
+	default:
+		*field = value
+	}
+}
+
+// Proto returns r as the API shows it.
+func (r Row) Proto() *ledgerv1.Settings {
+	m := &ledgerv1.Settings{TimeZone: r.TimeZone, WeekStart: r.WeekStart, Locale: r.Locale, BaseCurrency: r.BaseCurrency}
+	if r.DefaultWalletID != nil {
+		m.DefaultWalletId = r.DefaultWalletID.String()
+	}
+	if r.DefaultCategoryID != nil {
+		m.DefaultCategoryId = r.DefaultCategoryID.String()
+	}
+	if r.Version > 0 {
+		m.UpdatedAt = calendar.FormatTime(r.UpdatedAt)
+	}
+	return m
+}

@@ -1,0 +1,58 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// Row is a row of settings.
+type Row struct {
+	OwnerID   uuid.UUID `db:"owner_id"`
+	TimeZone  string    `db:"time_zone"`
+	WeekStart string    `db:"week_start"`
+	// Locale and BaseCurrency are empty if the owner set none.
+	Locale            string
+	BaseCurrency      string     `db:"base_currency"`
+	DefaultWalletID   *uuid.UUID `db:"default_wallet_id"`
+	DefaultCategoryID *uuid.UUID `db:"default_category_id"`
+	// Version is 0 if the owner has no row, and increases with each change.
+	Version   int64
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+// Select returns the settings of an owner. Without a row it returns the defaults.
+func Select(ctx context.Context, q pg.Querier, owner uuid.UUID) (Row, error) {
+	r, err := pg.One[Row](ctx, q, `
+		SELECT owner_id, time_zone, week_start, locale, base_currency, default_wallet_id, default_category_id, version, updated_at
+		FROM settings
+		WHERE owner_id = $1`, owner)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Row{OwnerID: owner, TimeZone: "UTC", WeekStart: "monday"}, nil
+	}
+	if err != nil {
+		return Row{}, fmt.Errorf("selecting the settings of %s: %w", owner, err)
+	}
+	return r, nil
+}
+
+// upsert writes the settings of an owner. The caller shares the owner's lock.
+func upsert(ctx context.Context, q pg.Querier, r Row) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, default_wallet_id, default_category_id, version, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (owner_id) DO UPDATE
+		SET time_zone = $2, week_start = $3, locale = $4, base_currency = $5, default_wallet_id = $6, default_category_id = $7,
+			version = $8, updated_at = $9`,
+		r.OwnerID, r.TimeZone, r.WeekStart, r.Locale, r.BaseCurrency, r.DefaultWalletID, r.DefaultCategoryID, r.Version, r.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("writing the settings of %s: %w", r.OwnerID, err)
+	}
+	return nil
+}

@@ -2879,7 +2879,7 @@ type GetReceiptResult struct {
 // GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
 
-// GetSettingsResult defines model for GetSettingsResult.
+// GetSettingsResult Example: {"code":"SETTINGS_FETCHED","message":"Settings fetched","settings":{"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}}
 type GetSettingsResult struct {
 	// Code The result of the operation, for programs.
 	Code GetSettingsResultCode `json:"code"`
@@ -2888,6 +2888,8 @@ type GetSettingsResult struct {
 	Message string `json:"message"`
 
 	// Settings Settings are the preferences of a user.
+	//
+	// Example: {"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}
 	Settings Settings `json:"settings"`
 }
 
@@ -3943,6 +3945,8 @@ type Session struct {
 }
 
 // Settings Settings are the preferences of a user.
+//
+// Example: {"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}
 type Settings struct {
 	// BaseCurrency ISO 4217 code of the currency in which the user thinks. Absent if there is none.
 	BaseCurrency *string `json:"baseCurrency,omitempty"`
@@ -4120,7 +4124,7 @@ type Transaction struct {
 	Id openapi_types.UUID `json:"id"`
 
 	// ImportId Id of the import that created the transaction. Absent for other transactions.
-	ImportId openapi_types.UUID `json:"importId"`
+	ImportId *openapi_types.UUID `json:"importId,omitempty"`
 
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
@@ -4138,7 +4142,7 @@ type Transaction struct {
 	Tags *[]string `json:"tags,omitempty"`
 
 	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
-	TransferId openapi_types.UUID `json:"transferId"`
+	TransferId *openapi_types.UUID `json:"transferId,omitempty"`
 
 	// Type expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 	Type TransactionType `json:"type"`
@@ -4175,6 +4179,9 @@ type TransactionPreview struct {
 	// ExternalId The client's or the bank's id, unique in the wallet. Up to 255 characters.
 	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
 
+	// ImportId Id of the import that created the transaction. Absent for other transactions.
+	ImportId *openapi_types.UUID `json:"importId,omitempty"`
+
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
 
@@ -4186,6 +4193,9 @@ type TransactionPreview struct {
 
 	// Tags At most 20.
 	Tags *[]string `json:"tags,omitempty"`
+
+	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
+	TransferId *openapi_types.UUID `json:"transferId,omitempty"`
 
 	// Type expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 	Type TransactionPreviewType `json:"type"`
@@ -4355,7 +4365,7 @@ type UpdateNotificationsResult struct {
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
 
-// UpdateSettingsRequest defines model for UpdateSettingsRequest.
+// UpdateSettingsRequest Example: {"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","weekStart":"monday"}
 type UpdateSettingsRequest struct {
 	// BaseCurrency ISO 4217 code. null or an empty string removes it.
 	BaseCurrency *string `json:"baseCurrency,omitempty"`
@@ -4379,7 +4389,7 @@ type UpdateSettingsRequest struct {
 // UpdateSettingsRequestWeekStart First day of the week: monday, sunday or saturday.
 type UpdateSettingsRequestWeekStart string
 
-// UpdateSettingsResult defines model for UpdateSettingsResult.
+// UpdateSettingsResult Example: {"code":"SETTINGS_UPDATED","message":"Settings updated","settings":{"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}}
 type UpdateSettingsResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateSettingsResultCode `json:"code"`
@@ -4388,6 +4398,8 @@ type UpdateSettingsResult struct {
 	Message string `json:"message"`
 
 	// Settings Settings are the preferences of a user.
+	//
+	// Example: {"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}
 	Settings Settings `json:"settings"`
 }
 

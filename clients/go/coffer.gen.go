@@ -2393,8 +2393,8 @@ type CreateTransactionRequest struct {
 	// Amount Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
 	Amount json.Number `json:"amount"`
 
-	// CategoryId Id of one of the user's categories.
-	CategoryId openapi_types.UUID `json:"categoryId"`
+	// CategoryId Id of one of the user's categories. Required without splits, and must be absent with them.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case. It may differ from the wallet's own currency.
 	Currency string `json:"currency"`
@@ -2404,6 +2404,21 @@ type CreateTransactionRequest struct {
 
 	// Description Up to 1000 characters.
 	Description *string `json:"description,omitempty"`
+
+	// ExternalId The client's or the bank's id, unique in the wallet; up to 255 characters. It cannot be changed.
+	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// Payee The other party: who is paid, or who pays. Up to 200 characters.
+	Payee *string `json:"payee,omitempty"`
+
+	// Splits 2 to 50 parts, which add up to amount exactly.
+	Splits *[]Split `json:"splits,omitempty"`
+
+	// Tags At most 20 names of 1 to 50 characters, without commas, slashes and control characters. Names that differ only in case are one tag, which keeps the name that was used first.
+	Tags *[]string `json:"tags,omitempty"`
 
 	// Type expense or income; default income.
 	Type *CreateTransactionRequestType `json:"type,omitempty"`
@@ -3210,7 +3225,7 @@ type ListTransactionsResult struct {
 	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 
-	// Totals Only with include=totals: one row per currency of the matching transactions, by currency. The page is read before the totals, so a transaction that is created in between is only in the totals.
+	// Totals Only with include=totals: one row per currency of the matching transactions, by currency. With categoryId, a split transaction counts with its parts in these categories only. The page is read before the totals, so a transaction that is created in between is only in the totals.
 	Totals *[]FilterTotals `json:"totals,omitempty"`
 
 	// Transactions Transactions of the page.
@@ -4007,7 +4022,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a category of its own.
 type Split struct {
-	// Amount In the major unit of the transaction's currency: positive, and negative for a refund within an expense.
+	// Amount In the major unit of the transaction's currency: positive, and negative for a refund within an expense. Not 0.
 	Amount json.Number `json:"amount"`
 
 	// CategoryId Id of one of the user's categories.
@@ -4138,7 +4153,7 @@ type Transaction struct {
 	// Splits The parts of the amount by category. They add up to the amount.
 	Splits *[]Split `json:"splits,omitempty"`
 
-	// Tags At most 20.
+	// Tags At most 20 names, as the user first wrote them.
 	Tags *[]string `json:"tags,omitempty"`
 
 	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
@@ -4191,7 +4206,7 @@ type TransactionPreview struct {
 	// Splits The parts of the amount by category. They add up to the amount.
 	Splits *[]Split `json:"splits,omitempty"`
 
-	// Tags At most 20.
+	// Tags At most 20 names, as the user first wrote them.
 	Tags *[]string `json:"tags,omitempty"`
 
 	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
@@ -4411,7 +4426,7 @@ type UpdateTransactionRequest struct {
 	// Amount Positive, in the major unit. Without type, the sign does not change. Required with another currency.
 	Amount *json.Number `json:"amount,omitempty"`
 
-	// CategoryId Id of one of the user's categories.
+	// CategoryId Id of one of the user's categories. It ends a split.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted.
@@ -4422,6 +4437,18 @@ type UpdateTransactionRequest struct {
 
 	// Description Up to 1000 characters.
 	Description *string `json:"description,omitempty"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// Payee Up to 200 characters.
+	Payee *string `json:"payee,omitempty"`
+
+	// Splits 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split. Required with another currency if the transaction is split.
+	Splits *[]Split `json:"splits,omitempty"`
+
+	// Tags At most 20 names, as in CreateTransaction. The list replaces the previous one.
+	Tags *[]string `json:"tags,omitempty"`
 
 	// Type expense or income.
 	Type *UpdateTransactionRequestType `json:"type,omitempty"`
@@ -4912,7 +4939,7 @@ type ListTransactionsParams struct {
 	// WalletId Transactions in any of these wallets; at most 100.
 	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
 
-	// CategoryId Transactions in any of these categories; at most 100.
+	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Type expense or income.
@@ -4933,7 +4960,7 @@ type ListTransactionsParams struct {
 	// MaxAmount Inclusive maximum of the signed amount. Expenses are negative.
 	MaxAmount *json.Number `form:"maxAmount,omitempty" json:"maxAmount,omitempty"`
 
-	// Q Substring of the description, ignoring case. If it has no three consecutive ASCII letters or digits, no index supports it. Then a page examines 10000 transactions, and may contain fewer than limit, or none, although hasMore is true.
+	// Q Substring of the payee, the description or the notes, ignoring case. If it has no three consecutive ASCII letters or digits, no index supports it. Then a page examines 10000 transactions, and may contain fewer than limit, or none, although hasMore is true.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Sort -date (default; newest first), date, -amount (largest signed amount first) or amount.
@@ -4947,6 +4974,15 @@ type ListTransactionsParams struct {
 
 	// Include totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once.
 	Include *[]ListTransactionsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// Tag Transactions with any of these tags, ignoring case; at most 200.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Untagged true: transactions without tags. It excludes tag.
+	Untagged *bool `form:"untagged,omitempty" json:"untagged,omitempty"`
+
+	// Payee Transactions with this payee, ignoring case.
+	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
 }
 
 // ListTransactionsParamsType defines parameters for ListTransactions.
@@ -9649,6 +9685,42 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 		if params.Include != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "include", *params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tag != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tag", *params.Tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Untagged != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "untagged", *params.Untagged, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Payee != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -18,9 +18,12 @@ import (
 )
 
 const (
-	// maxName and maxDescription are maximum numbers of characters.
+	// The maximum numbers of characters.
 	maxName        = 100
 	maxDescription = 1000
+	maxPayee       = 200
+	maxNotes       = 4000
+	maxTag         = 50
 
 	// brailleBlank is a symbol in Unicode, but its glyph is empty.
 	brailleBlank = '\u2800'
@@ -43,6 +46,29 @@ func Name(field, s string) (string, *apierr.Field) {
 // Description returns a text of 0 to 1000 characters.
 func Description(field, s string) (string, *apierr.Field) {
 	return plain(field, s, maxDescription)
+}
+
+// Payee returns a text of 0 to 200 characters.
+func Payee(field, s string) (string, *apierr.Field) { return plain(field, s, maxPayee) }
+
+// Notes returns a text of 0 to 4000 characters. It keeps the newlines inside the text.
+func Notes(field, s string) (string, *apierr.Field) { return plain(field, s, maxNotes) }
+
+// Tag returns the name of a tag: 1 to 50 characters, at least one of them visible. A tag is a segment of a path and an element of
+// lists, so it has no slash, comma or control character, and is neither "." nor "..".
+func Tag(field, s string) (string, *apierr.Field) {
+	name, problem := Name(field, s)
+	switch {
+	case problem != nil:
+		return "", problem
+	case utf8.RuneCountInString(name) > maxTag:
+		return "", &apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d characters", maxTag)}
+	case strings.ContainsAny(name, ",/") || strings.ContainsFunc(name, unicode.IsControl):
+		return "", &apierr.Field{Name: field, Message: "must not contain commas, slashes or control characters"}
+	case name == "." || name == "..":
+		return "", &apierr.Field{Name: field, Message: "must not be . or .."}
+	}
+	return name, nil
 }
 
 // plain trims, normalizes and checks a text.

@@ -156,6 +156,7 @@ func (s *isolated) prepare(t *testing.T) {
 	}
 	foreign := s.user.Spends("500")
 	foreign.Currency, foreign.CategoryId = "JPY", s.categories[2]
+	foreign.Tags, foreign.Payee, foreign.ExternalId = []string{"Trip", "Gift"}, "Kiosk", "bank:1"
 	s.transactions = append(s.transactions, s.user.Create(t, foreign))
 	emptied := s.user.Spends("3")
 	emptied.WalletId = s.wallets[2]
@@ -223,6 +224,16 @@ func (s *isolated) use() []string {
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), Amount: new("3.30"), WalletId: &wallets[1]}))
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), CategoryId: &categories[1]}))
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[1].GetId()}))
+	tagged := s.user.Spends("5.00")
+	tagged.Tags, tagged.ExternalId = []string{"TRIP", "New"}, "bank:1"
+	s.record(s.CreateTransaction(ctx, tagged))
+	tagged.ExternalId = "bank:2"
+	s.record(s.CreateTransaction(ctx, tagged))
+	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
+		Id: ts[3].GetId(), Payee: new("Bakery"), Tags: &ledgerv1.Tags{Values: []string{"gift"}}, Splits: &ledgerv1.Splits{Values: []*ledgerv1.Split{
+			{CategoryId: categories[0], Amount: "8.00"}, {CategoryId: food, Amount: "0.80"},
+		}},
+	}))
 	s.record(s.CreateTransactions(ctx, fixture.Bulk(s.user.Spends("7.00"), s.user.Spends("9.00"))))
 	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 		Receipt: []byte("another file"), WalletId: wallets[1], CategoryId: categories[0],

@@ -52,7 +52,7 @@ func run(ctx context.Context, url string) error {
 	for range 2 {
 		created, err := client.CreateTransactionWithResponse(ctx, &coffer.CreateTransactionParams{IdempotencyKey: &key}, coffer.CreateTransactionRequest{
 			Amount: "12.30", Type: new(coffer.CreateTransactionRequestTypeExpense), Currency: "EUR", Date: time.Now().Format(time.DateOnly), Description: new("Lunch"),
-			WalletId: wallet.JSON201.Wallet.Id, CategoryId: category.JSON201.Category.Id,
+			WalletId: wallet.JSON201.Wallet.Id, CategoryId: &category.JSON201.Category.Id,
 		})
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func TestInsertDetails(t *testing.T) {
 	for i := range stored {
 		stored[i].SplitCount, stored[i].Splits = len(all[i].Splits), nil
 	}
-	require.NoError(t, posting.AddSplits(t.Context(), s.DB, p.ID, stored))
+	require.NoError(t, posting.AddDetails(t.Context(), s.DB, p.ID, stored))
 	for i := range all {
 		require.Equal(t, all[i].Splits, stored[i].Splits)
 	}

@@ -9,9 +9,17 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// AddSplits loads the splits of those transactions that have some. All transactions belong to the owner. Without a split
-// transaction it runs no query.
-func AddSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
+// AddDetails loads the parts of transactions and the names of their tags, which an answer shows. All transactions belong to the
+// owner. Without a split or a tagged transaction it runs no query.
+func AddDetails(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
+	if err := addSplits(ctx, q, owner, ts); err != nil {
+		return err
+	}
+	return addTagNames(ctx, q, owner, ts)
+}
+
+// addSplits loads the splits of those transactions that have some.
+func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
 	var ids []uuid.UUID
 	for _, t := range ts {
 		if t.SplitCount > 0 {

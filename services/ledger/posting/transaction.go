@@ -34,11 +34,13 @@ type Transaction struct {
 	ReceiptID *uuid.UUID `db:"receipt_id"`
 	Payee     string
 	Notes     string
-	// Tags are the keys of tags: names in lower case.
-	Tags []string
+	// Tags are the keys of tags: names in lower case. TagNames are their names, in the same order, after AddDetails or UseTags. In a
+	// new transaction they are the names of the request, from which UseTags derives both.
+	Tags     []string
+	TagNames []string `db:"-"`
 	// TransferID is set on both legs of a transfer.
 	TransferID *uuid.UUID `db:"transfer_id"`
-	// SplitCount is the number of parts. Splits holds the parts only after AddSplits, or in a transaction that is being written.
+	// SplitCount is the number of parts. Splits holds the parts only after AddDetails, or in a transaction that is being written.
 	SplitCount int     `db:"split_count"`
 	Splits     []Split `db:"-"`
 	// ExternalID is the id that a client or a bank gave the transaction. It is unique in the wallet.
@@ -75,9 +77,13 @@ func (t Transaction) AmountE4() int64 {
 	return n
 }
 
-// References returns the wallet and the category of t.
+// References returns the wallet and the categories of t.
 func (t Transaction) References() request.References {
-	return request.References{Wallet: &t.WalletID, Category: t.CategoryID}
+	named := request.References{Wallet: &t.WalletID, Category: t.CategoryID}
+	for _, s := range t.Splits {
+		named.Parts = append(named.Parts, &s.CategoryID)
+	}
+	return named
 }
 
 // HasCategory reports whether the transaction itself, without its splits, has a category.
@@ -98,7 +104,7 @@ func (t Transaction) Proto() *ledgerv1.Transaction {
 		Type:        Income,
 		Payee:       t.Payee,
 		Notes:       t.Notes,
-		Tags:        t.Tags,
+		Tags:        t.TagNames,
 		TransferId:  idText(t.TransferID),
 		ImportId:    idText(t.ImportID),
 		CreatedAt:   calendar.FormatTime(t.CreatedAt),

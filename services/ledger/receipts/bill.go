@@ -96,6 +96,15 @@ func describe(s, otherwise string) string {
 	return cmp.Or(s, otherwise)
 }
 
+// payee returns a recognized merchant as the payee of a transaction: at most maxPayee characters, and empty if none is printed.
+func payee(merchant string) string {
+	s := describe(merchant, "")
+	if runes := []rune(s); len(runes) > maxPayee {
+		s = strings.TrimSpace(string(runes[:maxPayee]))
+	}
+	return s
+}
+
 // currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
 // corrected currency, the receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.
 func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {

@@ -43,6 +43,8 @@ import (
 const (
 	// maxLineDescription is the maximum length of a transaction's description, in characters.
 	maxLineDescription = 1000
+	// maxPayee is the maximum length of a transaction's payee, in characters.
+	maxPayee = 200
 	// recognizedCode is the response's code if nothing was created.
 	recognizedCode = "RECEIPT_RECOGNIZED"
 	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt can still be stored, and a
@@ -181,7 +183,7 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (r
 	for _, p := range shares {
 		out.transactions = append(out.transactions, posting.Transaction{
 			OwnerID: u.owner, WalletID: u.wallet, CategoryID: new(cmp.Or(p.category, u.category)), AmountMinor: p.amount, Currency: currency.Code(),
-			Description: p.description, Date: date, CreatedAt: now, UpdatedAt: now,
+			Description: p.description, Payee: payee(r.GetMerchant()), Date: date, CreatedAt: now, UpdatedAt: now,
 		})
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -10,9 +11,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// References are the wallet and the category that a request names. Either is nil if the request does not name it, or if its id
-// is malformed.
-type References struct{ Wallet, Category *uuid.UUID }
+// References are the wallet and the categories that a request names. A reference is nil if the request does not name it, or if its
+// id is malformed.
+type References struct {
+	Wallet, Category *uuid.UUID
+	// Parts are the categories of the parts of a split transaction, in the order of the request.
+	Parts []*uuid.UUID
+}
 
 // CheckOwned returns the problems p of a request as one error, including a problem for each reference that does not belong to the
 // owner. It returns nil if there is no problem.
@@ -32,8 +37,10 @@ func SelectReferences(ctx context.Context, q pg.Querier, owner uuid.UUID, named 
 		if r.Wallet != nil && !slices.Contains(wallets, *r.Wallet) {
 			wallets = append(wallets, *r.Wallet)
 		}
-		if r.Category != nil && !slices.Contains(categories, *r.Category) {
-			categories = append(categories, *r.Category)
+		for _, category := range append([]*uuid.UUID{r.Category}, r.Parts...) {
+			if category != nil && !slices.Contains(categories, *category) {
+				categories = append(categories, *category)
+			}
 		}
 	}
 	return SelectOwned(ctx, q, owner, wallets, categories)
@@ -46,6 +53,11 @@ func (o Owned) Check(p *apierr.Problems, named References) {
 	}
 	if named.Category != nil && !slices.Contains(o.Categories, *named.Category) {
 		p.Add(ErrCategoryNotFound.With("categoryId", "is unknown"))
+	}
+	for i, category := range named.Parts {
+		if category != nil && !slices.Contains(o.Categories, *category) {
+			p.Add(ErrCategoryNotFound.With(fmt.Sprintf("splits[%d].categoryId", i), "is unknown"))
+		}
 	}
 }
 

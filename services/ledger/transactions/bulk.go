@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -44,17 +45,27 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 	ts, valid := make([]posting.Transaction, len(items)), true
 	for i, item := range items {
 		parsed[i] = parseItem(item)
+	}
+	checkRepeated(parsed)
+	for i := range parsed {
 		valid = valid && parsed[i].problems.Err() == nil
 		ts[i] = parsed[i].transaction
 		ts[i].ID, ts[i].OwnerID, ts[i].Version, ts[i].CreatedAt, ts[i].UpdatedAt = s.NewID(), owner, 1, now, now
 	}
-	if !valid {
-		return nil, bulkProblems(ctx, s.DB, owner, parsed)
+	// Items with parts are checked in any case. For the others, the statement does it.
+	if !valid || slices.ContainsFunc(ts, func(t posting.Transaction) bool { return len(t.Splits) > 0 }) {
+		if err := bulkProblems(ctx, s.DB, owner, parsed); err != nil {
+			return nil, err
+		}
 	}
 	// The idempotency record covers the whole request.
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
-	resp := &ledgerv1.CreateTransactionsResponse{Transactions: posting.Protos(ts)}
+	resp := &ledgerv1.CreateTransactionsResponse{}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := s.useTags(ctx, tx, owner, ts); err != nil {
+			return err
+		}
+		resp.Transactions = posting.Protos(ts)
 		written, err := s.InsertTransactions(ctx, tx, ts, resp.GetTransactions())
 		if err != nil {
 			return err
@@ -65,10 +76,14 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	switch {
+	case err == nil:
+		return resp, nil
+	case pg.IsViolation(err, externalKey):
+		// A transaction that had one of the external ids may have been deleted since. A retry then succeeds.
+		return nil, cmp.Or(s.bulkDuplicates(ctx, owner, ts), error(apierr.Unavailable))
 	}
-	return resp, nil
+	return nil, err
 }
 
 // bulkItem is a parsed item of a bulk request. transaction is incomplete if there are problems.

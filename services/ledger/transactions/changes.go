@@ -26,11 +26,17 @@ type changes struct {
 	wallet      *uuid.UUID
 	category    *uuid.UUID
 	// kind is expense or income.
-	kind *string
+	kind         *string
+	payee, notes *string
+	// tags are names, as the request has them.
+	tags       *[]string
+	externalID *string
+	// splits is empty, and not nil, if the request ends a split.
+	splits *[]part
 }
 
-// parseTransaction returns the fields of a new transaction, and adds a problem for each missing or invalid one. All but the
-// description and the type are required.
+// parseTransaction returns the fields of a new transaction, and adds a problem for each missing or invalid one. The amount, the date,
+// the currency and the wallet are required, and either a category or splits.
 func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
 	var c changes
 	required := func(field, value string, set func(*apierr.Problems, string)) {
@@ -45,9 +51,22 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 	required("date", req.GetDate(), c.setDate)
 	required("currency", req.GetCurrency(), c.setCurrency)
 	required("walletId", req.GetWalletId(), c.setWallet)
-	required("categoryId", req.GetCategoryId(), c.setCategory)
+	if len(req.GetSplits()) == 0 {
+		required("categoryId", req.GetCategoryId(), c.setCategory)
+	} else {
+		c.setSplits(p, req.GetSplits())
+		if req.GetCategoryId() != "" {
+			p.Field(categoryBesideSplits)
+		}
+	}
 	if req.Type != nil {
 		c.setKind(p, req.GetType())
+	}
+	c.setPayee(p, req.GetPayee())
+	c.setNotes(p, req.GetNotes())
+	c.setTags(p, req.GetTags())
+	if req.GetExternalId() != "" {
+		c.setExternalID(p, req.GetExternalId())
 	}
 	return c
 }
@@ -69,6 +88,19 @@ func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionR
 	optional(req.WalletId, c.setWallet)
 	optional(req.CategoryId, c.setCategory)
 	optional(req.Type, c.setKind)
+	optional(req.Payee, c.setPayee)
+	optional(req.Notes, c.setNotes)
+	if req.GetTags() != nil {
+		some = true
+		c.setTags(p, req.GetTags().GetValues())
+	}
+	if req.GetSplits() != nil {
+		some = true
+		c.setSplits(p, req.GetSplits().GetValues())
+		if req.CategoryId != nil && len(req.GetSplits().GetValues()) > 0 {
+			p.Field(categoryBesideSplits)
+		}
+	}
 	if !some {
 		return changes{}, apierr.EmptyUpdate
 	}
@@ -131,7 +163,7 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 // apply returns t with the changes, and adds a problem if the combination of fields is invalid. For a new transaction, t is zero.
 // The amount's sign follows the type: the type of the request, or otherwise the type of t. That is income for a new transaction.
 func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transaction {
-	old, negative := t.Currency, t.AmountMinor < 0
+	before, negative := t, t.AmountMinor < 0
 	if c.description != nil {
 		t.Description = *c.description
 	}
@@ -141,13 +173,11 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 	if c.wallet != nil {
 		t.WalletID = *c.wallet
 	}
-	if c.category != nil {
-		t.CategoryID = c.category
-	}
+	c.applyDetails(&t)
 	if c.currency != nil {
 		t.Currency = c.currency.Code()
 	}
-	if c.amount == nil && t.AmountMinor != 0 && t.Currency != old {
+	if c.amount == nil && t.AmountMinor != 0 && t.Currency != before.Currency {
 		// Amounts are not converted, and 12280 JPY must not become 12280 EUR.
 		p.Field(&apierr.Field{Name: "amount", Message: "is required with another currency"})
 	}
@@ -166,10 +196,17 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 	if negative {
 		t.AmountMinor = -t.AmountMinor
 	}
+	c.applySplits(p, before, &t)
 	return t
 }
 
-// references returns the wallet and the category that the changes name, or nil for a field that they do not change.
+// references returns the wallet and the categories that the changes name, or nil for a field that they do not change.
 func (c changes) references() request.References {
-	return request.References{Wallet: c.wallet, Category: c.category}
+	named := request.References{Wallet: c.wallet, Category: c.category}
+	if c.splits != nil {
+		for _, s := range *c.splits {
+			named.Parts = append(named.Parts, s.category)
+		}
+	}
+	return named
 }

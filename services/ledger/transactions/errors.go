@@ -11,5 +11,7 @@ var (
 	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
 	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
 	errInvalidTransactionType   = apierr.New(restv1.Reason_INVALID_TRANSACTION_TYPE)
+	errTransactionDuplicate     = apierr.New(restv1.Reason_TRANSACTION_DUPLICATE)
+	errSplitSumMismatch         = apierr.New(restv1.Reason_SPLIT_SUM_MISMATCH)
 	errTotalsOverflow           = apierr.Validation([]apierr.Field{{Name: "include", Message: "must be absent: the totals of these transactions exceed the maximum"}})
 )

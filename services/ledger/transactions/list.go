@@ -65,7 +65,7 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	if err != nil {
 		return nil, err
 	}
-	if err := posting.AddSplits(ctx, s.DB, l.owner, rows); err != nil {
+	if err := posting.AddDetails(ctx, s.DB, l.owner, rows); err != nil {
 		return nil, err
 	}
 	if end != nil && !pagination.GetHasMore() {

@@ -62,26 +62,35 @@ func (s *Transactions) Run(ctx context.Context) { s.batcher.run(ctx) }
 func (s *Transactions) Measure() (stop func() error, err error) { return s.batcher.measure() }
 
 // CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total with it. The batcher inserts
-// simultaneous creates with one statement and one commit.
+// simultaneous creates with one statement and one commit. Tagged transactions, which may add tags, have a database transaction each.
 func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
 	t := c.apply(&p, posting.Transaction{})
-	if p.Err() != nil {
-		// A response names unknown wallets and categories beside the other problems, so that one correction suffices.
-		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
+	if p.Err() != nil || len(t.Splits) > 0 {
+		// A response names unknown wallets and categories beside the other problems, so that one correction suffices. The statement
+		// does not check the categories of parts: a foreign key would reject the transactions of other requests with them.
+		if err := request.CheckOwned(ctx, s.DB, p, owner, c.references()); err != nil {
+			return nil, err
+		}
 	}
 	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.NewID(), owner, 1, s.Now()
 	t.UpdatedAt = t.CreatedAt
 	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}
 	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	if len(t.TagNames) > 0 {
+		return s.createTagged(ctx, t, call, resp)
+	}
 	record, err := call.Record(resp)
 	if err != nil {
 		return nil, err
 	}
+	if known, err := s.repeats(ctx, t, call, resp); known || err != nil {
+		return resp, err
+	}
 	written, err := s.batcher.submit(ctx, t, s.Created(ctx, t.OwnerID, resp.GetTransaction()), record)
 	if err != nil {
-		return nil, posting.ClientError(err)
+		return nil, s.rejected(ctx, t, err)
 	}
 	if written {
 		return resp, nil
@@ -94,6 +103,38 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 		return nil, posting.NotInserted(ctx, s.DB, t)
 	}
 	return resp, nil
+}
+
+// createTagged inserts a transaction with tags, and the tags that the owner did not have.
+func (s *Transactions) createTagged(ctx context.Context, t posting.Transaction, call idem.Call, resp *ledgerv1.CreateTransactionResponse) (*ledgerv1.CreateTransactionResponse, error) {
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		ts := []posting.Transaction{t}
+		if err := s.useTags(ctx, tx, t.OwnerID, ts); err != nil {
+			return err
+		}
+		resp.Transaction = ts[0].Proto()
+		written, err := s.InsertTransactions(ctx, tx, ts, []*ledgerv1.Transaction{resp.GetTransaction()})
+		if err == nil && !written[t.ID] {
+			return posting.NotInserted(ctx, tx, t)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, s.rejected(ctx, t, err)
+	}
+	return resp, nil
+}
+
+// useTags is posting.UseTags for new transactions: it shares the owner's lock first.
+func (s *Transactions) useTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ts []posting.Transaction) error {
+	if !slices.ContainsFunc(ts, func(t posting.Transaction) bool { return len(t.TagNames) > 0 }) {
+		return nil
+	}
+	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+		return err
+	}
+	return posting.UseTags(ctx, tx, owner, s.Now(), ts)
 }
 
 // GetTransaction returns one of the caller's transactions.
@@ -120,24 +161,21 @@ func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.Upda
 	if err != nil {
 		return nil, err
 	}
-	resp := &ledgerv1.UpdateTransactionResponse{}
+	var t posting.Transaction
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		t, err := s.changeTransaction(ctx, tx, id, req.GetIfMatch(), c, p)
-		if err != nil {
-			return err
-		}
-		resp.Transaction, resp.Etag = t.Proto(), etag.Format(t.Version)
-		return nil
+		t, err = s.changeTransaction(ctx, tx, id, req.GetIfMatch(), c, p)
+		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, s.rejected(ctx, t, err)
 	}
-	return resp, nil
+	return &ledgerv1.UpdateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
 }
 
 // changeTransaction writes the next version of a transaction with its postings and its event. The problems p of the request take
 // precedence over the errors of the transaction: not found, another user's, or another version. p is a copy, because pg.InTx may
-// run the caller's function again, which must start with the same problems.
+// run the caller's function again, which must start with the same problems. If PostgreSQL rejects the next version, it is returned with
+// the error.
 func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (posting.Transaction, error) {
 	before, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
@@ -149,8 +187,15 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 	}
 	after.Version++
 	after.UpdatedAt = s.Now()
+	if c.tags != nil {
+		changed := []posting.Transaction{after}
+		if err := posting.UseTags(ctx, tx, after.OwnerID, after.UpdatedAt, changed); err != nil {
+			return posting.Transaction{}, err
+		}
+		after = changed[0]
+	}
 	if err := posting.Update(ctx, tx, after); err != nil {
-		return posting.Transaction{}, posting.ClientError(err)
+		return after, posting.ClientError(err)
 	}
 	if len(before.Splits)+len(after.Splits) > 0 {
 		if err := posting.ReplaceSplits(ctx, tx, after); err != nil {
@@ -217,14 +262,14 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string)
 	if !etag.Matches(ifMatch, t.Version) {
 		return posting.Transaction{}, apierr.VersionMismatch
 	}
-	err = addSplits(ctx, tx, &t)
+	err = addDetails(ctx, tx, &t)
 	return t, err
 }
 
-// addSplits loads the splits of one transaction.
-func addSplits(ctx context.Context, q pg.Querier, t *posting.Transaction) error {
+// addDetails loads the splits and the tags of one transaction.
+func addDetails(ctx context.Context, q pg.Querier, t *posting.Transaction) error {
 	one := []posting.Transaction{*t}
-	err := posting.AddSplits(ctx, q, t.OwnerID, one)
+	err := posting.AddDetails(ctx, q, t.OwnerID, one)
 	*t = one[0]
 	return err
 }
@@ -241,7 +286,7 @@ func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Tr
 	if err != nil {
 		return posting.Transaction{}, err
 	}
-	err = addSplits(ctx, q, &t)
+	err = addDetails(ctx, q, &t)
 	return t, err
 }
 

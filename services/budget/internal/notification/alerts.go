@@ -52,12 +52,20 @@ func changesOf(event proto.Message) []change {
 	return nil
 }
 
-// placesOf returns the places of transactions. An event without a valid date is ignored: it cannot belong to a window.
+// placesOf returns the places of transactions: one for each, or one for each part of a split transaction. A leg of a transfer has no
+// category, and is no spending. An event without a valid date is ignored: it cannot belong to a window.
 func placesOf(transactions ...*ledgerv1.Transaction) []change {
 	var changes []change
 	for _, t := range transactions {
-		if at, err := time.Parse(time.RFC3339, t.GetDate()); err == nil {
+		at, err := time.Parse(time.RFC3339, t.GetDate())
+		if err != nil {
+			continue
+		}
+		if t.GetCategoryId() != "" {
 			changes = append(changes, change{t.GetWalletId(), t.GetCategoryId(), calendar.DayOf(at)})
+		}
+		for _, s := range t.GetSplits() {
+			changes = append(changes, change{t.GetWalletId(), s.GetCategoryId(), calendar.DayOf(at)})
 		}
 	}
 	return changes

@@ -48,10 +48,16 @@ func TestWindowOf(t *testing.T) {
 	}
 	otherWallet, otherCategory := of("2026-03-15"), of("2026-03-15")
 	otherWallet.WalletId, otherCategory.CategoryId = uuid.NewString(), uuid.NewString()
+	split, leg := of("2026-03-30"), of("2026-03-30")
+	split.CategoryId, leg.CategoryId, leg.TransferId = "", "", uuid.NewString()
+	split.Splits = []*ledgerv1.Split{{CategoryId: uuid.NewString()}, {CategoryId: b.CategoryIDs[0].String()}}
 	for name, c := range map[string]struct {
 		event proto.Message
 		want  []string
 	}{
+		"a part in the category":  {&ledgerv1.TransactionCreated{Transaction: split}, []string{"2026-02-28"}},
+		"the end of a split":      {&ledgerv1.TransactionUpdated{Before: split, After: otherCategory}, []string{"2026-02-28"}},
+		"a leg of a transfer":     {&ledgerv1.TransactionUpdated{Before: leg, After: leg}, nil},
 		"created":                 {&ledgerv1.TransactionCreated{Transaction: of("2026-02-27")}, []string{"2026-01-31"}},
 		"the window's first day":  {&ledgerv1.TransactionCreated{Transaction: of("2026-02-28")}, []string{"2026-02-28"}},
 		"moved to another window": {&ledgerv1.TransactionUpdated{Before: of("2026-02-01"), After: of("2026-03-30")}, []string{"2026-01-31", "2026-02-28"}},

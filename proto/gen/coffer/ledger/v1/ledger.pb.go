@@ -1745,7 +1745,7 @@ type Transaction struct {
 	Payee string `protobuf:"bytes,12,opt,name=payee,proto3" json:"payee,omitempty"`
 	// Up to 4000 characters.
 	Notes string `protobuf:"bytes,13,opt,name=notes,proto3" json:"notes,omitempty"`
-	// At most 20.
+	// At most 20 names, as the user first wrote them.
 	Tags []string `protobuf:"bytes,14,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Id of the transfer of which the transaction is a leg. Absent for other transactions.
 	TransferId string `protobuf:"bytes,15,opt,name=transfer_id,json=transferId,proto3" json:"transfer_id,omitempty"`
@@ -1920,7 +1920,7 @@ type Split struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of one of the user's categories.
 	CategoryId string `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// In the major unit of the transaction's currency: positive, and negative for a refund within an expense.
+	// In the major unit of the transaction's currency: positive, and negative for a refund within an expense. Not 0.
 	Amount string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Up to 1000 characters.
 	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
@@ -1979,6 +1979,98 @@ func (x *Split) GetDescription() string {
 	return ""
 }
 
+// Splits distinguishes an empty list from an absent one. In JSON it is the array itself.
+type Splits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The parts of a transaction.
+	Values        []*Split `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Splits) Reset() {
+	*x = Splits{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Splits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Splits) ProtoMessage() {}
+
+func (x *Splits) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Splits.ProtoReflect.Descriptor instead.
+func (*Splits) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Splits) GetValues() []*Split {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// Tags distinguishes an empty list from an absent one. In JSON it is the array itself.
+type Tags struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of tags.
+	Values        []string `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tags) Reset() {
+	*x = Tags{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tags) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tags) ProtoMessage() {}
+
+func (x *Tags) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tags.ProtoReflect.Descriptor instead.
+func (*Tags) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Tags) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 type CreateTransactionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
@@ -1992,20 +2084,31 @@ type CreateTransactionRequest struct {
 	Currency string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
 	// Id of one of the user's wallets.
 	WalletId string `protobuf:"bytes,5,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Id of one of the user's categories.
+	// Id of one of the user's categories. Required without splits, and must be absent with them.
 	CategoryId string `protobuf:"bytes,6,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// expense or income; default income.
 	Type *string `protobuf:"bytes,7,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,8,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The other party: who is paid, or who pays. Up to 200 characters.
+	Payee string `protobuf:"bytes,9,opt,name=payee,proto3" json:"payee,omitempty"`
+	// Up to 4000 characters.
+	Notes string `protobuf:"bytes,10,opt,name=notes,proto3" json:"notes,omitempty"`
+	// At most 20 names of 1 to 50 characters, without commas, slashes and control characters. Names that differ only in case are one
+	// tag, which keeps the name that was used first.
+	Tags []string `protobuf:"bytes,11,rep,name=tags,proto3" json:"tags,omitempty"`
+	// The client's or the bank's id, unique in the wallet; up to 255 characters. It cannot be changed.
+	ExternalId string `protobuf:"bytes,12,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	// 2 to 50 parts, which add up to amount exactly.
+	Splits        []*Split `protobuf:"bytes,13,rep,name=splits,proto3" json:"splits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateTransactionRequest) Reset() {
 	*x = CreateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2120,7 @@ func (x *CreateTransactionRequest) String() string {
 func (*CreateTransactionRequest) ProtoMessage() {}
 
 func (x *CreateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2133,7 @@ func (x *CreateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CreateTransactionRequest) GetAmount() string {
@@ -2089,6 +2192,41 @@ func (x *CreateTransactionRequest) GetIdempotencyKey() string {
 	return ""
 }
 
+func (x *CreateTransactionRequest) GetPayee() string {
+	if x != nil {
+		return x.Payee
+	}
+	return ""
+}
+
+func (x *CreateTransactionRequest) GetNotes() string {
+	if x != nil {
+		return x.Notes
+	}
+	return ""
+}
+
+func (x *CreateTransactionRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *CreateTransactionRequest) GetExternalId() string {
+	if x != nil {
+		return x.ExternalId
+	}
+	return ""
+}
+
+func (x *CreateTransactionRequest) GetSplits() []*Split {
+	if x != nil {
+		return x.Splits
+	}
+	return nil
+}
+
 type CreateTransactionResponse struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2104,7 +2242,7 @@ type CreateTransactionResponse struct {
 
 func (x *CreateTransactionResponse) Reset() {
 	*x = CreateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2254,7 @@ func (x *CreateTransactionResponse) String() string {
 func (*CreateTransactionResponse) ProtoMessage() {}
 
 func (x *CreateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2267,7 @@ func (x *CreateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CreateTransactionResponse) GetCode() string {
@@ -2180,7 +2318,7 @@ type CreateTransactionsRequest struct {
 
 func (x *CreateTransactionsRequest) Reset() {
 	*x = CreateTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2330,7 @@ func (x *CreateTransactionsRequest) String() string {
 func (*CreateTransactionsRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2343,7 @@ func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CreateTransactionsRequest) GetTransactions() []*CreateTransactionRequest {
@@ -2236,7 +2374,7 @@ type CreateTransactionsResponse struct {
 
 func (x *CreateTransactionsResponse) Reset() {
 	*x = CreateTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2248,7 +2386,7 @@ func (x *CreateTransactionsResponse) String() string {
 func (*CreateTransactionsResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2261,7 +2399,7 @@ func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CreateTransactionsResponse) GetCode() string {
@@ -2296,7 +2434,7 @@ type ListTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Transactions in any of these wallets; at most 100.
 	WalletId []string `protobuf:"bytes,1,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Transactions in any of these categories; at most 100.
+	// Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId []string `protobuf:"bytes,2,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// expense or income.
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
@@ -2310,7 +2448,7 @@ type ListTransactionsRequest struct {
 	MinAmount *string `protobuf:"bytes,7,opt,name=min_amount,json=minAmount,proto3,oneof" json:"min_amount,omitempty"`
 	// Inclusive maximum of the signed amount. Expenses are negative.
 	MaxAmount *string `protobuf:"bytes,8,opt,name=max_amount,json=maxAmount,proto3,oneof" json:"max_amount,omitempty"`
-	// Substring of the description, ignoring case. If it has no three consecutive ASCII letters or digits, no index
+	// Substring of the payee, the description or the notes, ignoring case. If it has no three consecutive ASCII letters or digits, no index
 	// supports it. Then a page examines 10000 transactions, and may contain fewer than limit, or none, although hasMore is
 	// true.
 	Q *string `protobuf:"bytes,9,opt,name=q,proto3,oneof" json:"q,omitempty"`
@@ -2321,14 +2459,20 @@ type ListTransactionsRequest struct {
 	// nextCursor of the previous page, with the same filters and sort. Absent for the first page.
 	Cursor string `protobuf:"bytes,12,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	// totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once.
-	Include       []string `protobuf:"bytes,13,rep,name=include,proto3" json:"include,omitempty"`
+	Include []string `protobuf:"bytes,13,rep,name=include,proto3" json:"include,omitempty"`
+	// Transactions with any of these tags, ignoring case; at most 200.
+	Tag []string `protobuf:"bytes,14,rep,name=tag,proto3" json:"tag,omitempty"`
+	// true: transactions without tags. It excludes tag.
+	Untagged *bool `protobuf:"varint,15,opt,name=untagged,proto3,oneof" json:"untagged,omitempty"`
+	// Transactions with this payee, ignoring case.
+	Payee         *string `protobuf:"bytes,16,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListTransactionsRequest) Reset() {
 	*x = ListTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2340,7 +2484,7 @@ func (x *ListTransactionsRequest) String() string {
 func (*ListTransactionsRequest) ProtoMessage() {}
 
 func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2353,7 +2497,7 @@ func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListTransactionsRequest) GetWalletId() []string {
@@ -2447,6 +2591,27 @@ func (x *ListTransactionsRequest) GetInclude() []string {
 	return nil
 }
 
+func (x *ListTransactionsRequest) GetTag() []string {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
+func (x *ListTransactionsRequest) GetUntagged() bool {
+	if x != nil && x.Untagged != nil {
+		return *x.Untagged
+	}
+	return false
+}
+
+func (x *ListTransactionsRequest) GetPayee() string {
+	if x != nil && x.Payee != nil {
+		return *x.Payee
+	}
+	return ""
+}
+
 type ListTransactionsResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2454,7 +2619,8 @@ type ListTransactionsResponse struct {
 	// Transactions of the page.
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	Pagination   *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
-	// Only with include=totals: one row per currency of the matching transactions, by currency. The page is read before the
+	// Only with include=totals: one row per currency of the matching transactions, by currency. With categoryId, a split transaction
+	// counts with its parts in these categories only. The page is read before the
 	// totals, so a transaction that is created in between is only in the totals.
 	Totals []*FilterTotals `protobuf:"bytes,5,rep,name=totals,proto3" json:"totals,omitempty"`
 	// Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q
@@ -2466,7 +2632,7 @@ type ListTransactionsResponse struct {
 
 func (x *ListTransactionsResponse) Reset() {
 	*x = ListTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2478,7 +2644,7 @@ func (x *ListTransactionsResponse) String() string {
 func (*ListTransactionsResponse) ProtoMessage() {}
 
 func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2491,7 +2657,7 @@ func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListTransactionsResponse) GetCode() string {
@@ -2553,7 +2719,7 @@ type FilterTotals struct {
 
 func (x *FilterTotals) Reset() {
 	*x = FilterTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2565,7 +2731,7 @@ func (x *FilterTotals) String() string {
 func (*FilterTotals) ProtoMessage() {}
 
 func (x *FilterTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2578,7 +2744,7 @@ func (x *FilterTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilterTotals.ProtoReflect.Descriptor instead.
 func (*FilterTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *FilterTotals) GetCurrency() string {
@@ -2619,7 +2785,7 @@ type GetTransactionRequest struct {
 
 func (x *GetTransactionRequest) Reset() {
 	*x = GetTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2631,7 +2797,7 @@ func (x *GetTransactionRequest) String() string {
 func (*GetTransactionRequest) ProtoMessage() {}
 
 func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2644,7 +2810,7 @@ func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionRequest.ProtoReflect.Descriptor instead.
 func (*GetTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetTransactionRequest) GetId() string {
@@ -2667,7 +2833,7 @@ type GetTransactionResponse struct {
 
 func (x *GetTransactionResponse) Reset() {
 	*x = GetTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2845,7 @@ func (x *GetTransactionResponse) String() string {
 func (*GetTransactionResponse) ProtoMessage() {}
 
 func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2858,7 @@ func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionResponse.ProtoReflect.Descriptor instead.
 func (*GetTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetTransactionResponse) GetCode() string {
@@ -2737,19 +2903,28 @@ type UpdateTransactionRequest struct {
 	Currency *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
 	// Id of one of the user's wallets.
 	WalletId *string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
-	// Id of one of the user's categories.
+	// Id of one of the user's categories. It ends a split.
 	CategoryId *string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
 	// expense or income.
 	Type *string `protobuf:"bytes,8,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,9,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,9,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Up to 200 characters.
+	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
+	// Up to 4000 characters.
+	Notes *string `protobuf:"bytes,11,opt,name=notes,proto3,oneof" json:"notes,omitempty"`
+	// At most 20 names, as in CreateTransaction. The list replaces the previous one.
+	Tags *Tags `protobuf:"bytes,12,opt,name=tags,proto3" json:"tags,omitempty"`
+	// 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split.
+	// Required with another currency if the transaction is split.
+	Splits        *Splits `protobuf:"bytes,13,opt,name=splits,proto3" json:"splits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateTransactionRequest) Reset() {
 	*x = UpdateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2761,7 +2936,7 @@ func (x *UpdateTransactionRequest) String() string {
 func (*UpdateTransactionRequest) ProtoMessage() {}
 
 func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2774,7 +2949,7 @@ func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UpdateTransactionRequest) GetId() string {
@@ -2840,6 +3015,34 @@ func (x *UpdateTransactionRequest) GetIfMatch() string {
 	return ""
 }
 
+func (x *UpdateTransactionRequest) GetPayee() string {
+	if x != nil && x.Payee != nil {
+		return *x.Payee
+	}
+	return ""
+}
+
+func (x *UpdateTransactionRequest) GetNotes() string {
+	if x != nil && x.Notes != nil {
+		return *x.Notes
+	}
+	return ""
+}
+
+func (x *UpdateTransactionRequest) GetTags() *Tags {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *UpdateTransactionRequest) GetSplits() *Splits {
+	if x != nil {
+		return x.Splits
+	}
+	return nil
+}
+
 type UpdateTransactionResponse struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2853,7 +3056,7 @@ type UpdateTransactionResponse struct {
 
 func (x *UpdateTransactionResponse) Reset() {
 	*x = UpdateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2865,7 +3068,7 @@ func (x *UpdateTransactionResponse) String() string {
 func (*UpdateTransactionResponse) ProtoMessage() {}
 
 func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2878,7 +3081,7 @@ func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UpdateTransactionResponse) GetCode() string {
@@ -2921,7 +3124,7 @@ type DeleteTransactionRequest struct {
 
 func (x *DeleteTransactionRequest) Reset() {
 	*x = DeleteTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2933,7 +3136,7 @@ func (x *DeleteTransactionRequest) String() string {
 func (*DeleteTransactionRequest) ProtoMessage() {}
 
 func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2946,7 +3149,7 @@ func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DeleteTransactionRequest) GetId() string {
@@ -2975,7 +3178,7 @@ type DeleteTransactionResponse struct {
 
 func (x *DeleteTransactionResponse) Reset() {
 	*x = DeleteTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3190,7 @@ func (x *DeleteTransactionResponse) String() string {
 func (*DeleteTransactionResponse) ProtoMessage() {}
 
 func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3203,7 @@ func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DeleteTransactionResponse) GetCode() string {
@@ -3055,7 +3258,7 @@ type CreateTransactionsFromReceiptRequest struct {
 
 func (x *CreateTransactionsFromReceiptRequest) Reset() {
 	*x = CreateTransactionsFromReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3067,7 +3270,7 @@ func (x *CreateTransactionsFromReceiptRequest) String() string {
 func (*CreateTransactionsFromReceiptRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3080,7 +3283,7 @@ func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use CreateTransactionsFromReceiptRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CreateTransactionsFromReceiptRequest) GetReceipt() []byte {
@@ -3180,7 +3383,7 @@ type ReceiptCorrections struct {
 
 func (x *ReceiptCorrections) Reset() {
 	*x = ReceiptCorrections{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3395,7 @@ func (x *ReceiptCorrections) String() string {
 func (*ReceiptCorrections) ProtoMessage() {}
 
 func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3408,7 @@ func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptCorrections.ProtoReflect.Descriptor instead.
 func (*ReceiptCorrections) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReceiptCorrections) GetMerchant() string {
@@ -3281,7 +3484,7 @@ type CorrectedLines struct {
 
 func (x *CorrectedLines) Reset() {
 	*x = CorrectedLines{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3293,7 +3496,7 @@ func (x *CorrectedLines) String() string {
 func (*CorrectedLines) ProtoMessage() {}
 
 func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3306,7 +3509,7 @@ func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLines.ProtoReflect.Descriptor instead.
 func (*CorrectedLines) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CorrectedLines) GetValues() []*CorrectedLine {
@@ -3331,7 +3534,7 @@ type CorrectedLine struct {
 
 func (x *CorrectedLine) Reset() {
 	*x = CorrectedLine{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3343,7 +3546,7 @@ func (x *CorrectedLine) String() string {
 func (*CorrectedLine) ProtoMessage() {}
 
 func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3356,7 +3559,7 @@ func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLine.ProtoReflect.Descriptor instead.
 func (*CorrectedLine) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CorrectedLine) GetDescription() string {
@@ -3395,7 +3598,7 @@ type CreateTransactionsFromReceiptResponse struct {
 
 func (x *CreateTransactionsFromReceiptResponse) Reset() {
 	*x = CreateTransactionsFromReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3407,7 +3610,7 @@ func (x *CreateTransactionsFromReceiptResponse) String() string {
 func (*CreateTransactionsFromReceiptResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3420,7 +3623,7 @@ func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use CreateTransactionsFromReceiptResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CreateTransactionsFromReceiptResponse) GetCode() string {
@@ -3468,7 +3671,7 @@ type GetReceiptRequest struct {
 
 func (x *GetReceiptRequest) Reset() {
 	*x = GetReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3480,7 +3683,7 @@ func (x *GetReceiptRequest) String() string {
 func (*GetReceiptRequest) ProtoMessage() {}
 
 func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3493,7 +3696,7 @@ func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetReceiptRequest) GetId() string {
@@ -3514,7 +3717,7 @@ type GetReceiptResponse struct {
 
 func (x *GetReceiptResponse) Reset() {
 	*x = GetReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3526,7 +3729,7 @@ func (x *GetReceiptResponse) String() string {
 func (*GetReceiptResponse) ProtoMessage() {}
 
 func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3539,7 +3742,7 @@ func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetReceiptResponse) GetCode() string {
@@ -3575,7 +3778,7 @@ type GetReceiptImageRequest struct {
 
 func (x *GetReceiptImageRequest) Reset() {
 	*x = GetReceiptImageRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3587,7 +3790,7 @@ func (x *GetReceiptImageRequest) String() string {
 func (*GetReceiptImageRequest) ProtoMessage() {}
 
 func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3600,7 +3803,7 @@ func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetReceiptImageRequest) GetId() string {
@@ -3628,7 +3831,7 @@ type GetReceiptImageResponse struct {
 
 func (x *GetReceiptImageResponse) Reset() {
 	*x = GetReceiptImageResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3640,7 +3843,7 @@ func (x *GetReceiptImageResponse) String() string {
 func (*GetReceiptImageResponse) ProtoMessage() {}
 
 func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3653,7 +3856,7 @@ func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetReceiptImageResponse) GetImage() []byte {
@@ -3680,7 +3883,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3692,7 +3895,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3705,7 +3908,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -3747,7 +3950,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3759,7 +3962,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3772,7 +3975,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -3829,7 +4032,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3841,7 +4044,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3854,7 +4057,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Summary) GetFrom() string {
@@ -3938,7 +4141,7 @@ type DailyTotals struct {
 
 func (x *DailyTotals) Reset() {
 	*x = DailyTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3950,7 +4153,7 @@ func (x *DailyTotals) String() string {
 func (*DailyTotals) ProtoMessage() {}
 
 func (x *DailyTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3963,7 +4166,7 @@ func (x *DailyTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DailyTotals.ProtoReflect.Descriptor instead.
 func (*DailyTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *DailyTotals) GetValues() []*DayTotals {
@@ -3990,7 +4193,7 @@ type DayTotals struct {
 
 func (x *DayTotals) Reset() {
 	*x = DayTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4002,7 +4205,7 @@ func (x *DayTotals) String() string {
 func (*DayTotals) ProtoMessage() {}
 
 func (x *DayTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4015,7 +4218,7 @@ func (x *DayTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayTotals.ProtoReflect.Descriptor instead.
 func (*DayTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *DayTotals) GetDate() string {
@@ -4068,7 +4271,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4080,7 +4283,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4093,7 +4296,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -4159,7 +4362,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4171,7 +4374,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4387,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -4252,7 +4455,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4264,7 +4467,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4277,7 +4480,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -4348,7 +4551,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4360,7 +4563,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4373,7 +4576,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -4430,7 +4633,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4442,7 +4645,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4455,7 +4658,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -4501,7 +4704,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4513,7 +4716,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4526,7 +4729,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 type SyncReferencesRequest struct {
@@ -4539,7 +4742,7 @@ type SyncReferencesRequest struct {
 
 func (x *SyncReferencesRequest) Reset() {
 	*x = SyncReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4551,7 +4754,7 @@ func (x *SyncReferencesRequest) String() string {
 func (*SyncReferencesRequest) ProtoMessage() {}
 
 func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4564,7 +4767,7 @@ func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
 func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
@@ -4593,7 +4796,7 @@ type BudgetReferences struct {
 
 func (x *BudgetReferences) Reset() {
 	*x = BudgetReferences{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4605,7 +4808,7 @@ func (x *BudgetReferences) String() string {
 func (*BudgetReferences) ProtoMessage() {}
 
 func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4618,7 +4821,7 @@ func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
 func (*BudgetReferences) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *BudgetReferences) GetOwnerId() string {
@@ -4666,7 +4869,7 @@ type SyncReferencesResponse struct {
 
 func (x *SyncReferencesResponse) Reset() {
 	*x = SyncReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4678,7 +4881,7 @@ func (x *SyncReferencesResponse) String() string {
 func (*SyncReferencesResponse) ProtoMessage() {}
 
 func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4691,7 +4894,7 @@ func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
 func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
@@ -4713,7 +4916,7 @@ type CurrentCategories struct {
 
 func (x *CurrentCategories) Reset() {
 	*x = CurrentCategories{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4725,7 +4928,7 @@ func (x *CurrentCategories) String() string {
 func (*CurrentCategories) ProtoMessage() {}
 
 func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4738,7 +4941,7 @@ func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
 func (*CurrentCategories) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *CurrentCategories) GetCategoryIds() []string {
@@ -4760,7 +4963,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4772,7 +4975,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4785,7 +4988,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -4821,7 +5024,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4833,7 +5036,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4846,7 +5049,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -4894,7 +5097,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4906,7 +5109,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4919,7 +5122,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -4942,7 +5145,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4954,7 +5157,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4967,7 +5170,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Spending) GetFound() bool {
@@ -4997,7 +5200,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5009,7 +5212,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5022,7 +5225,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -5220,22 +5423,33 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vexternal_id\x18\x11 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"externalId\x12!\n" +
 	"\timport_id\x18\x12 \x01(\tB\x04\xf8\xb5\x18\x01R\bimportIdB\r\n" +
-	"\v_receipt_id\"h\n" +
-	"\x05Split\x12\x1f\n" +
-	"\vcategory_id\x18\x01 \x01(\tR\n" +
-	"categoryId\x12\x1c\n" +
-	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"\xf0\x02\n" +
+	"\v_receipt_id\"z\n" +
+	"\x05Split\x12)\n" +
+	"\vcategory_id\x18\x01 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +
+	"categoryId\x12$\n" +
+	"\x06amount\x18\x02 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\"9\n" +
+	"\x06Splits\x12/\n" +
+	"\x06values\x18\x01 \x03(\v2\x17.coffer.ledger.v1.SplitR\x06values\"\x1e\n" +
+	"\x04Tags\x12\x16\n" +
+	"\x06values\x18\x01 \x03(\tR\x06values\"\xfe\x03\n" +
 	"\x18CreateTransactionRequest\x12$\n" +
 	"\x06amount\x18\x01 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1c\n" +
 	"\x04date\x18\x03 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x04date\x12$\n" +
 	"\bcurrency\x18\x04 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bcurrency\x12%\n" +
-	"\twallet_id\x18\x05 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bwalletId\x12)\n" +
-	"\vcategory_id\x18\x06 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +
+	"\twallet_id\x18\x05 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\bwalletId\x12%\n" +
+	"\vcategory_id\x18\x06 \x01(\tB\x04\xa8\xb6\x18\x01R\n" +
 	"categoryId\x12/\n" +
 	"\x04type\x18\a \x01(\tB\x16\xa8\xb6\x18\x01¶\x18\x0eexpense incomeH\x00R\x04type\x88\x01\x01\x12<\n" +
-	"\x0fidempotency_key\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
+	"\x0fidempotency_key\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x12\x14\n" +
+	"\x05payee\x18\t \x01(\tR\x05payee\x12\x14\n" +
+	"\x05notes\x18\n" +
+	" \x01(\tR\x05notes\x12\x12\n" +
+	"\x04tags\x18\v \x03(\tR\x04tags\x12\x1f\n" +
+	"\vexternal_id\x18\f \x01(\tR\n" +
+	"externalId\x12/\n" +
+	"\x06splits\x18\r \x03(\v2\x17.coffer.ledger.v1.SplitR\x06splitsB\a\n" +
 	"\x05_type\"\xde\x01\n" +
 	"\x19CreateTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -5250,7 +5464,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xa8\x04\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x8d\x05\n" +
 	"\x17ListTransactionsRequest\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x03(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\x02 \x03(\tR\n" +
@@ -5269,7 +5483,11 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05limit\x18\v \x01(\x05H\bR\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\f \x01(\tR\x06cursor\x12$\n" +
 	"\ainclude\x18\r \x03(\tB\n" +
-	"¶\x18\x06totalsR\aincludeB\a\n" +
+	"¶\x18\x06totalsR\ainclude\x12\x10\n" +
+	"\x03tag\x18\x0e \x03(\tR\x03tag\x12\x1f\n" +
+	"\buntagged\x18\x0f \x01(\bH\tR\buntagged\x88\x01\x01\x12\x19\n" +
+	"\x05payee\x18\x10 \x01(\tH\n" +
+	"R\x05payee\x88\x01\x01B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_currencyB\a\n" +
 	"\x05_fromB\x05\n" +
@@ -5278,7 +5496,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\v_max_amountB\x04\n" +
 	"\x02_qB\a\n" +
 	"\x05_sortB\b\n" +
-	"\x06_limit\"\xb3\x02\n" +
+	"\x06_limitB\v\n" +
+	"\t_untaggedB\b\n" +
+	"\x06_payee\"\xb3\x02\n" +
 	"\x18ListTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
@@ -5301,7 +5521,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc4\x03\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xec\x04\n" +
 	"\x18UpdateTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\x06amount\x18\x02 \x01(\tB\bص\x18\x01\xa8\xb6\x18\x01H\x00R\x06amount\x88\x01\x01\x12%\n" +
@@ -5312,7 +5532,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vcategory_id\x18\a \x01(\tB\x04\xa8\xb6\x18\x01H\x05R\n" +
 	"categoryId\x88\x01\x01\x12/\n" +
 	"\x04type\x18\b \x01(\tB\x16\xa8\xb6\x18\x01¶\x18\x0eexpense incomeH\x06R\x04type\x88\x01\x01\x12'\n" +
-	"\bif_match\x18\t \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\t\n" +
+	"\bif_match\x18\t \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12\x19\n" +
+	"\x05payee\x18\n" +
+	" \x01(\tH\aR\x05payee\x88\x01\x01\x12\x19\n" +
+	"\x05notes\x18\v \x01(\tH\bR\x05notes\x88\x01\x01\x12*\n" +
+	"\x04tags\x18\f \x01(\v2\x16.coffer.ledger.v1.TagsR\x04tags\x120\n" +
+	"\x06splits\x18\r \x01(\v2\x18.coffer.ledger.v1.SplitsR\x06splitsB\t\n" +
 	"\a_amountB\x0e\n" +
 	"\f_descriptionB\a\n" +
 	"\x05_dateB\v\n" +
@@ -5320,7 +5545,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
 	"_wallet_idB\x0e\n" +
 	"\f_category_idB\a\n" +
-	"\x05_type\"\xa8\x01\n" +
+	"\x05_typeB\b\n" +
+	"\x06_payeeB\b\n" +
+	"\x06_notes\"\xa8\x01\n" +
 	"\x19UpdateTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
@@ -5494,7 +5721,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xef \n" +
+	"spentMinor2\xf8 \n" +
 	"\rLedgerService\x12\xa5\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
@@ -5515,18 +5742,17 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x0eUpdateCategory\x12'.coffer.ledger.v1.UpdateCategoryRequest\x1a(.coffer.ledger.v1.UpdateCategoryResponse\"T\x8a\xb5\x18'\n" +
 	"\x10CATEGORY_UPDATED\x12\x10Category updated\x18\xc8\x01\xb2\xb5\x18\x03\x05@B\x82\xd3\xe4\x93\x02\x1c:\x01*2\x17/api/v1/categories/{id}\x12\xb5\x01\n" +
 	"\x0eDeleteCategory\x12'.coffer.ledger.v1.DeleteCategoryRequest\x1a(.coffer.ledger.v1.DeleteCategoryResponse\"P\x8a\xb5\x18'\n" +
-	"\x10CATEGORY_DELETED\x12\x10Category deleted\x18\xc8\x01\xb2\xb5\x18\x02@A\x82\xd3\xe4\x93\x02\x19*\x17/api/v1/categories/{id}\x12\xc7\x01\n" +
-	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"Y\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\xb2\xb5\x18\x06\t<?@GH\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xd6\x01\n" +
-	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"e\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\xb2\xb5\x18\x06\t<?@GH\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xc5\x01\n" +
+	"\x10CATEGORY_DELETED\x12\x10Category deleted\x18\xc8\x01\xb2\xb5\x18\x02@A\x82\xd3\xe4\x93\x02\x19*\x17/api/v1/categories/{id}\x12\xca\x01\n" +
+	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"\\\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xd9\x01\n" +
+	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"h\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xc5\x01\n" +
 	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"Z\x8a\xb5\x18/\n" +
 	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\x05\t<@GH\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc0\x01\n" +
 	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"[\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xd0\x01\n" +
-	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"b\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\n" +
-	"\x05\t<?@DEFGH\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xc6\x01\n" +
+	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xd3\x01\n" +
+	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"e\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\r\x05\t<?@DEFGHIJ\x13\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xc6\x01\n" +
 	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"X\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xc3\x02\n" +
 	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xb0\x01\x8a\xb5\x18D\n" +
@@ -5555,7 +5781,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -5582,144 +5808,150 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*DeleteCategoryResponse)(nil),                // 22: coffer.ledger.v1.DeleteCategoryResponse
 	(*Transaction)(nil),                           // 23: coffer.ledger.v1.Transaction
 	(*Split)(nil),                                 // 24: coffer.ledger.v1.Split
-	(*CreateTransactionRequest)(nil),              // 25: coffer.ledger.v1.CreateTransactionRequest
-	(*CreateTransactionResponse)(nil),             // 26: coffer.ledger.v1.CreateTransactionResponse
-	(*CreateTransactionsRequest)(nil),             // 27: coffer.ledger.v1.CreateTransactionsRequest
-	(*CreateTransactionsResponse)(nil),            // 28: coffer.ledger.v1.CreateTransactionsResponse
-	(*ListTransactionsRequest)(nil),               // 29: coffer.ledger.v1.ListTransactionsRequest
-	(*ListTransactionsResponse)(nil),              // 30: coffer.ledger.v1.ListTransactionsResponse
-	(*FilterTotals)(nil),                          // 31: coffer.ledger.v1.FilterTotals
-	(*GetTransactionRequest)(nil),                 // 32: coffer.ledger.v1.GetTransactionRequest
-	(*GetTransactionResponse)(nil),                // 33: coffer.ledger.v1.GetTransactionResponse
-	(*UpdateTransactionRequest)(nil),              // 34: coffer.ledger.v1.UpdateTransactionRequest
-	(*UpdateTransactionResponse)(nil),             // 35: coffer.ledger.v1.UpdateTransactionResponse
-	(*DeleteTransactionRequest)(nil),              // 36: coffer.ledger.v1.DeleteTransactionRequest
-	(*DeleteTransactionResponse)(nil),             // 37: coffer.ledger.v1.DeleteTransactionResponse
-	(*CreateTransactionsFromReceiptRequest)(nil),  // 38: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	(*ReceiptCorrections)(nil),                    // 39: coffer.ledger.v1.ReceiptCorrections
-	(*CorrectedLines)(nil),                        // 40: coffer.ledger.v1.CorrectedLines
-	(*CorrectedLine)(nil),                         // 41: coffer.ledger.v1.CorrectedLine
-	(*CreateTransactionsFromReceiptResponse)(nil), // 42: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	(*GetReceiptRequest)(nil),                     // 43: coffer.ledger.v1.GetReceiptRequest
-	(*GetReceiptResponse)(nil),                    // 44: coffer.ledger.v1.GetReceiptResponse
-	(*GetReceiptImageRequest)(nil),                // 45: coffer.ledger.v1.GetReceiptImageRequest
-	(*GetReceiptImageResponse)(nil),               // 46: coffer.ledger.v1.GetReceiptImageResponse
-	(*GetSummaryRequest)(nil),                     // 47: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 48: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 49: coffer.ledger.v1.Summary
-	(*DailyTotals)(nil),                           // 50: coffer.ledger.v1.DailyTotals
-	(*DayTotals)(nil),                             // 51: coffer.ledger.v1.DayTotals
-	(*Totals)(nil),                                // 52: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 53: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 54: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 55: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 56: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 57: coffer.ledger.v1.CheckReferencesResponse
-	(*SyncReferencesRequest)(nil),                 // 58: coffer.ledger.v1.SyncReferencesRequest
-	(*BudgetReferences)(nil),                      // 59: coffer.ledger.v1.BudgetReferences
-	(*SyncReferencesResponse)(nil),                // 60: coffer.ledger.v1.SyncReferencesResponse
-	(*CurrentCategories)(nil),                     // 61: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 62: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 63: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 64: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 65: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 66: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 67: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 68: coffer.ocr.v1.Receipt
+	(*Splits)(nil),                                // 25: coffer.ledger.v1.Splits
+	(*Tags)(nil),                                  // 26: coffer.ledger.v1.Tags
+	(*CreateTransactionRequest)(nil),              // 27: coffer.ledger.v1.CreateTransactionRequest
+	(*CreateTransactionResponse)(nil),             // 28: coffer.ledger.v1.CreateTransactionResponse
+	(*CreateTransactionsRequest)(nil),             // 29: coffer.ledger.v1.CreateTransactionsRequest
+	(*CreateTransactionsResponse)(nil),            // 30: coffer.ledger.v1.CreateTransactionsResponse
+	(*ListTransactionsRequest)(nil),               // 31: coffer.ledger.v1.ListTransactionsRequest
+	(*ListTransactionsResponse)(nil),              // 32: coffer.ledger.v1.ListTransactionsResponse
+	(*FilterTotals)(nil),                          // 33: coffer.ledger.v1.FilterTotals
+	(*GetTransactionRequest)(nil),                 // 34: coffer.ledger.v1.GetTransactionRequest
+	(*GetTransactionResponse)(nil),                // 35: coffer.ledger.v1.GetTransactionResponse
+	(*UpdateTransactionRequest)(nil),              // 36: coffer.ledger.v1.UpdateTransactionRequest
+	(*UpdateTransactionResponse)(nil),             // 37: coffer.ledger.v1.UpdateTransactionResponse
+	(*DeleteTransactionRequest)(nil),              // 38: coffer.ledger.v1.DeleteTransactionRequest
+	(*DeleteTransactionResponse)(nil),             // 39: coffer.ledger.v1.DeleteTransactionResponse
+	(*CreateTransactionsFromReceiptRequest)(nil),  // 40: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	(*ReceiptCorrections)(nil),                    // 41: coffer.ledger.v1.ReceiptCorrections
+	(*CorrectedLines)(nil),                        // 42: coffer.ledger.v1.CorrectedLines
+	(*CorrectedLine)(nil),                         // 43: coffer.ledger.v1.CorrectedLine
+	(*CreateTransactionsFromReceiptResponse)(nil), // 44: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	(*GetReceiptRequest)(nil),                     // 45: coffer.ledger.v1.GetReceiptRequest
+	(*GetReceiptResponse)(nil),                    // 46: coffer.ledger.v1.GetReceiptResponse
+	(*GetReceiptImageRequest)(nil),                // 47: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 48: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 49: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 50: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 51: coffer.ledger.v1.Summary
+	(*DailyTotals)(nil),                           // 52: coffer.ledger.v1.DailyTotals
+	(*DayTotals)(nil),                             // 53: coffer.ledger.v1.DayTotals
+	(*Totals)(nil),                                // 54: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 55: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 56: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 57: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 58: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 59: coffer.ledger.v1.CheckReferencesResponse
+	(*SyncReferencesRequest)(nil),                 // 60: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 61: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 62: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 63: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 64: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 65: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 66: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 67: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 68: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 69: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 70: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	67, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	69, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	67, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	69, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	24, // 11: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
-	23, // 12: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	25, // 13: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
-	23, // 14: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	23, // 15: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	67, // 16: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	31, // 17: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
-	23, // 18: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	23, // 19: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	39, // 20: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
-	40, // 21: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
-	41, // 22: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
-	23, // 23: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	68, // 24: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	68, // 25: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	49, // 26: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	52, // 27: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	53, // 28: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	54, // 29: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	55, // 30: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	52, // 31: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 32: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 33: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	50, // 34: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	51, // 35: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	59, // 36: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	61, // 37: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	63, // 38: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	65, // 39: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	66, // 40: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 41: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 42: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 43: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 44: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 45: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 46: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 47: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 48: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 49: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 50: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	25, // 51: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	27, // 52: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	29, // 53: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	32, // 54: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	34, // 55: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	36, // 56: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	38, // 57: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	43, // 58: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	45, // 59: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	47, // 60: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	56, // 61: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	58, // 62: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	62, // 63: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 64: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 65: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 66: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 67: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 68: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 69: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 70: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 71: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 72: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 73: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	26, // 74: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	28, // 75: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	30, // 76: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	33, // 77: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	35, // 78: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	37, // 79: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	42, // 80: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	44, // 81: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	46, // 82: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	48, // 83: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	57, // 84: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	60, // 85: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	64, // 86: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	64, // [64:87] is the sub-list for method output_type
-	41, // [41:64] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	24, // 12: coffer.ledger.v1.Splits.values:type_name -> coffer.ledger.v1.Split
+	24, // 13: coffer.ledger.v1.CreateTransactionRequest.splits:type_name -> coffer.ledger.v1.Split
+	23, // 14: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	27, // 15: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
+	23, // 16: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	23, // 17: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	69, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	33, // 19: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
+	23, // 20: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	26, // 21: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
+	25, // 22: coffer.ledger.v1.UpdateTransactionRequest.splits:type_name -> coffer.ledger.v1.Splits
+	23, // 23: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	41, // 24: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
+	42, // 25: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
+	43, // 26: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
+	23, // 27: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	70, // 28: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	70, // 29: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	51, // 30: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	54, // 31: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	55, // 32: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	56, // 33: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	57, // 34: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	54, // 35: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	23, // 36: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	23, // 37: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	52, // 38: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	53, // 39: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	61, // 40: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	63, // 41: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	65, // 42: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	67, // 43: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	68, // 44: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 45: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 46: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 47: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 48: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 49: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 50: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 51: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 52: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 53: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 54: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	27, // 55: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	29, // 56: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	31, // 57: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	34, // 58: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	36, // 59: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	38, // 60: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	40, // 61: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	45, // 62: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	47, // 63: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	49, // 64: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	58, // 65: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	60, // 66: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	64, // 67: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 68: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 69: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 70: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 71: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 72: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 73: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 74: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 75: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 76: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 77: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	28, // 78: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	30, // 79: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	32, // 80: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	35, // 81: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	37, // 82: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	39, // 83: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	44, // 84: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	46, // 85: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	48, // 86: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	50, // 87: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	59, // 88: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	62, // 89: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	66, // 90: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	68, // [68:91] is the sub-list for method output_type
+	45, // [45:68] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -5735,21 +5967,21 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[19].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[21].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[23].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[25].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[29].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[30].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[34].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[38].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[39].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[27].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[31].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[32].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[36].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[41].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[47].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[43].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[49].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   67,
+			NumMessages:   69,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

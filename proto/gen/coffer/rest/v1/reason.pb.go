@@ -69,6 +69,8 @@ const (
 	Reason_SERVICE_UNAVAILABLE Reason = 17
 	// The request took too long; retry a POST with the same `Idempotency-Key`.
 	Reason_DEADLINE_EXCEEDED Reason = 18
+	// The user has as many objects as are allowed, or the request would change too many. The detail states the maximum.
+	Reason_LIMIT_REACHED Reason = 19
 	// Another account has the e-mail.
 	Reason_EMAIL_ALREADY_EXISTS Reason = 40
 	// No account has this e-mail.
@@ -110,6 +112,10 @@ const (
 	Reason_INVALID_TRANSACTION_DATE Reason = 71
 	// The type is neither `expense` nor `income`.
 	Reason_INVALID_TRANSACTION_TYPE Reason = 72
+	// The wallet has a transaction with this `externalId`. The detail states the id of that transaction.
+	Reason_TRANSACTION_DUPLICATE Reason = 73
+	// The parts do not add up to the amount. The message states the difference.
+	Reason_SPLIT_SUM_MISMATCH Reason = 74
 	// The field `receipt` of the form is not exactly one non-empty file.
 	Reason_RECEIPT_FILE_REQUIRED Reason = 80
 	// The receipt's total has more decimals than its currency, which is the wallet's currency if none is printed. Nothing
@@ -198,6 +204,7 @@ var (
 		16:  "INTERNAL",
 		17:  "SERVICE_UNAVAILABLE",
 		18:  "DEADLINE_EXCEEDED",
+		19:  "LIMIT_REACHED",
 		40:  "EMAIL_ALREADY_EXISTS",
 		41:  "USER_NOT_FOUND",
 		42:  "INVALID_CREDENTIALS",
@@ -218,6 +225,8 @@ var (
 		70:  "TRANSACTION_OWNER_MISMATCH",
 		71:  "INVALID_TRANSACTION_DATE",
 		72:  "INVALID_TRANSACTION_TYPE",
+		73:  "TRANSACTION_DUPLICATE",
+		74:  "SPLIT_SUM_MISMATCH",
 		80:  "RECEIPT_FILE_REQUIRED",
 		81:  "RECEIPT_CURRENCY_MISMATCH",
 		88:  "RECEIPT_SUM_MISMATCH",
@@ -270,6 +279,7 @@ var (
 		"INTERNAL":                      16,
 		"SERVICE_UNAVAILABLE":           17,
 		"DEADLINE_EXCEEDED":             18,
+		"LIMIT_REACHED":                 19,
 		"EMAIL_ALREADY_EXISTS":          40,
 		"USER_NOT_FOUND":                41,
 		"INVALID_CREDENTIALS":           42,
@@ -290,6 +300,8 @@ var (
 		"TRANSACTION_OWNER_MISMATCH":    70,
 		"INVALID_TRANSACTION_DATE":      71,
 		"INVALID_TRANSACTION_TYPE":      72,
+		"TRANSACTION_DUPLICATE":         73,
+		"SPLIT_SUM_MISMATCH":            74,
 		"RECEIPT_FILE_REQUIRED":         80,
 		"RECEIPT_CURRENCY_MISMATCH":     81,
 		"RECEIPT_SUM_MISMATCH":          88,
@@ -410,7 +422,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xa0'\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x84)\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -431,7 +443,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\bCANCELED\x10\x0f\x1a%\xf8\xb6\x18\x01\x80\xb7\x18\xf3\x03\x8a\xb7\x18\x18The request was canceled\x12)\n" +
 	"\bINTERNAL\x10\x10\x1a\x1b\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18\x0eInternal error\x12L\n" +
 	"\x13SERVICE_UNAVAILABLE\x10\x11\x1a3\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18&The service is temporarily unavailable\x12=\n" +
-	"\x11DEADLINE_EXCEEDED\x10\x12\x1a&\xf8\xb6\x18\x04\x80\xb7\x18\xf8\x03\x8a\xb7\x18\x19The request took too long\x12M\n" +
+	"\x11DEADLINE_EXCEEDED\x10\x12\x1a&\xf8\xb6\x18\x04\x80\xb7\x18\xf8\x03\x8a\xb7\x18\x19The request took too long\x122\n" +
+	"\rLIMIT_REACHED\x10\x13\x1a\x1f\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18\x12A limit is reached\x12M\n" +
 	"\x14EMAIL_ALREADY_EXISTS\x10(\x1a3\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18&A user with this e-mail already exists\x12/\n" +
 	"\x0eUSER_NOT_FOUND\x10)\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eUser not found\x12@\n" +
 	"\x13INVALID_CREDENTIALS\x10*\x1a'\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1aInvalid e-mail or password\x12=\n" +
@@ -451,7 +464,9 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x15TRANSACTION_NOT_FOUND\x10E\x1a\"\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x15Transaction not found\x12T\n" +
 	"\x1aTRANSACTION_OWNER_MISMATCH\x10F\x1a4\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18'The transaction belongs to another user\x12C\n" +
 	"\x18INVALID_TRANSACTION_DATE\x10G\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction date\x12C\n" +
-	"\x18INVALID_TRANSACTION_TYPE\x10H\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction type\x12B\n" +
+	"\x18INVALID_TRANSACTION_TYPE\x10H\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction type\x12b\n" +
+	"\x15TRANSACTION_DUPLICATE\x10I\x1aG\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18:The wallet already has a transaction with this external id\x12J\n" +
+	"\x12SPLIT_SUM_MISMATCH\x10J\x1a2\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18%The parts do not add up to the amount\x12B\n" +
 	"\x15RECEIPT_FILE_REQUIRED\x10P\x1a'\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1aA receipt file is required\x12c\n" +
 	"\x19RECEIPT_CURRENCY_MISMATCH\x10Q\x1aD\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x187The receipt's total has more decimals than its currency\x12_\n" +
 	"\x14RECEIPT_SUM_MISMATCH\x10X\x1aE\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x188The corrected lines do not add up to the receipt's total\x12M\n" +

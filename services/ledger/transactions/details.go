@@ -1,0 +1,73 @@
+package transactions
+
+import (
+	"fmt"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	// maxTags is the maximum number of tags of a transaction.
+	maxTags = 20
+	// maxExternalID is the maximum number of characters of an external id.
+	maxExternalID = 255
+)
+
+// setPayee accepts up to 200 characters, and an empty text.
+func (c *changes) setPayee(p *apierr.Problems, s string) {
+	payee, problem := text.Payee("payee", s)
+	p.Field(problem)
+	c.payee = &payee
+}
+
+// setNotes accepts up to 4000 characters, and an empty text.
+func (c *changes) setNotes(p *apierr.Problems, s string) {
+	notes, problem := text.Notes("notes", s)
+	p.Field(problem)
+	c.notes = &notes
+}
+
+// setTags accepts up to maxTags names. Whether two names are the same tag is decided by posting.UseTags.
+func (c *changes) setTags(p *apierr.Problems, names []string) {
+	c.tags = &[]string{}
+	if len(names) > maxTags {
+		p.Field(&apierr.Field{Name: "tags", Message: fmt.Sprintf("must be at most %d names", maxTags)})
+		return
+	}
+	for i, s := range names {
+		name, problem := text.Tag(fmt.Sprintf("tags[%d]", i), s)
+		p.Field(problem)
+		*c.tags = append(*c.tags, name)
+	}
+}
+
+// setExternalID accepts 1 to maxExternalID characters. The index transactions_external decides whether it is unique in the wallet.
+func (c *changes) setExternalID(p *apierr.Problems, s string) {
+	id, problem := text.Description("externalId", s)
+	switch {
+	case problem == nil && id == "":
+		problem = &apierr.Field{Name: "externalId", Message: "must not be blank"}
+	case len([]rune(id)) > maxExternalID:
+		problem = &apierr.Field{Name: "externalId", Message: fmt.Sprintf("must be at most %d characters", maxExternalID)}
+	}
+	p.Field(problem)
+	c.externalID = &id
+}
+
+// applyDetails sets the fields of t that depend on no other field. Tags become those of the request when posting.UseTags is called.
+func (c changes) applyDetails(t *posting.Transaction) {
+	if c.payee != nil {
+		t.Payee = *c.payee
+	}
+	if c.notes != nil {
+		t.Notes = *c.notes
+	}
+	if c.tags != nil {
+		t.TagNames = *c.tags
+	}
+	if c.externalID != nil {
+		t.ExternalID = c.externalID
+	}
+}

@@ -1,0 +1,89 @@
+package transactions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// externalKey is the index that decides whether an external id is unique in its wallet.
+const externalKey = "transactions_external"
+
+// repeats reports whether a create repeats an earlier request with the same idempotency key, and fills resp with its answer. It returns
+// TRANSACTION_DUPLICATE if another request has used the external id. It reads only, so that a client that sends its transactions
+// again does not fail the group commit of others. Without an external id it does nothing.
+func (s *Transactions) repeats(ctx context.Context, t posting.Transaction, call idem.Call, resp *ledgerv1.CreateTransactionResponse) (bool, error) {
+	if t.ExternalID == nil {
+		return false, nil
+	}
+	ids, err := selectExternal(ctx, s.DB, t.OwnerID, t)
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	if resp.Replayed, err = idem.Replay(ctx, s.DB, call, resp); resp.GetReplayed() || err != nil {
+		return resp.GetReplayed(), err
+	}
+	return false, duplicate(ids[0].ID)
+}
+
+// rejected returns the public error of a transaction that PostgreSQL rejected. It must be called after the end of the database
+// transaction. The first transaction with the external id may have been deleted since; a retry then succeeds.
+func (s *Transactions) rejected(ctx context.Context, t posting.Transaction, err error) error {
+	if !pg.IsViolation(err, externalKey) {
+		return posting.ClientError(err)
+	}
+	ids, err := selectExternal(ctx, s.DB, t.OwnerID, t)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return apierr.Unavailable
+	}
+	return duplicate(ids[0].ID)
+}
+
+// duplicate returns TRANSACTION_DUPLICATE with the id of the first transaction.
+func duplicate(first uuid.UUID) *apierr.Error {
+	return errTransactionDuplicate.With("externalId", first.String())
+}
+
+// bulkDuplicates returns TRANSACTION_DUPLICATE for the first maxBadItems items whose external ids are in use, or nil if there are none.
+func (s *Transactions) bulkDuplicates(ctx context.Context, owner uuid.UUID, ts []posting.Transaction) error {
+	ids, err := selectExternal(ctx, s.DB, owner, ts...)
+	if err != nil {
+		return err
+	}
+	var p apierr.Problems
+	for _, d := range ids[:min(len(ids), maxBadItems)] {
+		p.Add(duplicate(d.ID).Under(fmt.Sprintf("transactions[%d]", d.Position-1)))
+	}
+	return p.Err()
+}
+
+// checkRepeated adds a problem to each item that has the wallet and the external id of an earlier item.
+func checkRepeated(items []bulkItem) {
+	type key struct {
+		wallet uuid.UUID
+		id     string
+	}
+	first := map[key]int{}
+	for i := range items {
+		t := items[i].transaction
+		if t.ExternalID == nil {
+			continue
+		}
+		k := key{t.WalletID, *t.ExternalID}
+		if j, ok := first[k]; ok {
+			items[i].problems.Add(errTransactionDuplicate.With("externalId", fmt.Sprintf("is also that of transactions[%d]", j)))
+			continue
+		}
+		first[k] = i
+	}
+}

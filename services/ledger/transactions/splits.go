@@ -1,0 +1,148 @@
+package transactions
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// The numbers of parts that a split transaction may have.
+const (
+	minParts = 2
+	maxParts = 50
+)
+
+// categoryBesideSplits is the problem of a request with parts and a category for the whole transaction.
+var categoryBesideSplits = &apierr.Field{Name: "categoryId", Message: "must be absent with splits"}
+
+// part is a part of a split transaction in a request.
+type part struct {
+	// category is nil if it is invalid and among the problems.
+	category *uuid.UUID
+	// amount is a decimal in the major unit, and empty if it is among the problems. It stays text, like the amount of a transaction.
+	amount      string
+	description string
+}
+
+// setSplits accepts no parts, or minParts to maxParts with valid fields. applySplits checks their sum.
+func (c *changes) setSplits(p *apierr.Problems, splits []*ledgerv1.Split) {
+	c.splits = &[]part{}
+	if len(splits) == 0 {
+		return
+	}
+	if len(splits) < minParts || len(splits) > maxParts {
+		p.Field(&apierr.Field{Name: "splits", Message: fmt.Sprintf("must be %d to %d parts", minParts, maxParts)})
+		return
+	}
+	for i, s := range splits {
+		field := func(name string) string { return fmt.Sprintf("splits[%d].%s", i, name) }
+		description, problem := text.Description(field("description"), s.GetDescription())
+		p.Field(problem)
+		*c.splits = append(*c.splits, part{
+			category:    request.RequireReference(p, field("categoryId"), s.GetCategoryId(), request.ErrInvalidCategoryID),
+			amount:      partAmount(p, field("amount"), s.GetAmount()),
+			description: description,
+		})
+	}
+}
+
+// partAmount returns a valid decimal other than 0, or adds a problem and returns an empty text.
+func partAmount(p *apierr.Problems, field, s string) string {
+	n, err := money.ParseDecimal(s, money.MaxDecimals)
+	switch {
+	case s == "":
+		p.Field(&apierr.Field{Name: field, Message: "is required"})
+	case err != nil:
+		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+	case n == 0:
+		p.Field(&apierr.Field{Name: field, Message: "must not be 0"})
+	default:
+		return s
+	}
+	return ""
+}
+
+// applySplits sets the category and the parts of t, after its amount, type and currency were set. before is the transaction without
+// the changes. The parts have the sign of the transaction, and follow a change of its type. It adds SPLIT_SUM_MISMATCH if they do
+// not add up to the amount.
+func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *posting.Transaction) {
+	switch {
+	case c.splits != nil && len(*c.splits) > 0:
+		parts, ok := parseParts(p, *c.splits, *t)
+		if !ok {
+			return
+		}
+		t.CategoryID, t.Splits = nil, parts
+	case c.category != nil:
+		t.CategoryID, t.Splits = c.category, nil
+	case len(t.Splits) == 0:
+	case c.splits != nil:
+		p.Field(&apierr.Field{Name: "categoryId", Message: "is required to end a split"})
+		return
+	case t.Currency != before.Currency:
+		p.Field(&apierr.Field{Name: "splits", Message: "is required with another currency"})
+		return
+	case (t.AmountMinor < 0) != (before.AmountMinor < 0):
+		t.Splits = slices.Clone(t.Splits)
+		for i := range t.Splits {
+			t.Splits[i].AmountMinor = -t.Splits[i].AmountMinor
+		}
+	}
+	t.SplitCount = len(t.Splits)
+	checkSum(p, *t)
+}
+
+// parseParts returns the parts of t in minor units of its currency. It adds a problem for each amount that has too many decimals, and
+// returns false if a part or the currency is invalid.
+func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits []posting.Split, ok bool) {
+	ok = t.Currency != ""
+	for i, s := range parts {
+		if s.category == nil || s.amount == "" || t.Currency == "" {
+			ok = false
+			continue
+		}
+		minor, err := money.CurrencyOf(t.Currency).Parse(s.amount)
+		if err != nil {
+			p.Field(&apierr.Field{Name: fmt.Sprintf("splits[%d].amount", i), Message: err.Error()})
+			ok = false
+		}
+		if t.AmountMinor < 0 {
+			minor = -minor
+		}
+		splits = append(splits, posting.Split{CategoryID: *s.category, AmountMinor: minor, Description: s.description})
+	}
+	return splits, ok
+}
+
+// checkSum adds a problem if the parts of t do not add up to its amount. The sum cannot overflow, because an int64 holds the sum of
+// 900 amounts. An amount of 0 is a problem already.
+func checkSum(p *apierr.Problems, t posting.Transaction) {
+	if len(t.Splits) == 0 || t.AmountMinor == 0 {
+		return
+	}
+	sum := int64(0)
+	for _, s := range t.Splits {
+		sum += s.AmountMinor
+	}
+	amount := t.AmountMinor
+	if amount < 0 {
+		sum, amount = -sum, -amount
+	}
+	if sum == amount {
+		return
+	}
+	c, difference, than := money.CurrencyOf(t.Currency), sum-amount, "more"
+	if difference < 0 {
+		difference, than = -difference, "less"
+	}
+	text := fmt.Sprintf("add up to %s, which is %s %s than the amount", c.Format(sum), c.Format(difference), than)
+	p.Add(errSplitSumMismatch.WithMessage("The parts "+text).With("splits", text))
+}

@@ -76,6 +76,17 @@ bench-receipts: ## Read a folder of labeled receipts and score the results (DATA
 		$(BIN)/with-postgres go -C services/ocr test -run '^TestBenchReceipts$$' -count=1 -timeout=2h -v .
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipts.jsonl
 
+.PHONY: bench-import
+bench-import: ## Read a folder of labeled statements and score the results (DATA=folder with manifest.jsonl; BENCHFLAGS=-v: the wrong files)
+	@mkdir -p .cache
+	@go run ./test/cmd/bench-import -data $(abspath $(or $(DATA),$(error name the statements: make bench-import DATA=folder))) -out .cache/statements.jsonl $(BENCHFLAGS)
+
+.PHONY: fuzz
+fuzz: ## Fuzz the parsers of files from banks, a minute each (FUZZTIME=10m; FUZZ=FuzzCSV: only that one)
+	@for target in $(or $(FUZZ),FuzzOFX FuzzCAMT FuzzMT940 FuzzQIF FuzzCSV FuzzExports); do \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),60s) ./services/ledger/imports/formats || exit 1; \
+	done
+
 .PHONY: mutants
 mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
 	@devstack/install.sh

@@ -53,7 +53,7 @@ type prediction struct {
 func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-import:", err)
-		os.Exit(1) //nolint:forbidigo // This program is not a service.
+		os.Exit(1)
 	}
 }
 
@@ -181,7 +181,7 @@ func report(l label, p prediction, s result, mapping *formats.Mapping) {
 // table prints the scores by format.
 func table(w io.Writer, scores map[string]*score) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
+	_, _ = fmt.Fprintln(t, "format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
 	names := []string{formats.OFX, formats.QIF, formats.CAMT, formats.MT940, formats.CSV}
 	for name := range scores {
 		if !slices.Contains(names, name) && name != "all" {
@@ -190,7 +190,7 @@ func table(w io.Writer, scores map[string]*score) error {
 	}
 	for _, name := range append(names, "all") {
 		if s := scores[name]; s != nil {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files), share(s.hit, s.rows), share(s.got-s.hit, s.got),
+			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files), share(s.hit, s.rows), share(s.got-s.hit, s.got),
 				share(s.currencyRight, s.currencies), share(s.refused, s.broken), share(s.payeeRight, s.payees))
 		}
 	}

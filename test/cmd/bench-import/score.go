@@ -16,8 +16,8 @@ type result struct {
 
 // score adds up results.
 type score struct {
-	files, exact, broken, refused                                        int
-	rows, hit, got, currencies, currencyRight, payees, payeeRight, right int
+	files, exact, broken, refused                                 int
+	rows, hit, got, currencies, currencyRight, payees, payeeRight int
 }
 
 // add adds the result of a file.

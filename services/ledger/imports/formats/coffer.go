@@ -122,8 +122,10 @@ func (p *cofferParser) line(text []byte, line int) (*Record, error) {
 
 // transaction converts a transaction.
 func (p *cofferParser) transaction(t *cofferTransaction) Record {
-	r := Record{Currency: t.Currency, Payee: t.Payee, Description: t.Description, Notes: t.Notes, Tags: t.Tags,
-		Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID]}
+	r := Record{
+		Currency: t.Currency, Payee: t.Payee, Description: t.Description, Notes: t.Notes, Tags: t.Tags,
+		Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID],
+	}
 	if t.ID != "" {
 		r.ExternalID = "coffer:" + t.ID
 	}

@@ -17,9 +17,6 @@ const (
 	mdy
 )
 
-// anyOrder is the set of all orders.
-const anyOrder = ymd | dmy | mdy
-
 // layouts maps the names of the layouts to their orders. Reading ignores the separators and the width of years, months
 // and days. The name tells users how the file writes its dates.
 var layouts = map[string]orders{
@@ -239,11 +236,8 @@ func parseDate(s string, order orders) (time.Time, bool) {
 		return t, true
 	}
 	// A file may write a few dates otherwise, such as 2024-01-31 among names of months. A unique reading is safe.
-	switch all := d.orders(); all {
-	case ymd, dmy, mdy:
-		if all == ymd || d.parts[0].digits == 0 || d.parts[1].digits == 0 {
-			return d.date(all)
-		}
+	if all := d.orders(); all == ymd || d.parts[0].digits == 0 || d.parts[1].digits == 0 {
+		return d.date(all)
 	}
 	return time.Time{}, false
 }

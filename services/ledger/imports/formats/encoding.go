@@ -40,9 +40,10 @@ func toUTF8(start []byte, r io.Reader, name string) (io.Reader, func() bool, err
 		return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()), never, nil
 	}
 	// A file that claims an encoding and has bytes of UTF-8 is UTF-8: many writers copy the header from elsewhere.
-	legacy, assumed := declaredEncoding(start)
-	if legacy == nil {
-		legacy, assumed = guess(start), true
+	legacy := declaredEncoding(start)
+	assumed := legacy == nil
+	if assumed {
+		legacy = guess(start)
 	}
 	d := &mixedDecoder{legacy: legacy}
 	return transform.NewReader(r, d), func() bool { return assumed && d.used }, nil
@@ -68,14 +69,14 @@ func named(name string) (encoding.Encoding, bool) {
 }
 
 // declaredEncoding returns the encoding that the file names, or nil.
-func declaredEncoding(start []byte) (e encoding.Encoding, assumed bool) {
+func declaredEncoding(start []byte) encoding.Encoding {
 	m := declared.FindSubmatch(start[:min(len(start), 4096)])
 	for _, name := range m[min(len(m), 1):] {
 		if e, ok := named(string(name)); ok && len(name) > 0 && !isUTF8Name(string(name)) {
-			return e, false
+			return e
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // isUTF8Name reports whether a name means UTF-8.

@@ -27,8 +27,10 @@ const (
 )
 
 // Fields are all fields that a column can have.
-var Fields = []string{FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldCurrency, FieldPayee, FieldDescription,
-	FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID, FieldIgnore}
+var Fields = []string{
+	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldCurrency, FieldPayee, FieldDescription,
+	FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID, FieldIgnore,
+}
 
 // The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign stands in another column.
 const (

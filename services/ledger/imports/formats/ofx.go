@@ -22,6 +22,7 @@ type ofxParser struct {
 	balance    string
 	statements int
 	skipped    bool // Inside of an investment statement.
+	listed     bool // Inside of a list of transactions.
 	closed     bool // The file's </OFX> was read.
 	status     map[string]string
 }
@@ -66,7 +67,7 @@ func parseOFX(in *input) iter.Seq2[Record, error] {
 			return
 		}
 		switch {
-		case !p.closed:
+		case !p.closed && (p.listed || p.statements == 0):
 			yield(Record{}, &ParseError{Line: source.line, Message: "the file ends before </OFX>"})
 		case p.statements == 0:
 			yield(Record{}, &ParseError{Line: source.line, Message: "the file has no statement of a bank account or card"})
@@ -116,8 +117,11 @@ func (p *ofxParser) open(e element) (record *Record, err error) {
 		if !p.skipped {
 			p.record, p.fields = &Record{Line: e.line, Account: p.account, Currency: p.currency}, make(map[string]string)
 		}
+	case "BANKTRANLIST":
+		p.listed = true
 	case "LEDGERBAL":
-		record = p.finish()
+		// Some writers leave out the end tag of the list.
+		record, p.listed = p.finish(), false
 	case "STATUS":
 		clear(p.status)
 	}
@@ -136,7 +140,10 @@ func (p *ofxParser) close(e element) (record *Record, err error) {
 	case "OFX":
 		p.closed = true
 		return p.finish(), nil
-	case "STMTTRN", "BANKTRANLIST", "STMTRS", "CCSTMTRS":
+	case "BANKTRANLIST", "STMTRS", "CCSTMTRS":
+		p.listed = false
+		return p.finish(), nil
+	case "STMTTRN":
 		return p.finish(), nil
 	case "INVSTMTRS":
 		p.skipped = false
@@ -155,11 +162,9 @@ func (p *ofxParser) value(parent string, e element) error {
 		p.status[e.name] = e.text
 	case p.record != nil:
 		key := e.name
-		switch {
-		case parent == "CURRENCY" || parent == "ORIGCURRENCY" || parent == "BANKACCTTO" || parent == "CCACCTTO":
+		switch parent {
+		case "CURRENCY", "ORIGCURRENCY", "BANKACCTTO", "CCACCTTO", "PAYEE":
 			key = parent + "." + key
-		case parent == "PAYEE":
-			key = "PAYEE." + key
 		}
 		if _, ok := p.fields[key]; !ok && len(p.fields) < 64 {
 			p.fields[key] = e.text

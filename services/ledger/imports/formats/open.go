@@ -100,7 +100,7 @@ func sniff(head string, options Options) (string, func(*input) iter.Seq2[Record,
 		return "", nil
 	case isMT940(first):
 		return MT940, parseMT940
-	case qifStart.MatchString(first):
+	case qifStart.MatchString(first), qifBare.MatchString(trimmed):
 		return QIF, parseQIF
 	}
 	return sniffCSV(head, options)

@@ -86,8 +86,10 @@ func (c *column) all(ok func(string) bool) bool {
 func (p *profile) choose() chosen {
 	columns := make(chosen)
 	taken := make(map[int]bool)
-	for _, field := range []string{FieldDate, fieldBalance, FieldDebit, FieldCredit, FieldAmount, FieldCurrency, FieldType, FieldAccount,
-		FieldCategory, FieldTags, FieldPayee, FieldDescription} {
+	for _, field := range []string{
+		FieldDate, fieldBalance, FieldDebit, FieldCredit, FieldAmount, FieldCurrency, FieldType, FieldAccount,
+		FieldCategory, FieldTags, FieldPayee, FieldDescription,
+	} {
 		if i := p.best(field, taken, columns); i >= 0 {
 			columns[field], taken[i] = i, true
 		}

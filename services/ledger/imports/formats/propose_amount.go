@@ -149,8 +149,10 @@ func markNamed(s string) marks {
 }
 
 // payments are texts of payments to the issuer of a card.
-var payments = []string{"thank you", "autopay", "directpay", "payment received", "payments and credits", "full balance", "merci", "ihre zahlung",
-	"zahlung erhalten", "online payment", "automatic payment", "su pago", "pago recibido", "vielen dank", "uw betaling"}
+var payments = []string{
+	"thank you", "autopay", "directpay", "payment received", "payments and credits", "full balance", "merci", "ihre zahlung",
+	"zahlung erhalten", "online payment", "automatic payment", "su pago", "pago recibido", "vielen dank", "uw betaling",
+}
 
 // paid reports whether the few negative amounts of a file are payments to the issuer of a card.
 func (p *profile) paid(amount int) bool {

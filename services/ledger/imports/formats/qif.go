@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -46,6 +47,9 @@ func parseQIF(in *input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		p := &qifParser{in: in, profile: &profile{heading: -1, decided: true, options: in.options}}
 		p.reset()
+		if head, _ := in.text.Peek(1); len(head) > 0 && head[0] != '!' {
+			p.section = "bank"
+		}
 		source := newLines(in.text)
 		for {
 			text, err := source.next()
@@ -73,6 +77,9 @@ func parseQIF(in *input) iter.Seq2[Record, error] {
 		p.propose()
 	}
 }
+
+// qifBare begins a file without a header: the fields of a first record.
+var qifBare = regexp.MustCompile(`^(?:[DTUPMNLC][^\r\n]*[\r\n]+)*D[ \d][^\r\n]*[\r\n]+(?:[TUPMNLCASE$][^\r\n]*[\r\n]+)*\^`)
 
 // reset starts a record.
 func (p *qifParser) reset() {
@@ -184,6 +191,7 @@ func (p *qifParser) end() *Record {
 	if !p.filled || !qifAccounts[p.section] {
 		return nil
 	}
+	p.sections = max(p.sections, 1)
 	p.cells[qifAccount] = p.account
 	p.profile.rows++
 	p.profile.count(p.cells[:qifPayee])

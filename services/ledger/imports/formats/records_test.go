@@ -17,8 +17,10 @@ func TestOpenMT940(t *testing.T) {
 		":61:2312290102DR20,50NTRFNONREF//20240102001\r\n:86:106?00KARTENZAHLUNG?20EREF+1?21SVWZ+Einkauf im Laden am ?22Markt?32Laden GmbH\r\n"+
 		":61:2401020102RC5,NMSCNONREF\r\n:86:storno der\r\ngutschrift\r\n:61:240102C1000,50NTRFX\r\n:86:/TRTP/SEPA/NAME/Firma/REMI/Lohn/EREF/1\r\n"+
 		":62F:C240102EUR1075,00\r\n-}\r\n", Options{})
-	require.Equal(t, []string{"2024-01-02|-20.50|EUR|Laden GmbH|Einkauf im Laden am Markt", "2024-01-02|-5|EUR||storno der gutschrift",
-		"2024-01-02|1000.50|EUR|Firma|Lohn"}, linesOf(records))
+	require.Equal(t, []string{
+		"2024-01-02|-20.50|EUR|Laden GmbH|Einkauf im Laden am Markt", "2024-01-02|-5|EUR||storno der gutschrift",
+		"2024-01-02|1000.50|EUR|Firma|Lohn",
+	}, linesOf(records))
 	require.Empty(t, facts.Warnings)
 	require.Equal(t, []string{"5678", "100.00", "1075.00"}, []string{facts.Accounts[0].Last4, facts.Accounts[0].Opening, facts.Accounts[0].Closing})
 	require.Equal(t, "mt940:20240102:20240102001", records[0].ExternalID)
@@ -64,6 +66,26 @@ func TestOpenQIF(t *testing.T) {
 	require.Equal(t, []any{"Giro", "Food:Out", []string{"trip"}}, []any{records[0].Account, records[0].Category, records[0].Tags})
 	require.Equal(t, "Savings", records[1].Transfer.Account)
 	require.Equal(t, []Split{{Amount: "-1.00", Category: "A"}, {Amount: "-2.00", Account: "B"}}, records[2].Splits)
+}
+
+func TestOpenQIFWithoutHeader(t *testing.T) {
+	t.Parallel()
+	records, _ := readAll(t, "D31/01/2024\nT-1.00\nPShop\n^\nD01/02/2024\nT2.00\n^\n", Options{})
+	require.Equal(t, []string{"2024-01-31|-1.00||Shop|", "2024-02-01|2.00|||"}, linesOf(records))
+}
+
+func TestOpenOFXIncomplete(t *testing.T) {
+	t.Parallel()
+	const start = "<OFX><STMTRS><CURDEF>EUR<BANKTRANLIST><STMTTRN><DTPOSTED>20240131<TRNAMT>5<FITID>A001</STMTTRN>"
+	for end, want := range map[string]int{"": 0, "<STMTTRN><DTPOSTED>2024": 0, "</BANKTRANLIST></STMTRS>": 1, "<LEDGERBAL><BALAMT>5</OFX>": 1} {
+		_, err := consume(strings.NewReader(start + end))
+		if want == 1 {
+			require.NoError(t, err, end)
+			continue
+		}
+		var failed *ParseError
+		require.ErrorAs(t, err, &failed, end)
+	}
 }
 
 func TestOpenQIFAmbiguousDates(t *testing.T) {

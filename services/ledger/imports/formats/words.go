@@ -75,9 +75,11 @@ func wordSet(list string) map[string]bool {
 }
 
 // balanceWords begin rows that only state a balance.
-var balanceWords = []string{"anfangssaldo", "endsaldo", "kontostand", "alter kontostand", "neuer kontostand", "opening balance", "closing balance",
+var balanceWords = []string{
+	"anfangssaldo", "endsaldo", "kontostand", "alter kontostand", "neuer kontostand", "opening balance", "closing balance",
 	"beginning balance", "ending balance", "solde", "saldo inicial", "saldo final", "saldo anterior", "saldo iniziale", "saldo finale", "beginsaldo",
-	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total"}
+	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
+}
 
 // statesBalance reports whether a text begins with the name of a balance.
 func statesBalance(text string) bool {

@@ -60,8 +60,10 @@ func parseYNAB(delimiter byte) func(*input) iter.Seq2[Record, error] {
 
 // ynabMapping returns the mapping for a heading, and its columns by field.
 func ynabMapping(heading []string, delimiter byte) (*Mapping, chosen) {
-	m := &Mapping{Format: YNAB, Delimiter: string(delimiter), Encoding: "utf-8", Header: true, AmountMode: DebitCredit,
-		DateLayout: "MM/DD/YYYY", DecimalMark: ".", Width: len(heading)}
+	m := &Mapping{
+		Format: YNAB, Delimiter: string(delimiter), Encoding: "utf-8", Header: true, AmountMode: DebitCredit,
+		DateLayout: "MM/DD/YYYY", DecimalMark: ".", Width: len(heading),
+	}
 	columns := make(chosen)
 	for i, title := range heading {
 		field, ok := ynabColumns[fold(title)]

@@ -40,7 +40,7 @@ func newMetrics(g rpc.Gate, neural *process.Process) (metrics, error) {
 	if err != nil {
 		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
 	}
-	_, err = meter.Int64ObservableGauge("ocr.neural.available", metric.WithDescription("1 if the neural engine is installed and its last page succeeded, otherwise 0."),
+	_, err = meter.Int64ObservableGauge("ocr.neural.available", metric.WithDescription("1 if the neural engine is installed and did not fail on its last page, otherwise 0."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			available := int64(0)
 			if neural.Available() {

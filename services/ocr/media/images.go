@@ -53,7 +53,7 @@ func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := o.render(ctx, file, info.dpi(pixels))
+	rendered, err := o.rendered(ctx, file, info, pixels)
 	var out []image.Image
 	for _, img := range rendered {
 		out = append(out, img)

@@ -64,7 +64,7 @@ func New(limit time.Duration) Opener {
 type Document struct {
 	Text   []receipt.Page
 	Images []*image.Gray
-	// Skipped is set if the file has more than maxPages pages. Only the first ones are decoded.
+	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a page cannot be rendered.
 	Skipped bool
 }
 

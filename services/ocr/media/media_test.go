@@ -5,6 +5,10 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -108,4 +112,36 @@ func TestRenderScannedPages(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, d.Images, maxPages)
 	require.Greater(t, d.Images[0].Rect.Dx()*d.Images[0].Rect.Dy(), workPixels*7/10, "A4 at the full resolution")
+}
+
+// TestOpenPDFWithDamagedSecondPage requires that the first page is decoded at its full resolution.
+func TestOpenPDFWithDamagedSecondPage(t *testing.T) {
+	t.Parallel()
+	scan := fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30))
+	whole := fixture.ScanPDF(scan, 600, 200, 2, "[0 0 300 400]")
+	for name, box := range map[string]string{"enormous": "[0 0 9000000 9000000]", "without a size": "[0 0 0 0]", "a poster": "[0 0 5000 8000]"} {
+		at := bytes.LastIndex(whole, []byte("[0 0 300 400]"))
+		file := slices.Concat(whole[:at], []byte(box), whole[at+len("[0 0 300 400]"):])
+		d, err := newTestOpener().Open(t.Context(), file)
+		require.NoError(t, err, name)
+		require.Equal(t, image.Pt(300*pdfDPI/72, 1667), d.Images[0].Bounds().Size(), name)
+		if name != "without a size" {
+			require.Len(t, d.Images, 1, name)
+			require.True(t, d.Skipped, name)
+		}
+	}
+}
+
+// TestOpenPDFWithPageThatCannotBeRendered has a program in place of pdftoppm that fails unless it renders one page.
+func TestOpenPDFWithPageThatCannotBeRendered(t *testing.T) {
+	real, err := exec.LookPath("pdftoppm")
+	require.NoError(t, err)
+	fails := fixture.Program(t, `case "$*" in *"-l 1 "*) exec `+real+` "$@";; esac; kill -SEGV $$`)
+	require.NoError(t, os.Rename(fails, filepath.Join(filepath.Dir(fails), "pdftoppm")))
+	t.Setenv("PATH", filepath.Dir(fails)+":"+os.Getenv("PATH"))
+	scan := fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30))
+	d, err := newTestOpener().Open(t.Context(), fixture.ScanPDF(scan, 600, 200, 3, "[0 0 300 400]"))
+	require.NoError(t, err)
+	require.Len(t, d.Images, 1)
+	require.True(t, d.Skipped)
 }

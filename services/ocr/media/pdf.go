@@ -25,27 +25,39 @@ const (
 
 var (
 	pagesLine = regexp.MustCompile(`(?m)^Pages:\s+(\d+)`)
-	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.]+) x ([\d.]+) pts`)
+	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.e+]+) x ([\d.e+]+) pts`)
 )
 
 // pdf decodes a PDF with poppler-utils, whose programs neither execute scripts nor open connections. A text layer is preferred to
-// images of the pages.
+// images of the pages. Damage of the text layer or of a later page does not fail the file.
 func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
 	info, err := o.info(ctx, file)
 	if err != nil {
 		return Document{}, err
 	}
-	d := Document{Skipped: info.pages > maxPages}
 	layer, err := o.run(ctx, file, "pdftotext", "-bbox", "-l", strconv.Itoa(maxPages), "-", "-")
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrUnreadable) {
 		return Document{}, err
 	}
 	if text := layerPages(layer); words(text) >= minLayerWords {
-		d.Text = text
-		return d, nil
+		return Document{Text: text, Skipped: info.pages > maxPages}, nil
 	}
-	d.Images, err = o.render(ctx, file, info.dpi(pagePixels))
-	return d, err
+	images, err := o.rendered(ctx, file, info, pagePixels)
+	return Document{Images: images, Skipped: len(images) < info.pages}, err
+}
+
+// rendered returns the first pages as images of at most the given number of pixels. All pages have one resolution, so it leaves out pages
+// whose size would make the first one illegible. If a page cannot be rendered, it returns the first page alone.
+func (o Opener) rendered(ctx context.Context, file []byte, info pdfInfo, pixels float64) ([]*image.Gray, error) {
+	pages, first := min(info.pages, maxPages), info.dpi(pixels, 1)
+	for pages > 1 && info.dpi(pixels, pages) < first/2 {
+		pages--
+	}
+	images, err := o.render(ctx, file, info.dpi(pixels, pages), pages)
+	if errors.Is(err, ErrUnreadable) && pages > 1 {
+		return o.render(ctx, file, first, 1)
+	}
+	return images, err
 }
 
 // pdfInfo has the number of pages of a PDF and the sizes of the first ones.
@@ -77,10 +89,10 @@ func (o Opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
 	return info, nil
 }
 
-// dpi returns the resolution at which no page has more than the given number of pixels, or 0 for a page without size.
-func (i pdfInfo) dpi(pixels float64) int {
+// dpi returns the resolution at which none of the first pages has more than the given number of pixels, or 0 for a page without size.
+func (i pdfInfo) dpi(pixels float64, pages int) int {
 	dpi := pdfDPI
-	for _, s := range i.sizes {
+	for _, s := range i.sizes[:min(len(i.sizes), pages)] {
 		if s[0] <= 0 || s[1] <= 0 {
 			return 0
 		}
@@ -90,13 +102,13 @@ func (i pdfInfo) dpi(pixels float64) int {
 	return dpi
 }
 
-// render returns the first pages as images.
-func (o Opener) render(ctx context.Context, file []byte, dpi int) ([]*image.Gray, error) {
+// render returns a number of pages as images, from the first on.
+func (o Opener) render(ctx context.Context, file []byte, dpi, pages int) ([]*image.Gray, error) {
 	// At 20 dpi, a capital letter of 9 points is less than two pixels high.
 	if dpi < 20 {
 		return nil, fmt.Errorf("%w: PDF pages of an enormous size", ErrUnreadable)
 	}
-	out, err := o.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(maxPages), "-")
+	out, err := o.run(ctx, file, "pdftoppm", "-gray", "-r", strconv.Itoa(dpi), "-l", strconv.Itoa(pages), "-")
 	if err != nil {
 		return nil, err
 	}

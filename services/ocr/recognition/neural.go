@@ -19,41 +19,33 @@ type neuralEngine struct {
 	tesseract local
 }
 
-// read implements engine. Tesseract reads alone, in all its passes, if the neural engine fails or finds no total. A failure of one engine is
-// kept in the result of the other.
+// read implements engine. Tesseract reads alone, in all its passes, if the neural engine reads no page or finds no total. A failure of one
+// engine is kept in the result of the other.
 func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	sheets := imaging.NewSheets(images)
 	out, err := n.readBoth(ctx, sheets)
 	if err == nil && out.Total != "" || ctx.Err() != nil {
-		return out, err
+		return out, errors.Join(err, ctx.Err())
 	}
+	err = errors.Join(err, out.failure)
 	alone, failure := n.tesseract.readSheets(ctx, sheets)
 	if failure != nil && err == nil {
+		out.failure = failure
 		return out, nil
 	}
 	if failure != nil {
 		return Reading{}, errors.Join(err, failure)
 	}
+	alone.tesseractAlone = err != nil && alone.failure == nil
 	alone.failure = errors.Join(err, alone.failure)
 	return alone, nil
 }
 
-// readBoth reads all pages with the networks, and again with Tesseract if necessary.
+// readBoth reads all pages with the networks, and again with Tesseract if necessary. It fails if the networks read no page.
 func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Reading, error) {
-	out := Reading{}
-	var first []receipt.Page
-	for _, s := range sheets {
-		var page neural.Page
-		// A page without a letter is not read.
-		if !s.Blank {
-			var err error
-			if page, err = n.process.Read(ctx, s.Gray); err != nil {
-				return Reading{}, err
-			}
-		}
-		f := s.Frame
-		f.Quarters, f.Angle = page.Quarters, page.Angle
-		out.pages, first = append(out.pages, f), append(first, wordsOf(page, f.Turned()))
+	out, first, err := n.firstPass(ctx, sheets)
+	if err != nil {
+		return Reading{}, err
 	}
 	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
 	language := receipt.Language(first)
@@ -66,7 +58,7 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 	}
 	second, err := n.tesseract.pass(ctx, pages, pass{mode: tesseract.Columns, language: language, scale: 1})
 	if err != nil {
-		out.failure = err
+		out.failure = errors.Join(out.failure, err)
 		return out, ctx.Err()
 	}
 	for i := range first {
@@ -74,6 +66,36 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 	}
 	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first), receipt.Read(second))
 	return out, nil
+}
+
+// firstPass reads all pages with the networks, in half of the time. If they fail on a page, Tesseract reads it and the pages after it:
+// another page would most likely wait for the same failure. It returns the failure as an error if the networks read no page, and otherwise in
+// the result.
+func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (out Reading, first []receipt.Page, err error) {
+	limited, cancel := half(ctx)
+	defer cancel()
+	for i, s := range sheets {
+		var page neural.Page
+		// A page without a letter is not read.
+		if !s.Blank {
+			page, err = n.process.Read(limited, s.Gray)
+		}
+		if err != nil && receipt.Blank(first) {
+			return Reading{}, nil, err
+		}
+		if err != nil {
+			rest, failed := n.tesseract.firstPass(ctx, sheets[i:])
+			out.failure = errors.Join(err, failed)
+			for _, p := range rest {
+				out.pages, first = append(out.pages, p.Frame()), append(first, p.words)
+			}
+			return out, first, ctx.Err()
+		}
+		f := s.Frame
+		f.Quarters, f.Angle = page.Quarters, page.Angle
+		out.pages, first = append(out.pages, f), append(first, wordsOf(page, f.Turned()))
+	}
+	return out, first, nil
 }
 
 // wordsOf converts a page of the given size.

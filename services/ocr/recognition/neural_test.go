@@ -1,18 +1,20 @@
 package recognition
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
+	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
 // neuralReader returns a reader with the installed neural engine. It skips the test if there is none: `make test` installs it.
@@ -52,22 +54,6 @@ func fakeNeural(t *testing.T, script string) string {
 	return dir
 }
 
-// processOf returns the process of the engine in a folder, or 0 if none runs.
-func processOf(t *testing.T, dir string) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	require.NoError(t, err)
-	for _, e := range entries {
-		// The arguments of a process that ended are empty.
-		args, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		pid, _ := strconv.Atoi(e.Name())
-		if err == nil && pid > 0 && strings.HasPrefix(string(args), filepath.Join(dir, process.Program)+"\x00") {
-			return pid
-		}
-	}
-	return 0
-}
-
 func TestReadFallsBackToTesseract(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{"crashes": "kill -SEGV $$", "hangs": "sleep 60"} {
@@ -93,7 +79,7 @@ func TestReadAfterNeuralEngineWasKilled(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "12.50", got.Total)
 		require.NoError(t, got.failure)
-		pid := processOf(t, dir)
+		pid := fixture.ProcessOf(t, filepath.Join(dir, process.Program))
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, 10*time.Second, 10*time.Millisecond)
 	}
@@ -106,4 +92,78 @@ func TestNewWithoutNeuralEngine(t *testing.T) {
 		require.NoError(t, err)
 		require.IsType(t, local{}, r.engine)
 	}
+}
+
+// TestReadWhileNeuralEngineIsKilled kills and stops the installed engine in the middle of a receipt.
+func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
+	t.Parallel()
+	text, want := fixture.GoldenText(t, "en_us")
+	file := fixture.JPEG(t, fixture.Photograph(imaging.Rotate(fixture.Printed(t, text, 26), 0.03)))
+	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, dir := killableReader(t, 15*time.Second)
+			read := make(chan Reading, 1)
+			go func() {
+				got, err := r.Read(t.Context(), file)
+				assert.NoError(t, err)
+				read <- got
+			}()
+			// The process loads its models for half a second, so it cannot have responded when it appears.
+			pid := 0
+			require.Eventually(t, func() bool { pid = fixture.ProcessOf(t, filepath.Join(dir, process.Program)); return pid != 0 }, 30*time.Second, time.Millisecond)
+			require.NoError(t, syscall.Kill(pid, signal))
+			got := <-read
+			require.Equal(t, want, shown(got.Receipt))
+			require.ErrorIs(t, got.failure, process.ErrFailed)
+			require.False(t, got.Final())
+			again, err := r.Read(t.Context(), file)
+			require.NoError(t, err)
+			require.Equal(t, want.Total, again.Total)
+			require.True(t, again.Final(), "the next receipt has a new process")
+		})
+	}
+}
+
+// TestReadPDFWithBrokenSecondPage has an engine that fails on the second page. The receipt is on the first one.
+func TestReadPDFWithBrokenSecondPage(t *testing.T) {
+	t.Parallel()
+	img := fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)
+	box := fmt.Sprintf("[0 0 %d %d]", img.Bounds().Dx()/4, img.Bounds().Dy()/4)
+	file := fixture.ScanPDF(fixture.JPEG(t, img), img.Bounds().Dx(), img.Bounds().Dy(), 2, box)
+	requireRead := func(t *testing.T, r Reader) {
+		t.Helper()
+		got, err := r.Read(t.Context(), file)
+		require.NoError(t, err)
+		require.Equal(t, "12.50", got.Total)
+		require.False(t, got.Final())
+		for _, e := range got.Evidence {
+			require.Equal(t, 1, e.Page, e.Field)
+		}
+	}
+	// once is a script that lets the first run succeed. All others fail.
+	once := func(t *testing.T) string {
+		t.Helper()
+		ran := filepath.Join(t.TempDir(), "ran")
+		return `if [ -e ` + ran + ` ]; then kill -SEGV $$; fi; touch ` + ran + `; exec `
+	}
+	t.Run("Tesseract", func(t *testing.T) {
+		t.Parallel()
+		r := newTestReader()
+		r.engine = local{engine: tesseract.New(fixture.Program(t, once(t)+`tesseract "$@"`), time.Minute), now: time.Now}
+		requireRead(t, r)
+	})
+	t.Run("both engines", func(t *testing.T) {
+		t.Parallel()
+		neuralReader(t)
+		// The script passes the first page to the installed engine, and ends. It cannot start again. Tesseract always fails.
+		ran, dir := filepath.Join(t.TempDir(), "ran"), os.Getenv("OCR_NEURAL")
+		script := "[ -e " + ran + " ] && exit 1; touch " + ran + `
+			head=$(head -c 12 | od -An -v -to1 | sed 's/ /\\/g')
+			set -- $(printf "$head" | od -An -tu4)
+			{ printf "$head"; head -c $(($2 * $3)); } | ` + filepath.Join(dir, process.Program) + " " + dir
+		r := readerOf(t, fakeNeural(t, script), time.Minute)
+		r.engine = neuralEngine{process: r.neural, tesseract: local{engine: tesseract.New(fixture.Program(t, "kill -SEGV $$"), time.Minute), now: time.Now}}
+		requireRead(t, r)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"slices"
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
@@ -36,13 +37,14 @@ func (r local) read(ctx context.Context, images []*image.Gray) (Reading, error) 
 
 // readSheets is read after the preparation of the pages.
 func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading, error) {
-	pages, first, err := r.firstPass(ctx, sheets)
-	if err != nil {
-		return Reading{}, err
+	pages, failed := r.firstPass(ctx, sheets)
+	if ctx.Err() != nil || !slices.ContainsFunc(pages, firstPage.wasRead) {
+		return Reading{}, failed
 	}
 	out := Reading{}
+	var first []receipt.Page
 	for _, p := range pages {
-		out.pages = append(out.pages, p.Frame())
+		out.pages, first = append(out.pages, p.Frame()), append(first, p.words)
 	}
 	readings := []receipt.Reading{receipt.Read(first)}
 	out.Receipt = receipt.Join(r.now(), readings...)
@@ -52,7 +54,7 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 		further, cancel = context.WithDeadline(ctx, deadline.Add(-answerReserve))
 		defer cancel()
 	}
-	out.failure = r.improve(further, &out, pages, first, readings)
+	out.failure = errors.Join(failed, r.improve(further, &out, pages, readings))
 	// Without a total there is nothing to keep, and a canceled request needs no response.
 	if out.failure != nil && (out.Total == "" || ctx.Err() != nil) {
 		return Reading{}, out.failure
@@ -60,24 +62,58 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 	return out, nil
 }
 
-// firstPass returns the prepared pages and their words.
-func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []imaging.Prepared, first []receipt.Page, err error) {
-	for _, s := range sheets {
-		p, words, err := r.uprightPage(ctx, s)
-		if err != nil {
-			return nil, nil, err
-		}
-		pages = append(pages, p)
-		first = append(first, p.Upright(words))
+// firstPage is a prepared page with the words of the first pass.
+type firstPage struct {
+	imaging.Prepared
+	words receipt.Page
+	// err is the failure of the engine. The page then has no words, and further passes skip it as if it was blank.
+	err error
+}
+
+func (p firstPage) wasRead() bool { return p.err == nil }
+
+// firstPass reads all pages for the first time. A page on which the engine fails does not fail the others. It returns all failures.
+func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []firstPage, failed error) {
+	for i, s := range sheets {
+		p := r.firstPage(ctx, s, i == len(sheets)-1)
+		pages, failed = append(pages, p), errors.Join(failed, p.err)
 	}
-	return pages, first, nil
+	return pages, failed
+}
+
+// firstPage reads a page for the first time. Unless it is the last one, it leaves time for the pages after it.
+func (r local) firstPage(ctx context.Context, s imaging.Sheet, last bool) firstPage {
+	if !last {
+		var cancel context.CancelFunc
+		ctx, cancel = half(ctx)
+		defer cancel()
+	}
+	p, words, err := r.uprightPage(ctx, s)
+	if err != nil {
+		p, words = s.Placed(s.Frame), nil
+		p.Blank = true
+	}
+	return firstPage{p, p.Upright(words), err}
+}
+
+// half returns a context that ends when half of the time before the deadline of ctx has passed, so that another attempt has the rest.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/2))
 }
 
 // improve joins further passes and rows with the first reading while the receipt is uncertain. It returns the failures of the
 // engine. Another pass follows a crash, because crashes depend on the parameters, but not an exceeded time limit.
-func (r local) improve(ctx context.Context, out *Reading, pages []imaging.Prepared, first []receipt.Page, readings []receipt.Reading) error {
+func (r local) improve(ctx context.Context, out *Reading, first []firstPage, readings []receipt.Reading) error {
 	var failures error
-	for i, again := range r.passes(first) {
+	pages, words := make([]imaging.Prepared, len(first)), make([]receipt.Page, len(first))
+	for i, p := range first {
+		pages[i], words[i] = p.Prepared, p.words
+	}
+	for i, again := range r.passes(words) {
 		// Uncertain lines alone do not justify a third pass.
 		if out.Confident() || i > 0 && !out.Uncertain() {
 			break
@@ -113,10 +149,14 @@ func (r local) passes(first []receipt.Page) []pass {
 	}
 }
 
-// pass reads all pages with one set of parameters.
+// pass reads all pages with one set of parameters. It does not start the engine for blank pages.
 func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]receipt.Page, error) {
 	var out []receipt.Page
 	for _, p := range pages {
+		if p.Blank {
+			out = append(out, p.Upright(nil))
+			continue
+		}
 		p = p.Enlarged(how.scale)
 		words, err := r.engine.Words(ctx, how.mode, how.language, p.Scaled())
 		if err != nil {
@@ -170,9 +210,11 @@ func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepar
 }
 
 // firstWords reads a page for the first time. If the engine fails, it reads a smaller image in another mode, because crashes and
-// long runs depend on both. It returns the page with the scale that was read.
+// long runs depend on both. Each attempt has half of the time. It returns the page with the scale that was read.
 func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prepared, []receipt.Word, error) {
-	words, err := r.engine.Words(ctx, tesseract.Columns, tesseract.MainLanguage, p.Scaled())
+	first, cancel := half(ctx)
+	defer cancel()
+	words, err := r.engine.Words(first, tesseract.Columns, tesseract.MainLanguage, p.Scaled())
 	if err == nil {
 		return p, words[0], nil
 	}

@@ -54,7 +54,7 @@ func TestReadKeepsFirstReadingBeforeDeadline(t *testing.T) {
 	script := `case "$*" in *"--psm 6"*) sleep 60;; esac; exec tesseract "$@"`
 	r := newTestReader()
 	r.engine = local{engine: tesseract.New(fixture.Program(t, script), time.Minute), now: time.Now}
-	ctx, cancel := context.WithTimeout(t.Context(), 6*answerReserve)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*answerReserve)
 	defer cancel()
 	got, err := r.Read(ctx, fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
 	require.NoError(t, err)

@@ -32,7 +32,8 @@ type Config struct {
 	Neural string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
 	// Tesseract is the program of the second engine, by name or path.
 	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
-	// Timeout limits one run of the engine or of a PDF program. Reading a receipt takes several runs.
+	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of Tesseract or of a PDF program. Reading
+	// a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
 	// Vision configures the engine that replaces the others, if its URL is set.
 	Vision VisionConfig
@@ -91,8 +92,10 @@ type Reading struct {
 	pages []imaging.Frame
 	// fromFallback is set if the engine failed and the fallback read the receipt.
 	fromFallback bool
-	// failure is the engine's error after the first reading, or nil. Another attempt may then find more.
+	// failure is the engine's error that the reading survived, or nil. Another attempt may then find more.
 	failure error
+	// tesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt without a failure.
+	tesseractAlone bool
 }
 
 // Final reports whether the result may be stored. Otherwise the engine may read more from the file the next time.
@@ -100,6 +103,9 @@ func (r Reading) Final() bool { return !r.fromFallback && r.failure == nil }
 
 // FromFallback reports whether the engine failed and the fallback read the receipt.
 func (r Reading) FromFallback() bool { return r.fromFallback }
+
+// TesseractAlone reports whether the neural engine failed and Tesseract completed the reading.
+func (r Reading) TesseractAlone() bool { return r.tesseractAlone && !r.fromFallback }
 
 // Failure returns the engine's error that the reading survived, or nil.
 func (r Reading) Failure() error { return r.failure }
@@ -109,6 +115,9 @@ func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	out, err := r.recognize(ctx, file)
 	if err != nil {
 		return Reading{}, publicError(ctx, err)
+	}
+	if out.Total == "" && out.failure != nil {
+		return Reading{}, publicError(ctx, out.failure)
 	}
 	if out.Total == "" {
 		return Reading{}, fmt.Errorf("%w: no total found", ErrParse)

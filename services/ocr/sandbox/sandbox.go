@@ -1,6 +1,7 @@
 // Package sandbox runs external programs on untrusted files: Tesseract, and the decoders of PDF and HEIF.
 //
-// Run guarantees that a run of a program ends within the limits on time, memory and output, and that no process remains after it. The
+// Run guarantees that a run of a program ends within the limits on time, memory and output, and that no process remains after it. A program
+// that exceeds its time fails with context.DeadlineExceeded. The
 // program gets none of the service's environment. Input and output pass through memory only, so no receipt is written to disk. Other
 // systems than Linux have no limit on memory.
 //
@@ -20,12 +21,16 @@ import (
 	"time"
 )
 
-// Limits bounds one run of a program: time, memory and output in bytes. Memory is the address space, which exceeds the memory in use.
+// Limits bounds one run of a program: processor time, memory and output in bytes. Memory is the address space, which exceeds the memory
+// in use. By the clock, a run may take slowdown times its processor time.
 type Limits struct {
 	Time   time.Duration
 	Memory int64
 	Output int
 }
+
+// slowdown allows a run to share the processors with others. A limit by the clock alone would fail sound files on a busy machine.
+const slowdown = 3
 
 var (
 	// ErrOutput marks a program that was stopped because it printed more than its limit.
@@ -37,7 +42,7 @@ var (
 // Run executes a program with the given standard input and returns its output. The program is the leader of a process group that is
 // killed when ctx ends or a limit is exceeded, so that no process outlives the request. No data is written to disk.
 func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.Time)
+	ctx, cancel := context.WithTimeout(ctx, slowdown*l.Time)
 	defer cancel()
 	name, args, err := limited(l, program, args)
 	if err != nil {
@@ -69,10 +74,18 @@ func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...st
 		return nil, fmt.Errorf("%s: %w", program, ErrOutput)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", program, ctx.Err())
+	case exceededTime(cmd.ProcessState):
+		return nil, fmt.Errorf("%s: %w", program, context.DeadlineExceeded)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(complaint.Bytes()))
 	}
 	return out.Bytes(), nil
+}
+
+// exceededTime reports whether a program was killed because it used its processor time.
+func exceededTime(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGXCPU
 }
 
 // input returns a file in memory with a program's input. A program that opens it as /dev/stdin reads it in one piece, while a pipe
@@ -103,10 +116,12 @@ func limited(l Limits, program string, args []string) (string, []string, error) 
 		// Other systems than Linux only have the limits on time and output.
 		return path, args, nil
 	}
-	// A core dump would write the receipt to disk. The limit on processor time is rounded up, so that the timeout comes first.
+	// A core dump would write the receipt to disk. Processor time is limited in whole seconds. The first limit sends SIGXCPU, the second
+	// one SIGKILL to a program that ignores it.
+	seconds := int(l.Time.Seconds()) + 1
 	front := []string{
 		"--as=" + strconv.FormatInt(l.Memory, 10), "--core=0",
-		"--cpu=" + strconv.Itoa(int(l.Time.Seconds())+1), "--fsize=" + strconv.Itoa(l.Output), path,
+		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), "--fsize=" + strconv.Itoa(l.Output), path,
 	}
 	return prlimit, append(front, args...), nil
 }

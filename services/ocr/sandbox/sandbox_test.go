@@ -58,6 +58,25 @@ func gone(pid int) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
+func TestRunProgramLimitsProcessorTime(t *testing.T) {
+	t.Parallel()
+	l := roomy
+	// Processor time is limited in whole seconds, so the limit is two seconds.
+	l.Time = time.Second
+	_, err := Run(t.Context(), l, nil, fixture.Program(t, "while true; do :; done"))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// TestRunProgramOnBusyMachine has a program that waits longer than its processor time.
+func TestRunProgramOnBusyMachine(t *testing.T) {
+	t.Parallel()
+	l := roomy
+	l.Time = time.Second
+	out, err := Run(t.Context(), l, nil, fixture.Program(t, "sleep 1.5; echo done"))
+	require.NoError(t, err)
+	require.Equal(t, "done\n", string(out))
+}
+
 func TestRunProgramLimitsOutput(t *testing.T) {
 	t.Parallel()
 	_, err := Run(t.Context(), roomy, nil, "yes")

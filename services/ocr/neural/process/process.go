@@ -32,6 +32,8 @@ const (
 	Program = "ocr-neural"
 	// idleTime is the time without a request after which the process ends, because its models occupy memory.
 	idleTime = 10 * time.Minute
+	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it reads another page.
+	recoveryTime = 10 * time.Minute
 	// memory limits the address space, which is a multiple of the memory in use.
 	memory = 4 << 30
 	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it only causes a restart.
@@ -50,21 +52,23 @@ var (
 // Process is safe for concurrent use.
 type Process struct {
 	dir string
-	// limit is the time for a page, including the start of the process. idle is idleTime, except in tests.
-	limit, idle time.Duration
+	// limit is the time for a page, including the start of the process. idle is idleTime, and recovery
+	// recoveryTime, except in tests.
+	limit, idle, recovery time.Duration
 	// turn holds a value while a request uses child.
 	turn chan struct{}
 	// child is nil while no process runs.
 	child  *child
 	expiry *time.Timer
-	// failing is set if the last page failed. failures counts such pages. Canceled requests do not count.
-	failing  atomic.Bool
-	failures atomic.Int64
+	// failing is set if the last page failed, until recovered fires. failures counts such pages. Canceled requests do not count.
+	failing   atomic.Bool
+	recovered *time.Timer
+	failures  atomic.Int64
 }
 
 // New returns a process that is not started yet. dir contains the program and its models.
 func New(dir string, limit time.Duration) *Process {
-	return &Process{dir: dir, limit: limit, idle: idleTime, turn: make(chan struct{}, 1)}
+	return &Process{dir: dir, limit: limit, idle: idleTime, recovery: recoveryTime, turn: make(chan struct{}, 1)}
 }
 
 // Check returns ErrNotInstalled if the program or its models are not installed.
@@ -77,19 +81,27 @@ func (p *Process) Check() error {
 	return nil
 }
 
-// Available reports whether the engine is installed and did not fail on the last page.
+// Available reports whether the engine is installed and did not fail on the last page. A failure counts for ten minutes, because without
+// further pages nothing else would end it.
 func (p *Process) Available() bool { return !p.failing.Load() && p.Check() == nil }
 
-// Read reads the words on a page. It returns ErrFailed or the context's error.
+// Read reads the words on a page. It returns an error that wraps ErrFailed, also if ctx ends or another page occupies the process for too
+// long.
 func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error) {
+	wait := time.NewTimer(p.limit)
+	defer wait.Stop()
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
+	case <-wait.C:
+		return neural.Page{}, fmt.Errorf("%w: %s is busy", ErrFailed, Program)
 	case <-ctx.Done():
 		return neural.Page{}, fmt.Errorf("%w: %w", ErrFailed, ctx.Err())
 	}
-	if p.expiry != nil {
-		p.expiry.Stop()
+	for _, timer := range []*time.Timer{p.expiry, p.recovered} {
+		if timer != nil {
+			timer.Stop()
+		}
 	}
 	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
@@ -104,13 +116,25 @@ func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error
 	}
 	if ctx.Err() == nil {
 		p.failing.Store(true)
+		p.recovered = time.AfterFunc(p.recovery, func() { p.failing.Store(false) })
 		p.failures.Add(1)
 	}
 	return neural.Page{}, fmt.Errorf("%w: %s: %w", ErrFailed, Program, err)
 }
 
-// exchange sends a page to the process and returns its response. After an error no process runs.
+// exchange sends a page to the process and returns its response. A process that served other pages and now ends has most likely been
+// killed, so the page is sent to a new one. After an error no process runs.
 func (p *Process) exchange(ctx context.Context, img *image.Gray) (neural.Page, error) {
+	warm := p.child != nil
+	page, err := p.send(ctx, img)
+	if err != nil && warm && ctx.Err() == nil {
+		return p.send(ctx, img)
+	}
+	return page, err
+}
+
+// send sends a page to the process, which it starts if none runs.
+func (p *Process) send(ctx context.Context, img *image.Gray) (neural.Page, error) {
 	if p.child != nil && p.child.hasEnded() {
 		p.discard()
 	}

@@ -5,8 +5,6 @@ import (
 	"image"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -90,6 +88,39 @@ func TestNeuralProcessRestartsAfterItWasKilled(t *testing.T) {
 	require.NotSame(t, first, p.child)
 }
 
+// TestNeuralProcessRepeatsPageAfterItWasKilled has a process that ends with the second page, as if it was killed.
+func TestNeuralProcessRepeatsPageAfterItWasKilled(t *testing.T) {
+	t.Parallel()
+	p := fake(t, responds+"head -c 76 >/dev/null; kill -KILL $$")
+	for range 3 {
+		_, err := p.Read(t.Context(), page8())
+		require.NoError(t, err)
+	}
+	require.True(t, p.Available())
+	require.Zero(t, p.Failures())
+}
+
+func TestNeuralProcessIsAvailableAgainWithoutPages(t *testing.T) {
+	t.Parallel()
+	p := fake(t, "exit 0")
+	p.recovery = 200 * time.Millisecond
+	_, err := p.Read(t.Context(), page8())
+	require.ErrorIs(t, err, ErrFailed)
+	require.Eventually(t, p.Available, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestNeuralProcessLimitsWait has another page that occupies the process.
+func TestNeuralProcessLimitsWait(t *testing.T) {
+	t.Parallel()
+	p := fake(t, "while true; do "+responds+"done")
+	p.limit = 50 * time.Millisecond
+	p.turn <- struct{}{}
+	_, err := p.Read(t.Context(), page8())
+	require.ErrorIs(t, err, ErrFailed)
+	require.Zero(t, p.Failures(), "the process did not fail")
+	<-p.turn
+}
+
 func TestNeuralProcessIsKilledForCanceledRequest(t *testing.T) {
 	t.Parallel()
 	p := fake(t, "sleep 60 & sleep 60")
@@ -162,10 +193,5 @@ func TestNeuralProcessReadsHostileImages(t *testing.T) {
 		_, err := p.Read(t.Context(), img)
 		require.NoError(t, err, name)
 	}
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.child.cmd.Process.Pid) + "/status")
-	require.NoError(t, err)
-	_, peak, _ := strings.Cut(string(status), "VmHWM:")
-	kilobytes, err := strconv.Atoi(strings.Fields(peak)[0])
-	require.NoError(t, err)
-	require.Less(t, kilobytes, 400<<10)
+	require.Less(t, fixture.PeakMemory(t, p.child.cmd.Process.Pid), 400)
 }

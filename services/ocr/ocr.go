@@ -69,7 +69,7 @@ type server struct {
 
 	db     *pgxpool.Pool
 	reader recognition.Reader
-	// recognizer is the version under which results are stored.
+	// recognizer is the version under which complete results of the configured engine are stored.
 	recognizer int
 	gate       rpc.Gate
 	metrics    metrics
@@ -172,23 +172,40 @@ func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*o
 		return nil, err
 	}
 	receipt := found.Proto()
-	if !found.Final() {
+	if found.Failure() != nil || found.FromFallback() {
 		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.FromFallback(), "error", found.Failure())
-		return receipt, nil
 	}
 	// A stored result only saves work, so a failure to store it does not fail the request.
-	if err := s.store(ctx, userID, digest[:], receipt); err != nil {
+	if err := s.store(ctx, userID, digest[:], found, receipt); err != nil {
 		s.log.WarnContext(ctx, "failed to store a receipt", "error", err)
 	}
 	return receipt, nil
 }
 
-func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, receipt *ocrv1.Receipt) error {
+// store stores a complete reading. A reading by Tesseract alone, because the neural engine failed, gets Tesseract's version: it is used
+// while the neural engine is unavailable, and replaced afterwards.
+func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, found recognition.Reading, receipt *ocrv1.Receipt) error {
+	recognizer := s.recognizer
+	switch {
+	case found.Final():
+	case found.TesseractAlone():
+		recognizer = recognizerLocal
+	default:
+		return nil
+	}
 	stored, err := proto.Marshal(receipt)
 	if err != nil {
 		return fmt.Errorf("encoding a receipt: %w", err)
 	}
-	return insertResult(ctx, s.db, userID, digest, s.recognizer, stored)
+	return insertResult(ctx, s.db, userID, digest, recognizer, stored)
+}
+
+// recognizers returns the versions whose results are as good as a new reading.
+func (s *server) recognizers() []int {
+	if s.recognizer == recognizerNeural && !s.reader.Neural().Available() {
+		return []int{recognizerNeural, recognizerLocal}
+	}
+	return []int{s.recognizer}
 }
 
 // parseRecognize validates a request and returns the user's id.
@@ -208,7 +225,7 @@ func parseRecognize(req *ocrv1.RecognizeRequest) (uuid.UUID, error) {
 
 // stored returns the stored receipt of a file, or nil if there is none or it cannot be loaded.
 func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *ocrv1.Receipt {
-	stored, err := selectResult(ctx, s.db, userID, digest, s.recognizer)
+	stored, err := selectResult(ctx, s.db, userID, digest, s.recognizers())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
@@ -171,4 +173,56 @@ func TestRecognizeStoresNoFallback(t *testing.T) {
 		require.Equal(t, want.Total, resp.GetReceipt().GetTotal())
 		require.Equal(t, int32(n+1), calls.Load(), "a fallback result is not stored")
 	}
+}
+
+// TestRecognizeStoresTesseractUntilNeuralEngineIsBack uses the installed neural engine, which cannot start at first.
+func TestRecognizeStoresTesseractUntilNeuralEngineIsBack(t *testing.T) {
+	t.Parallel()
+	installed, dir := os.Getenv("OCR_NEURAL"), t.TempDir()
+	program := filepath.Join(installed, process.Program)
+	if _, err := os.Stat(program); err != nil {
+		t.Skip(err)
+	}
+	broken := filepath.Join(dir, "broken")
+	script := "#!/bin/sh\n[ -e " + broken + " ] && exit 1\nexec " + program + " " + installed
+	require.NoError(t, os.WriteFile(filepath.Join(dir, process.Program), []byte(script), 0o700))
+	for _, file := range []string{broken, filepath.Join(dir, "contents")} {
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+	}
+	s := newTestServer(t, recognition.Config{Neural: dir})
+	t.Cleanup(s.reader.Neural().Stop)
+	stored := func() (versions []int) {
+		rows, err := s.db.Query(t.Context(), `SELECT recogniser FROM results ORDER BY recogniser`)
+		require.NoError(t, err)
+		versions, err = pgx.CollectRows(rows, pgx.RowTo[int])
+		require.NoError(t, err)
+		return versions
+	}
+	user := uuid.NewString()
+	receipt := func(total string) *ocrv1.RecognizeRequest {
+		return &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nBread "+total+"\nTotal "+total, 30)), UserId: user}
+	}
+	first, err := s.Recognize(t.Context(), receipt("12.50"))
+	require.NoError(t, err)
+	require.Equal(t, "12.50", first.GetReceipt().GetTotal())
+	require.Equal(t, []int{recognizerLocal}, stored())
+
+	gate := s.gate
+	s.gate = rpc.NewGate(1, 0, errBusy)
+	leave, err := s.gate.Enter(t.Context())
+	require.NoError(t, err)
+	again, err := s.Recognize(t.Context(), receipt("12.50"))
+	require.NoError(t, err, "stored, so no worker is needed")
+	require.True(t, proto.Equal(first, again))
+	leave()
+	s.gate = gate
+
+	require.NoError(t, os.Remove(broken))
+	// The next receipt shows that the engine is back.
+	_, err = s.Recognize(t.Context(), receipt("3.75"))
+	require.NoError(t, err)
+	require.Equal(t, []int{recognizerLocal, recognizerNeural}, stored())
+	_, err = s.Recognize(t.Context(), receipt("12.50"))
+	require.NoError(t, err)
+	require.Equal(t, []int{recognizerLocal, recognizerNeural, recognizerNeural}, stored())
 }

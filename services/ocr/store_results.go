@@ -11,9 +11,10 @@ import (
 )
 
 // Versions of the recognizers under which results are stored. Increase one when it reads better: files are then read again.
+// recognizerLocal is Tesseract alone. A larger version is a better recognizer.
 const (
-	recognizerLocal  = 7
-	recognizerNeural = 501
+	recognizerLocal  = 8
+	recognizerNeural = 502
 	recognizerVision = 1001
 )
 
@@ -22,14 +23,16 @@ type result struct {
 	Receipt []byte
 }
 
-// selectResult returns the stored result of a user's file, or pgx.ErrNoRows.
-func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizer int) (result, error) {
+// selectResult returns the stored result of a user's file by the best of the recognizers, or pgx.ErrNoRows.
+func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizers []int) (result, error) {
 	return pg.One[result](ctx, q, `
 		SELECT receipt
 		FROM results
 		WHERE user_id = $1
 			AND file_sha256 = $2
-			AND recogniser = $3`, userID, sha256, recognizer)
+			AND recogniser = ANY($3)
+		ORDER BY recogniser DESC
+		LIMIT 1`, userID, sha256, recognizers)
 }
 
 // insertResult stores a result. If two requests read one file at the same time, the first result is kept.

@@ -113,7 +113,7 @@ func (l *line) parseNumber(start, end int) (amount, bool) {
 	a := amount{value: n, decimals: len(fraction), start: start, end: end}
 	rest := strings.TrimLeft(text[end:], " ")
 	a.percent = strings.HasPrefix(rest, "%") || strings.HasPrefix(text[end:], "g%")
-	if negative(text, start, end) || l.exact && attachedMinus.MatchString(text[:start]) {
+	if negative(text, start, end) || (l.exact || l.refund) && attachedMinus.MatchString(text[:start]) {
 		a.value = -a.value
 	}
 	return a, true
@@ -157,7 +157,7 @@ var (
 	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?\s?$|(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])\s?[-−–]\s?$`)
 	minusAfter  = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
 	// attachedMinus matches a minus directly before the number and separated from the text before it. On an image it may be
-	// dirt, so it only counts in text.
+	// dirt, so it only counts in text and on refunds.
 	attachedMinus = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
 	// dashBefore matches a dash that separates a name from its price.
 	dashBefore = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)

@@ -19,6 +19,15 @@ type draftItem struct {
 	description  *line   // the line with the name
 }
 
+// minFreeConfidence is the confidence from which the amount 0.00 is print and not dirt.
+const minFreeConfidence = 0.8
+
+// free reports whether an item with the amount 0 is printed as such: a part of a menu, with its quantity. In text it always is.
+func (it draftItem) free() bool {
+	counted := it.quantity > 0 || quantityFirst.MatchString(it.at.text)
+	return it.at.exact || counted && !it.unnamed && lettered.MatchString(it.name) && it.amount.decimals == 2 && it.amount.minConfidence >= minFreeConfidence
+}
+
 // items is the result of reconciling a draft. repairs is the number of changes that were needed.
 type items struct {
 	list       []draftItem
@@ -72,6 +81,8 @@ func itemRegion(lines []*line) []*line {
 var (
 	// quantityTimesPrice matches a multiplication of quantity and price, such as "2 x 1.50" or "3 pcs @".
 	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
+	// quantityFirst matches a small quantity before the name of an article.
+	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)
 	// lettered matches a word of at least three letters.
 	lettered = regexp.MustCompile(`\p{L}{3,}`)
 )

@@ -11,7 +11,7 @@ import (
 // Each stage uses the results of the stages before it. Without a total the receipt has only texts, because nothing then shows
 // which lines are goods.
 func Join(now time.Time, readings ...Reading) Receipt {
-	j := join{readings: readings, now: now}
+	j := join{readings: signRows(readings), now: now}
 	j.chooseTexts()
 	j.collectFigures()
 	if j.chooseTotal() {
@@ -83,8 +83,8 @@ func (j *join) chooseGoods() {
 			best = it
 		}
 	}
-	// On an image, an item with the amount 0 is mostly dirt. In text it is printed, for example a free article.
-	best.list = slices.DeleteFunc(slices.Clone(best.list), func(it draftItem) bool { return it.amount.value == 0 && !it.at.exact })
+	// On an image, an item with the amount 0 is mostly dirt.
+	best.list = slices.DeleteFunc(slices.Clone(best.list), func(it draftItem) bool { return it.amount.value == 0 && !it.free() })
 	j.goods = best
 }
 

@@ -20,6 +20,7 @@ type line struct {
 	height  int  // median height of the words in pixels
 	plain   bool // from plain text, without pixels
 	exact   bool // see Page.Exact
+	refund  bool // see signRefund
 }
 
 // layout converts the words of the pages to lines, from top to bottom.

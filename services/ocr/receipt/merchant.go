@@ -14,7 +14,7 @@ const headLines = 12
 const maxNameLetters = 60
 
 // findMerchants returns possible names of the merchant, with a score as confidence: lines of the head that look like the name
-// of a business, the owner or the shop named elsewhere, and the domain of a web address.
+// of a business, the brand, owner or shop named elsewhere, and the domain of a web address.
 func findMerchants(lines []*line) []textField {
 	typical := typicalHeight(lines)
 	head := headOf(lines)
@@ -32,7 +32,7 @@ func findMerchants(lines []*line) []textField {
 		if s <= 0 || name == "" {
 			continue
 		}
-		if i > 0 && otherParty.MatchString(head[i-1].text) {
+		if i > 0 && otherParty.MatchString(head[i-1].text) || ownerOf(head, i, typical) {
 			continue
 		}
 		below = below || i > 0 && (streetNumber.MatchString(head[i-1].text) || address.MatchString(head[i-1].text) && !legal.MatchString(head[i-1].text))
@@ -89,7 +89,7 @@ func headOf(lines []*line) []*line {
 // continues reports whether next belongs to the name on line l: it consists of the kind of business and the legal form, or it
 // closes a bracket, or it begins with a word that begins no name.
 func continues(l, next *line) bool {
-	if next.priceCount() > 0 || slogan.MatchString(l.text) {
+	if next.priceCount() > 0 || slogan.MatchString(l.text) || tradingAs.MatchString(next.text) {
 		return false
 	}
 	// The opening bracket may be misread as a letter.
@@ -232,13 +232,26 @@ func sharesStart(name, site string) bool {
 	return n >= 4 && 2*n >= len(site)
 }
 
-// findOwner returns the names on lines that name the owner of the shop, or thank the customer for a visit to it.
+// ownerOf reports whether line i names the owner of the shop whose name is directly above. The shop is then the merchant.
+func ownerOf(lines []*line, i, typical int) bool {
+	return i > 0 && i < headLines && ownedBy.MatchString(lines[i].text) && lines[i-1].priceCount() == 0 && nameScore(lines[i-1], i-1, typical) > 0
+}
+
+// brandConfidence exceeds the score of any legal name.
+const brandConfidence = 5
+
+// findOwner returns the names on lines that name the brand of a company, the owner of a shop without a name above, or thank the customer
+// for a visit.
 func findOwner(lines []*line) []textField {
 	var out []textField
+	typical := typicalHeight(lines)
 	for i, l := range lines {
+		if m := tradingAs.FindStringSubmatch(l.text); m != nil && i < headLines {
+			out = append(out, textField{value: merchantName(m[1]), confidence: brandConfidence, at: l})
+		}
 		m := ownedBy.FindStringSubmatch(l.text)
 		switch {
-		case m == nil:
+		case m == nil || ownerOf(lines, i, typical):
 		case lettered.MatchString(m[1]):
 			out = append(out, textField{value: merchantName(m[1]), confidence: 2.6, at: l})
 		case i+1 < len(lines) && legal.MatchString(merchantName(lines[i+1].text)):

@@ -76,6 +76,8 @@ var (
 	domain = regexp.MustCompile(`(?i)(?:www\.|https?://|@)\s?([a-z0-9-]{3,40})\.(?:com|de|fr|es|it|net|org|eu|nl|co\.uk|my|com\.my|at|ch|be|in|sg|co)\b`)
 	// otherDomains belong to mail providers and makers of card terminals.
 	otherDomains = []string{"gmail", "hotmail", "yahoo", "outlook", "facebook", "web", "gmx", "ingenico", "verifone", "payone", "sumup", "adyen"}
+	// tradingAs matches the text before the name under which a company is known to its customers.
+	tradingAs = regexp.MustCompile(`(?i)\b(?:trading as|t/a|d/?b/?a|doing business as|handelnd (?:als|unter)|nom commercial|nombre comercial|insegna)\b[\s:.]*(.*\pL{3}.*)`)
 	// ownedBy matches the text before the name of the owner, and thanks the text before the name of the shop.
 	ownedBy = regexp.MustCompile(`(?i)\b(?:(?:owned|operated|managed)(?: and operated)? by|dimiliki oleh|betrieben von|exploité par|gestito da|explotado por)\b\W*(.*)`)
 	thanks  = regexp.MustCompile(`(?i)\b(?:(?:thank you|thanks) for (?:shopping|dining|eating|buying|coming|visiting|your visit|your purchase)` +

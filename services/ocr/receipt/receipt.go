@@ -106,6 +106,7 @@ type textField struct {
 func Read(pages []Page) Reading {
 	r := Reading{lines: layout(pages)}
 	classify(r.lines)
+	signRefund(r.lines)
 	r.currency = findCurrency(r.lines)
 	markPrices(r.lines, r.currency.value)
 	r.sums = findSums(r.lines)

@@ -40,8 +40,9 @@ type candidates map[int64]*candidate
 
 // add proposes v, printed as a on the line at. The best label of an amount counts.
 func (b candidates) add(v int64, at *line, a amount, label float64) {
-	// The total of a refund is negative and that of an exchange is zero. On an image such amounts are more often dirt.
-	if at == nil || v <= 0 && !(at.exact && at.kind == kindTotal) {
+	// The total of a refund is negative and that of an exchange is zero. On an image such amounts are more often dirt,
+	// unless the goods show that it is a refund.
+	if at == nil || v <= 0 && !((at.exact || at.refund) && at.kind == kindTotal) {
 		return
 	}
 	c := b[v]

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,6 +38,7 @@ var troubles = map[string]trouble{
 	"CofferTotalsDiffer":       differingTotal,
 	"CofferReceiptsTurnedAway": func(_ *testing.T, u user) (again, end func()) { return func() { u.upload(6) }, func() {} },
 	"CofferReceiptsFail":       brokenEngine,
+	"CofferNeuralEngineDown":   brokenNeuralEngine,
 
 	"CofferReplicaMissing":     measured(`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`, always(1)),
 	"CofferArchiveBehind":      measured(`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="ready"}`, always(4)),
@@ -209,6 +211,19 @@ func brokenEngine(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	install(t, "false")
 	return func() { u.upload(1) }, func() { install(t, "tesseract") }
+}
+
+// brokenNeuralEngine makes the neural engine crash. Tesseract reads the receipts meanwhile.
+func brokenNeuralEngine(t *testing.T, u user) (again, end func()) {
+	t.Helper()
+	broken := filepath.Join(neural, "broken")
+	require.NoError(t, os.WriteFile(broken, nil, 0o600))
+	end = func() {
+		require.NoError(t, os.Remove(broken))
+		// The engine counts as available when it has read a page.
+		u.upload(1)
+	}
+	return func() { u.upload(1) }, end
 }
 
 // install makes a program the OCR engine of the stack.

@@ -22,7 +22,29 @@ var (
 	stack *devstack.Stack
 	// engine is a link to the OCR program.
 	engine string
+	// neural is the folder of the neural engine, which is replaced by a script. It crashes while the folder contains the file "broken".
+	neural string
 )
+
+// neuralScript reads pages and finds no words on them, so that Tesseract reads the receipts.
+const neuralScript = `#!/bin/sh
+while :; do
+	set -- $(head -c 12 | od -An -v -tu4)
+	[ $# = 3 ] && [ ! -e "$(dirname "$0")/broken" ] || exit 1
+	head -c $(($2 * $3)) >/dev/null
+	printf '\002\000\000\000{}'
+done
+`
+
+// installNeural writes the script into a folder.
+func installNeural(dir string) error {
+	neural = filepath.Join(dir, "neural")
+	return errors.Join(
+		os.Mkdir(neural, 0o700),
+		os.WriteFile(filepath.Join(neural, "contents"), nil, 0o600),
+		os.WriteFile(filepath.Join(neural, "ocr-neural"), []byte(neuralScript), 0o700), //nolint:gosec // It is a program.
+	)
+}
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
@@ -52,9 +74,12 @@ func run(m *testing.M) (code int, err error) {
 	if err := os.Symlink(tesseract, engine); err != nil {
 		return 0, errors.Join(err, stop())
 	}
+	if err := installNeural(dir); err != nil {
+		return 0, errors.Join(err, stop())
+	}
 	// One receipt at a time, without a queue.
 	stack, err = devstack.StartEphemeral(ctx, "", map[string]string{
-		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine,
+		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine, "OCR_NEURAL": neural,
 	})
 	if err != nil {
 		return 0, errors.Join(err, stop())

@@ -13,9 +13,9 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 	"github.com/swaggest/swgui/v5emb"
 	"google.golang.org/grpc"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/coffer-budget/coffer/internal/app"
+	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
 // Paths of the endpoints.
@@ -83,7 +83,7 @@ func isAsset(name string) bool {
 }
 
 // readiness handles the readiness probe by checking the health of every service. The gateway is ready without budget, because the
-// other operations still work, but not without auth or the ledger.
+// other operations still work, but not without auth or the ledger. The response also names the engine that reads receipts.
 func (s *restServer) readiness(conns connections) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -95,8 +95,7 @@ func (s *restServer) readiness(conns connections) http.HandlerFunc {
 		for name, conn := range services {
 			probes.Go(func() {
 				state := "ok"
-				health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
-				if err != nil || health.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+				if !rpc.Serving(ctx, conn, "") {
 					state = "unavailable"
 				}
 				mu.Lock()
@@ -104,13 +103,27 @@ func (s *restServer) readiness(conns connections) http.HandlerFunc {
 				states[name] = state
 			})
 		}
+		reader := ""
+		probes.Go(func() { reader = receiptReader(ctx, conns.ledger) })
 		probes.Wait()
 		status, httpStatus := "ok", http.StatusOK
 		if states["auth"] != "ok" || states["ledger"] != "ok" || s.verifier.Ready() != nil {
 			status, httpStatus = "unavailable", http.StatusServiceUnavailable
 		}
-		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states})
+		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states, "receipts": reader})
 	}
+}
+
+// receiptReader returns the engine that reads receipts, as the ledger reports it: "neural", "fallback" (Tesseract or a vision endpoint) or
+// "unavailable".
+func receiptReader(ctx context.Context, ledger grpc.ClientConnInterface) string {
+	switch {
+	case rpc.Serving(ctx, ledger, rpc.HealthNeuralReceipts):
+		return "neural"
+	case rpc.Serving(ctx, ledger, rpc.HealthReceipts):
+		return "fallback"
+	}
+	return "unavailable"
 }
 
 // writeJSON sends the response of an endpoint.

@@ -148,5 +148,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error {
+		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
+		err := pg.Ping(ctx, db)
+		srv.SetOptional(rpc.HealthReceipts, rpc.Serving(ctx, ocrConn, ""))
+		srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
+		return err
+	})
 }

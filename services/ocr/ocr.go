@@ -57,9 +57,6 @@ type Config struct {
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
 }
 
-// neuralHealth is the name under which the health service reports whether the neural engine is available.
-const neuralHealth = "neural"
-
 // resultRetention is how long the receipt read from a file is stored.
 const resultRetention = 30 * 24 * time.Hour
 
@@ -105,7 +102,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	srv := rpc.NewServer(config.Config, nil, log)
 	ocrv1.RegisterOCRServiceServer(srv, s)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
-		srv.SetOptional(neuralHealth, s.reader.Neural().Available())
+		srv.SetOptional(rpc.HealthNeural, s.reader.Neural().Available())
 		return pg.Ping(ctx, db)
 	})
 }

@@ -84,7 +84,7 @@ bench-import: ## Read a folder of labeled statements and score the results (DATA
 .PHONY: fuzz
 fuzz: ## Fuzz the parsers of files from banks, a minute each (FUZZTIME=10m; FUZZ=FuzzCSV: only that one)
 	@for target in $(or $(FUZZ),FuzzOFX FuzzCAMT FuzzMT940 FuzzQIF FuzzCSV FuzzExports); do \
-		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),60s) ./services/ledger/imports/formats || exit 1; \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzzminimizetime 10x -fuzztime $(or $(FUZZTIME),60s) ./services/ledger/imports/formats || exit 1; \
 	done
 
 .PHONY: mutants

@@ -190,8 +190,8 @@ func (r *Reader) readCSV(record *Record) {
 	} else if problem != "" {
 		record.Problem = problem
 	}
-	if !record.Skip && slices.ContainsFunc(cells, statesBalance) {
-		record.Skip = record.Amount == "" || filled(cells)*2 <= len(cells)
+	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
+		record.Skip = slices.ContainsFunc(cells, statesBalance)
 	}
 	if record.Problem != "" || record.Skip {
 		return

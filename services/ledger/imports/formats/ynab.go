@@ -43,6 +43,7 @@ func parseYNAB(delimiter byte) func(*input) iter.Seq2[Record, error] {
 				return
 			}
 			m, columns := ynabMapping(heading, delimiter)
+			p.columns = make([]column, len(heading)) // Rows may have fewer cells than the heading.
 			p.sample = [][]string{heading}
 			if !yield(Record{Line: 1, Cells: heading}, nil) {
 				return

@@ -49,6 +49,30 @@ export function ticks({ min, max }: Range, unit: bigint, most = 4): bigint[] {
   }
 }
 
+/** Mark is a text below the axis, at a value by its index. */
+export interface Mark {
+  readonly at: number;
+  readonly text: string;
+}
+
+/**
+ * spaced returns the marks whose texts do not overlap. The first mark is left-aligned and the one at last is right-aligned; both stay
+ * before those between them. wide estimates the width of a text.
+ */
+export function spaced(marks: readonly Mark[], last: number, x: (index: number) => number, wide: (text: string) => number): Mark[] {
+  const span = ({ at, text }: Mark): [number, number] => {
+    const width = wide(text);
+    const start = at === 0 ? x(at) : at === last ? x(at) - width : x(at) - width / 2;
+    return [start, start + width];
+  };
+  const kept: Mark[] = [];
+  const free = (mark: Mark) => kept.every((other) => span(mark)[0] >= span(other)[1] || span(mark)[1] <= span(other)[0]);
+  for (const mark of [...marks].sort((a, b) => Number(b.at === 0 || b.at === last) - Number(a.at === 0 || a.at === last))) {
+    if (free(mark)) kept.push(mark);
+  }
+  return kept.sort((a, b) => a.at - b.at);
+}
+
 /** points places values in a plot. Gaps, such as the days to come, are left out. */
 export function points(values: readonly (bigint | undefined)[], range: Range, width: number, height: number): Point[] {
   const gap = values.length > 1 ? width / (values.length - 1) : 0;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { area, line, points, position, rangeOf, slices, ticks } from "../../src/charts/geometry.ts";
+import { area, line, points, position, rangeOf, slices, spaced, ticks } from "../../src/charts/geometry.ts";
 
 test("rangeOf contains 0 and is never empty", () => {
   assert.deepEqual(rangeOf([5n, undefined, -3n]), { min: -3n, max: 5n });
@@ -46,4 +46,12 @@ test("slices fill the circle", () => {
   assert.equal(slices([10n])[0].length, 1);
   assert.deepEqual(slices([0n, 0n]).map(({ length }) => length), [0, 0]);
   assert.ok(slices([1n, 1_000_000n]).every(({ length }) => length > 0));
+});
+
+test("spaced omits marks that overlap others, but neither the first nor the last", () => {
+  const x = (index) => index * 10;
+  const wide = (text) => text.length * 8;
+  const marks = [{ at: 0, text: "1. Dez. 2025" }, { at: 7, text: "1. Apr." }, { at: 20, text: "1. Aug." }, { at: 30, text: "30. Nov." }];
+  assert.deepEqual(spaced(marks, 30, x, wide).map(({ at }) => at), [0, 20, 30]);
+  assert.deepEqual(spaced(marks.slice(0, 1), 0, x, wide), marks.slice(0, 1));
 });

@@ -1,5 +1,6 @@
 // The fields of the add and edit sheet, and what they mean for the API.
 import { amountMessage, amountText, readAmount } from "../../components/amount";
+import type { Problem } from "../../api/problem";
 import type { Transaction } from "../../api/types";
 import { dayOf } from "../../dates/dates";
 import type { Digits } from "../../money/json";
@@ -15,7 +16,16 @@ export interface Fields {
   categoryId: string;
 }
 
-export type Errors = Partial<Record<"amount" | "walletId" | "categoryId" | "date", string>>;
+/** shownFields are the fields of a request whose problems the form shows beside their controls. */
+export const shownFields = ["amount", "currency", "type", "description", "date", "walletId", "categoryId"] as const;
+
+export type Errors = Partial<Record<(typeof shownFields)[number], string>>;
+
+/** errorsOf returns the messages of a problem by field. The limit of currencies names no field, but only another currency helps. */
+export function errorsOf(problem: Problem): Errors {
+  if (problem.code === "WALLET_CURRENCY_LIMIT_REACHED" && !problem.details.length) return { currency: problem.message };
+  return Object.fromEntries(shownFields.map((name) => [name, problem.field(name)]));
+}
 
 /** fieldsOf fills the form with a transaction. */
 export function fieldsOf(transaction: Transaction): Fields {

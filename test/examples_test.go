@@ -100,6 +100,7 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodGet, "/api/v1/categories?limit=50", nil)
 	r.call(u, http.MethodPatch, "/api/v1/settings", object{"timeZone": "Europe/Berlin", "weekStart": "monday", "locale": "de-DE", "baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category})
 	r.call(u, http.MethodGet, "/api/v1/settings", nil)
+	r.call(u, http.MethodGet, "/api/v1/changes?limit=2", nil)
 	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily", nil)
 	return wallet, category
 }

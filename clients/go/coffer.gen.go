@@ -882,6 +882,21 @@ func (e ListCategoriesResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListChangesResultCode.
+const (
+	CHANGESFETCHED ListChangesResultCode = "CHANGES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListChangesResultCode enum.
+func (e ListChangesResultCode) Valid() bool {
+	switch e {
+	case CHANGESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListInvitationsResultCode.
 const (
 	INVITATIONSFETCHED ListInvitationsResultCode = "INVITATIONS_FETCHED"
@@ -2289,6 +2304,30 @@ type ChangePasswordResult struct {
 // ChangePasswordResultCode The result of the operation, for programs.
 type ChangePasswordResultCode string
 
+// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
+type Changes struct {
+	Categories []Category `json:"categories"`
+
+	// Settings Absent if the settings did not change.
+	Settings     *Settings     `json:"settings,omitempty"`
+	Transactions []Transaction `json:"transactions"`
+
+	// Wallets Wallets that changed, and the wallets of the changed and deleted transactions, because their balances changed. The limit of the page does not count the latter.
+	Wallets []Wallet `json:"wallets"`
+}
+
+// ChangesPagination ChangesPagination describes a page of changes.
+type ChangesPagination struct {
+	// HasMore True if a further page follows at once.
+	HasMore bool `json:"hasMore"`
+
+	// Limit Maximum number of objects that was applied, 1 to 1000. A page of long texts may have fewer objects although hasMore is true.
+	Limit int32 `json:"limit"`
+
+	// NextCursor Opaque value for the query parameter cursor of the next request. It is always present. It is valid for at least 180 days.
+	NextCursor string `json:"nextCursor"`
+}
+
 // CorrectedLine CorrectedLine is a line item of a corrected receipt.
 //
 // Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","description":"Milk"}
@@ -3125,6 +3164,27 @@ type ListCategoriesResult struct {
 
 // ListCategoriesResultCode The result of the operation, for programs.
 type ListCategoriesResultCode string
+
+// ListChangesResult defines model for ListChangesResult.
+type ListChangesResult struct {
+	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
+	Changes Changes `json:"changes"`
+
+	// Code The result of the operation, for programs.
+	Code ListChangesResultCode `json:"code"`
+
+	// Deleted Objects that were deleted.
+	Deleted []Tombstone `json:"deleted"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination ChangesPagination describes a page of changes.
+	Pagination ChangesPagination `json:"pagination"`
+}
+
+// ListChangesResultCode The result of the operation, for programs.
+type ListChangesResultCode string
 
 // ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
@@ -4087,6 +4147,18 @@ type TestWebhookResult struct {
 // TestWebhookResultCode The result of the operation, for programs.
 type TestWebhookResultCode string
 
+// Tombstone Tombstone is a deleted object.
+type Tombstone struct {
+	// DeletedAt Time of the deletion; RFC 3339, UTC.
+	DeletedAt time.Time `json:"deletedAt"`
+
+	// Id Id of the object, or the name of a tag in lower case.
+	Id string `json:"id"`
+
+	// Kind wallet, category, transaction, transfer or tag. Clients ignore other kinds, which may be added.
+	Kind string `json:"kind"`
+}
+
 // Totals Totals contains the totals of a window in one currency, in the major unit.
 //
 // Example: {"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}
@@ -4874,6 +4946,18 @@ type UpdateCategoryParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// ListChangesParams defines parameters for ListChanges.
+type ListChangesParams struct {
+	// Limit Maximum number of changed and deleted objects in the page, 1 to 1000. The default is 200; a larger number counts as 1000.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Without it, the answer starts with all objects.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
 // GetSummaryParams defines parameters for GetSummary.
 type GetSummaryParams struct {
 	// From Inclusive; ISO 8601 date or date-time. Default: the first day of the month of `to`.
@@ -5599,6 +5683,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
 	UpdateCategory(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListChanges List changes
+	//
+	// Returns the objects that were created, changed or deleted after a cursor. Without a cursor, it returns all objects, in pages. A client applies a page in this order: first it removes the objects in deleted, then it stores the objects in changes in place of those that have the same id. It keeps nextCursor for the next request, also after the last page.
+	//
+	// Corresponds with GET /api/v1/changes (the `ListChanges` operationId).
+	ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSummary Get summary
 	//
@@ -6637,6 +6728,23 @@ func (c *Client) UpdateCategoryWithBody(ctx context.Context, id openapi_types.UU
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
 func (c *Client) UpdateCategory(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateCategoryRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListChanges List changes
+//
+// Returns the objects that were created, changed or deleted after a cursor. Without a cursor, it returns all objects, in pages. A client applies a page in this order: first it removes the objects in deleted, then it stores the objects in changes in place of those that have the same id. It keeps nextCursor for the next request, also after the last page.
+//
+// Corresponds with GET /api/v1/changes (the `ListChanges` operationId).
+func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListChangesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8914,6 +9022,87 @@ func NewUpdateCategoryRequestWithBody(server string, id openapi_types.UUID, para
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListChangesRequest constructs an http.Request for the ListChanges method
+func NewListChangesRequest(server string, params *ListChangesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/changes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
 		}
 
 	}
@@ -11332,6 +11521,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
 	UpdateCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
+	// ListChangesWithResponse List changes
+	//
+	// Returns the objects that were created, changed or deleted after a cursor. Without a cursor, it returns all objects, in pages. A client applies a page in this order: first it removes the objects in deleted, then it stores the objects in changes in place of those that have the same id. It keeps nextCursor for the next request, also after the last page.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/changes (the `ListChanges` operationId).
+	ListChangesWithResponse(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error)
+
 	// GetSummaryWithResponse Get summary
 	//
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long.
@@ -13143,6 +13341,70 @@ func (r UpdateCategoryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateCategoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListChangesResponse200Headers the declared response headers of an HTTP 200 response for ListChanges
+type ListChangesResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+// ListChangesResponse304Headers the declared response headers of an HTTP 304 response for ListChanges
+type ListChangesResponse304Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type ListChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListChangesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListChangesResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListChangesResponse304Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListChangesResponse) GetJSON200() *ListChangesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListChangesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListChangesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListChangesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15502,6 +15764,21 @@ func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id
 	return ParseUpdateCategoryResponse(rsp)
 }
 
+// ListChangesWithResponse List changes
+//
+// Returns the objects that were created, changed or deleted after a cursor. Without a cursor, it returns all objects, in pages. A client applies a page in this order: first it removes the objects in deleted, then it stores the objects in changes in place of those that have the same id. It keeps nextCursor for the next request, also after the last page.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/changes (the `ListChanges` operationId).
+func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error) {
+	rsp, err := c.ListChanges(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListChangesResponse(rsp)
+}
+
 // GetSummaryWithResponse Get summary
 //
 // Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long.
@@ -17502,6 +17779,79 @@ func ParseUpdateCategoryResponse(rsp *http.Response) (*UpdateCategoryResponse, e
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListChangesResponse parses an HTTP response from a ListChangesWithResponse call
+func ParseListChangesResponse(rsp *http.Response) (*ListChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListChangesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListChangesResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers ListChangesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil

@@ -10,7 +10,7 @@
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
 //   - transactions, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the RPC
 //     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
-//   - settings: what a user prefers on all devices
+//   - settings: what a user prefers on all devices. sync: the changes that devices follow
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
 //
@@ -43,6 +43,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
@@ -111,7 +112,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go verifier.Run(ctx)
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
-		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, time.Now()))
+		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, time.Now()), sync.Sweep(ctx, db, time.Now()))
 	})
 	go bus.Relay(ctx, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
@@ -148,6 +149,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
+	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: book, Cursors: cursors})
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
 		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 		err := pg.Ping(ctx, db)

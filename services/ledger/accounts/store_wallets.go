@@ -64,11 +64,15 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// walletsWith selects wallets w with their balances. It omits balances of zero except in the wallet's own currency. That currency
+// walletsWith selects wallets w with their balances.
+const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
+
+const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
+	w.color, w.icon, w.position, held.currencies, held.amounts`
+
+// walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the wallet's own currency. That currency
 // is first, because false sorts before true. It always has a row (see insertWallet), so the arrays are never NULL.
-const walletsWith = `
-	SELECT w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
-		w.color, w.icon, w.position, held.currencies, held.amounts
+const walletsAndBalances = `
 	FROM wallets w
 	CROSS JOIN LATERAL (
 		SELECT array_agg(b.currency ORDER BY b.currency <> w.currency, b.currency) AS currencies,

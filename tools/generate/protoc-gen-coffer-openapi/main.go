@@ -109,6 +109,7 @@ var tags = map[string]string{
 	"auth":          "Accounts, sessions, access tokens and the audit trail.",
 	"budgets":       "Spending limits, their progress, and the members who share them.",
 	"categories":    "What money is spent on, or comes from.",
+	"changes":       "Everything that changed since a device last asked.",
 	"dashboard":     "Totals and analytics.",
 	"events":        "A live stream of changes, as server-sent events.",
 	"invitations":   "Invitations to budgets of other users.",

@@ -180,6 +180,8 @@ const (
 	Reason_INVITATION_LIMIT_REACHED Reason = 139
 	// `timeZone` is not a name of the IANA time zone database.
 	Reason_INVALID_TIME_ZONE Reason = 200
+	// The cursor is older than the records of deleted objects. Start again without a cursor.
+	Reason_SYNC_CURSOR_EXPIRED Reason = 201
 )
 
 // Enum value maps for Reason.
@@ -258,6 +260,7 @@ var (
 		138: "BUDGET_LIMIT_REACHED",
 		139: "INVITATION_LIMIT_REACHED",
 		200: "INVALID_TIME_ZONE",
+		201: "SYNC_CURSOR_EXPIRED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -333,6 +336,7 @@ var (
 		"BUDGET_LIMIT_REACHED":          138,
 		"INVITATION_LIMIT_REACHED":      139,
 		"INVALID_TIME_ZONE":             200,
+		"SYNC_CURSOR_EXPIRED":           201,
 	}
 )
 
@@ -422,7 +426,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x84)\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xdc)\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -497,7 +501,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x1aWEBHOOK_DELIVERY_NOT_FOUND\x10\x89\x01\x1a'\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x1aWebhook delivery not found\x12J\n" +
 	"\x14BUDGET_LIMIT_REACHED\x10\x8a\x01\x1a/\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18\"A user may own at most 200 budgets\x12[\n" +
 	"\x18INVITATION_LIMIT_REACHED\x10\x8b\x01\x1a<\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18/A user may have at most 100 pending invitations\x126\n" +
-	"\x11INVALID_TIME_ZONE\x10\xc8\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Invalid time zone:I\n" +
+	"\x11INVALID_TIME_ZONE\x10\xc8\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Invalid time zone\x12V\n" +
+	"\x13SYNC_CURSOR_EXPIRED\x10\xc9\x01\x1a<\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18/The cursor has expired; start again without one:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

@@ -1,0 +1,130 @@
+package sync
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*accounts.Accounts
+	*transactions.Transactions
+	settings *settings.Server
+	sync     *Server
+}
+
+// setup returns a server on a fresh schema.
+func setup(t testing.TB) *server {
+	t.Helper()
+	return serve(t.Context(), fixture.New(t))
+}
+
+// serve returns a server in an environment. Its writers end with ctx.
+func serve(ctx context.Context, f *fixture.Service) *server {
+	s := &server{
+		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		settings:     &settings.Server{Ledger: f.Ledger}, sync: &Server{Ledger: f.Ledger, Cursors: f.Cursors},
+	}
+	f.RPCs = s
+	s.Run(ctx)
+	return s
+}
+
+// mirror is the copy of an account on a device.
+type mirror struct {
+	server  *server
+	cursor  string
+	objects map[string]proto.Message
+	// received counts the entries without the wallets of transactions.
+	received int
+}
+
+func newMirror(s *server) *mirror { return &mirror{server: s, objects: map[string]proto.Message{}} }
+
+// page applies one page, and reports whether more follows.
+func (m *mirror) page(ctx context.Context, limit int32) (bool, error) {
+	resp, err := m.server.sync.ListChanges(ctx, &ledgerv1.ListChangesRequest{Cursor: m.cursor, Limit: &limit})
+	if err != nil {
+		return false, err
+	}
+	for _, d := range resp.GetDeleted() {
+		delete(m.objects, d.GetKind()+" "+d.GetId())
+	}
+	c := resp.GetChanges()
+	for _, x := range c.GetWallets() {
+		m.objects["wallet "+x.GetId()] = x
+	}
+	for _, x := range c.GetCategories() {
+		m.objects["category "+x.GetId()] = x
+	}
+	for _, x := range c.GetTransactions() {
+		m.objects["transaction "+x.GetId()] = x
+	}
+	if c.Settings != nil {
+		m.objects["settings"] = c.GetSettings()
+	}
+	m.received += len(resp.GetDeleted()) + len(c.GetCategories()) + len(c.GetTransactions())
+	m.cursor = resp.GetPagination().GetNextCursor()
+	return resp.GetPagination().GetHasMore(), nil
+}
+
+// follow applies all pages.
+func (m *mirror) follow(ctx context.Context, t require.TestingT, limit int32) {
+	for more := true; more; {
+		var err error
+		more, err = m.page(ctx, limit)
+		require.NoError(t, err)
+	}
+}
+
+// requireEqual requires that the mirror has exactly what the lists return.
+func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
+	want := map[string]proto.Message{}
+	s := m.server
+	for cursor, more := "", true; more; {
+		list, err := s.ListTransactions(ctx, &ledgerv1.ListTransactionsRequest{Cursor: cursor, Limit: new(int32(200))})
+		require.NoError(t, err)
+		for _, x := range list.GetTransactions() {
+			want["transaction "+x.GetId()] = x
+		}
+		cursor, more = list.GetPagination().GetNextCursor(), list.GetPagination().GetHasMore()
+	}
+	wallets, err := s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(200))})
+	require.NoError(t, err)
+	for _, x := range wallets.GetWallets() {
+		want["wallet "+x.GetId()] = x
+	}
+	categories, err := s.ListCategories(ctx, &ledgerv1.ListCategoriesRequest{Limit: new(int32(200))})
+	require.NoError(t, err)
+	for _, x := range categories.GetCategories() {
+		want["category "+x.GetId()] = x
+	}
+	stored, err := s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{})
+	require.NoError(t, err)
+	if stored.GetSettings().GetUpdatedAt() != "" {
+		want["settings"] = stored.GetSettings()
+	}
+	require.Equal(t, texts(want), texts(m.objects))
+}
+
+// texts returns messages in a form that compares and prints well.
+func texts(messages map[string]proto.Message) map[string]string {
+	out := map[string]string{}
+	for key, m := range messages {
+		b, _ := prototext.MarshalOptions{Multiline: true}.Marshal(m)
+		out[key] = string(b)
+	}
+	return out
+}

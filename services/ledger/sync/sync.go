@@ -1,0 +1,271 @@
+// Package sync reports to the devices of a user what changed, so that each of them can hold a copy of the account.
+//
+// Each write of an owner has a number, which the row of table owners counts and which stays locked until the commit (see
+// posting.ShareOwner). A changed row has the number of its last write as seq, and a deleted one leaves a tombstone with a number. So
+// the order of the numbers is the order of the commits: a reader that has seen everything up to a number misses nothing by
+// continuing after it. A page is read on one snapshot.
+//
+// It guarantees that a client that applies all pages has what the lists return, whatever was written meanwhile, and receives an
+// object again only if it changed. A wallet also appears with each page that has transactions of it, because they change its balance.
+//
+// Rows whose writer took no number have -1, for example those of a replica of the release before migration 0027. ListChanges
+// numbers them before it reads. docs/sync.md is for authors of clients.
+package sync
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	defaultLimit = 200
+	maxLimit     = 1000
+	// maxBytes limits the size of a page whose transactions have long texts. A message between services has at most rpc.MaxMessage.
+	maxBytes = 2 << 20
+	// retention is the age at which tombstones are deleted.
+	retention = 180 * 24 * time.Hour
+)
+
+var errCursorExpired = apierr.New(restv1.Reason_SYNC_CURSOR_EXPIRED)
+
+// Server implements SyncService. Call Sweep regularly.
+type Server struct {
+	// An RPC without a method here is a compile error.
+	ledgerv1.UnsafeSyncServiceServer
+
+	*posting.Ledger
+	Cursors page.Cursors
+}
+
+var _ ledgerv1.SyncServiceServer = (*Server)(nil)
+
+// position is the place in an owner's changes after which a page starts. It is the content of a cursor.
+type position struct {
+	// Seq, List and ID are those of the last entry, or complete if the client has all changes up to Seq.
+	Seq  int64 `json:"s"`
+	List list  `json:"l"`
+	// ID is the id of an object. It is empty for settings, and has the kind and the id of a tombstone.
+	ID string `json:"i"`
+	// Start is the owner's number at the first page of a copy. The client has never received an object that was deleted before.
+	Start int64 `json:"f"`
+}
+
+// list is the list of an answer to which an entry belongs. Entries with the same number are in this order.
+type list int
+
+const (
+	settingsList list = iota + 1
+	walletList
+	categoryList
+	transactionList
+	tombstoneList
+	// complete follows all entries of a number.
+	complete
+)
+
+// compare orders positions by number, list and id.
+func (p position) compare(o position) int {
+	switch {
+	case p.Seq != o.Seq:
+		return int(min(max(p.Seq-o.Seq, -1), 1))
+	case p.List != o.List:
+		return int(p.List - o.List)
+	case p.ID < o.ID:
+		return -1
+	case p.ID > o.ID:
+		return 1
+	}
+	return 0
+}
+
+// in returns the place in a list after which its entries follow the position.
+func (p position) in(l list) posting.Place {
+	switch {
+	case l < p.List:
+		return posting.Place{Seq: p.Seq, ID: uuid.Max}
+	case l > p.List:
+		return posting.Place{Seq: p.Seq, ID: uuid.Nil}
+	}
+	id, _ := uuid.Parse(p.ID)
+	return posting.Place{Seq: p.Seq, ID: id}
+}
+
+// ListChanges returns a page of the changes after a cursor. Without news it runs a single statement, and returns the same cursor.
+func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesRequest) (*ledgerv1.ListChangesResponse, error) {
+	limit, problem := parseLimit(req.Limit)
+	if problem != nil {
+		return nil, apierr.Validation([]apierr.Field{*problem})
+	}
+	owner := caller.Owner(ctx)
+	scope := "changes " + owner.String()
+	var after position
+	if req.GetCursor() != "" {
+		if err := s.Cursors.Open(scope, req.GetCursor(), &after); err != nil {
+			return nil, err
+		}
+	}
+	current, err := selectState(ctx, s.DB, owner)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListChangesResponse{
+		Changes: &ledgerv1.Changes{}, Pagination: &ledgerv1.ChangesPagination{Limit: int32(limit), NextCursor: req.GetCursor()},
+	}
+	if !current.Unnumbered && after.List == complete && after.Seq == current.Seq {
+		return resp, nil
+	}
+	if current.Unnumbered {
+		if err := s.number(ctx, owner); err != nil {
+			return nil, err
+		}
+	}
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
+		end, more, err := readPage(ctx, tx, owner, after, req.GetCursor() == "", limit, resp)
+		if err != nil {
+			return err
+		}
+		resp.Pagination.HasMore = more
+		resp.Pagination.NextCursor, err = s.Cursors.Seal(scope, end)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// parseLimit returns the page size for the requested limit.
+func parseLimit(asked *int32) (int, *apierr.Field) {
+	switch {
+	case asked == nil:
+		return defaultLimit, nil
+	case *asked < 1:
+		return 0, &apierr.Field{Name: "limit", Message: "must be at least 1"}
+	}
+	return min(int(*asked), maxLimit), nil
+}
+
+// number gives the rows of an owner that have no number the next one.
+func (s *Server) number(ctx context.Context, owner uuid.UUID) error {
+	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		return numberRows(ctx, tx, owner)
+	})
+}
+
+// entry is a changed or deleted object at its position.
+type entry struct {
+	position
+	message proto.Message
+	// wallet is the wallet of a transaction or of its tombstone.
+	wallet uuid.UUID
+}
+
+// readPage adds a page to resp, and returns the position at its end and whether more follows. Its statements have one snapshot.
+func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, first bool, limit int, resp *ledgerv1.ListChangesResponse) (position, bool, error) {
+	current, err := selectState(ctx, tx, owner)
+	if err != nil {
+		return position{}, false, err
+	}
+	if first {
+		after.Start = current.Seq
+	}
+	// A number beyond the owner's is of a database that was replaced by an older backup.
+	if max(after.Seq, after.Start) < current.SweptSeq || after.Seq > current.Seq {
+		return position{}, false, errCursorExpired
+	}
+	entries, err := selectEntries(ctx, tx, owner, after, limit+1)
+	if err != nil {
+		return position{}, false, err
+	}
+	n := pageLength(entries, limit)
+	if err := add(ctx, tx, owner, entries[:n], resp); err != nil {
+		return position{}, false, err
+	}
+	end := position{Seq: current.Seq, List: complete}
+	if n < len(entries) {
+		end = entries[n-1].position
+	}
+	end.Start = after.Start
+	return end, n < len(entries), nil
+}
+
+// pageLength returns the number of entries in a page: at most limit, and at most as many as fit into maxBytes, but at least one.
+func pageLength(entries []entry, limit int) int {
+	size := 0
+	for i, e := range entries {
+		if size += proto.Size(e.message); i == limit || i > 0 && size > maxBytes {
+			return i
+		}
+	}
+	return len(entries)
+}
+
+// selectEntries returns up to limit entries of each list after a position, in order. So its first limit entries are those that follow the
+// position.
+func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
+	var entries []entry
+	for _, read := range []func(context.Context, pgx.Tx, uuid.UUID, position, int) ([]entry, error){
+		selectSettings, selectWallets, selectCategories, selectTransactions, selectTombstones,
+	} {
+		more, err := read(ctx, tx, owner, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, more...)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return a.compare(b.position) })
+	return entries, nil
+}
+
+// add adds entries to the lists of an answer, and the wallets of their transactions.
+func add(ctx context.Context, tx pgx.Tx, owner uuid.UUID, entries []entry, resp *ledgerv1.ListChangesResponse) error {
+	var touched []uuid.UUID
+	has := map[string]bool{}
+	for _, e := range entries {
+		switch m := e.message.(type) {
+		case *ledgerv1.Settings:
+			resp.Changes.Settings = m
+		case *ledgerv1.Wallet:
+			resp.Changes.Wallets = append(resp.Changes.Wallets, m)
+			has[m.GetId()] = true
+		case *ledgerv1.Category:
+			resp.Changes.Categories = append(resp.Changes.Categories, m)
+		case *ledgerv1.Transaction:
+			resp.Changes.Transactions = append(resp.Changes.Transactions, m)
+		case *ledgerv1.Tombstone:
+			resp.Deleted = append(resp.Deleted, m)
+		}
+		if e.wallet != uuid.Nil {
+			touched = append(touched, e.wallet)
+		}
+	}
+	touched = slices.DeleteFunc(touched, func(id uuid.UUID) bool {
+		known := has[id.String()]
+		has[id.String()] = true
+		return known
+	})
+	if len(touched) == 0 {
+		return nil
+	}
+	wallets, err := accounts.WalletsWithIDs(ctx, tx, owner, touched)
+	resp.Changes.Wallets = append(resp.Changes.Wallets, wallets...)
+	return err
+}

@@ -1,0 +1,196 @@
+package sync
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// TestListChanges follows an account through one write of each kind, with pages of one, two and 1000 objects.
+func TestListChanges(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u := s.NewUser(t.Context(), t)
+	other := s.NewUser(t.Context(), t)
+	other.Create(t, other.Spends("1"))
+	bank, fun := s.MakeWallet(u.Ctx, t, "Bank", "EUR"), s.MakeCategory(u.Ctx, t, "Fun")
+	mirrors := []*mirror{newMirror(s), newMirror(s), newMirror(s)}
+	follow := func(name string, changed int) {
+		t.Helper()
+		for i, m := range mirrors {
+			m.received = 0
+			m.follow(u.Ctx, t, []int32{1, 2, 1000}[i])
+			m.requireEqual(u.Ctx, t)
+			require.Equal(t, changed, m.received, "%s", name)
+			cursor := m.cursor
+			m.follow(u.Ctx, t, 1000)
+			require.Equal(t, cursor, m.cursor, "without news the cursor is the same")
+		}
+	}
+	follow("start", 2)
+	first := u.Create(t, u.Spends("1.10"))
+	second := u.Create(t, u.Spends("2.20"))
+	follow("two transactions", 2)
+	_, err := s.CreateTransactions(u.Ctx, fixture.Bulk(u.Spends("3"), u.Spends("4"), u.Spends("5")))
+	require.NoError(t, err)
+	follow("a batch", 3)
+	_, err = s.UpdateTransaction(u.Ctx, &ledgerv1.UpdateTransactionRequest{Id: first.GetId(), WalletId: new(bank.String())})
+	require.NoError(t, err)
+	follow("a transaction in another wallet", 1)
+	_, err = s.DeleteTransaction(u.Ctx, &ledgerv1.DeleteTransactionRequest{Id: second.GetId()})
+	require.NoError(t, err)
+	follow("a deleted transaction", 1)
+	_, err = s.UpdateWallet(u.Ctx, &ledgerv1.UpdateWalletRequest{Id: bank.String(), Name: new("Savings")})
+	require.NoError(t, err)
+	follow("a renamed wallet", 0)
+	_, err = s.UpdateCategory(u.Ctx, &ledgerv1.UpdateCategoryRequest{Id: fun.String(), Name: new("Games")})
+	require.NoError(t, err)
+	follow("a renamed category", 1)
+	_, err = s.settings.UpdateSettings(u.Ctx, &ledgerv1.UpdateSettingsRequest{DefaultWalletId: new(bank.String()), DefaultCategoryId: new(u.Category.String())})
+	require.NoError(t, err)
+	follow("settings", 0)
+	_, err = s.DeleteCategory(u.Ctx, &ledgerv1.DeleteCategoryRequest{Id: u.Category.String(), ReassignTo: new(fun.String())})
+	require.NoError(t, err)
+	follow("a merge", 5)
+	_, err = s.DeleteTransaction(u.Ctx, &ledgerv1.DeleteTransactionRequest{Id: first.GetId()})
+	require.NoError(t, err)
+	_, err = s.DeleteWallet(u.Ctx, &ledgerv1.DeleteWalletRequest{Id: bank.String()})
+	require.NoError(t, err)
+	follow("a deleted wallet", 2)
+
+	// No writer has left a row without a number.
+	current, err := selectState(u.Ctx, s.DB, u.ID)
+	require.NoError(t, err)
+	require.False(t, current.Unnumbered)
+	fresh := newMirror(s)
+	fresh.follow(u.Ctx, t, 2)
+	fresh.requireEqual(u.Ctx, t)
+	require.Equal(t, 4, fresh.received, "a new copy has no deleted objects")
+}
+
+// TestListChangesOfPreviousRelease writes as a replica of the previous release does: without a number.
+func TestListChangesOfPreviousRelease(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u := s.NewUser(t.Context(), t)
+	bank := s.MakeWallet(u.Ctx, t, "Bank", "EUR")
+	first, second := u.Create(t, u.Spends("1.10")), u.Create(t, u.Spends("2.20"))
+	m := newMirror(s)
+	m.follow(u.Ctx, t, 1000)
+	for _, statement := range []string{
+		`UPDATE transactions SET description = 'old', version = version + 1 WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
+		`UPDATE transactions SET wallet_id = '` + bank.String() + `' WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
+		`DELETE FROM transactions WHERE owner_id = $1 AND id = '` + second.GetId() + `'`,
+		`INSERT INTO categories (owner_id, id, name, created_at, updated_at) VALUES ($1, gen_random_uuid(), 'Old', now(), now())`,
+		`UPDATE wallets SET name = 'Older' WHERE owner_id = $1`,
+	} {
+		_, err := s.DB.Exec(u.Ctx, statement, u.ID)
+		require.NoError(t, err)
+		m.follow(u.Ctx, t, 1)
+		m.requireEqual(u.Ctx, t)
+	}
+}
+
+func TestListChangesRejectsCursor(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
+	deleted := u.Create(t, u.Spends("1"))
+	early := newMirror(s)
+	early.follow(u.Ctx, t, 1000)
+	copying := newMirror(s)
+	more, err := copying.page(u.Ctx, 1)
+	require.NoError(t, err)
+	require.True(t, more)
+	_, err = s.DeleteTransaction(u.Ctx, &ledgerv1.DeleteTransactionRequest{Id: deleted.GetId()})
+	require.NoError(t, err)
+	late := newMirror(s)
+	late.follow(u.Ctx, t, 1000)
+
+	_, err = s.sync.ListChanges(other.Ctx, &ledgerv1.ListChangesRequest{Cursor: late.cursor})
+	require.ErrorIs(t, err, apierr.InvalidCursor)
+	_, err = s.sync.ListChanges(u.Ctx, &ledgerv1.ListChangesRequest{Cursor: late.cursor + "x"})
+	require.ErrorIs(t, err, apierr.InvalidCursor)
+	_, err = s.sync.ListChanges(u.Ctx, &ledgerv1.ListChangesRequest{Limit: new(int32(0))})
+	require.Error(t, err)
+
+	require.NoError(t, Sweep(u.Ctx, s.DB, time.Now().Add(retention-time.Hour)))
+	early.follow(u.Ctx, t, 1000)
+	early.requireEqual(u.Ctx, t)
+	require.NoError(t, Sweep(u.Ctx, s.DB, time.Now().Add(retention+time.Hour)))
+	for _, m := range []*mirror{early, late} {
+		m.follow(u.Ctx, t, 1000)
+		m.requireEqual(u.Ctx, t)
+	}
+	_, err = copying.page(u.Ctx, 1)
+	require.ErrorIs(t, err, errCursorExpired)
+
+	// A database that was restored from an older backup does not know the cursor's number.
+	_, err = s.DB.Exec(u.Ctx, `UPDATE owners SET seq = seq - 1, swept_seq = 0 WHERE owner_id = $1`, u.ID)
+	require.NoError(t, err)
+	_, err = late.page(u.Ctx, 1)
+	require.ErrorIs(t, err, errCursorExpired)
+}
+
+// TestListChangesOfLongTexts requires that a page of transactions with long texts is shorter than its limit.
+func TestListChangesOfLongTexts(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u := s.NewUser(t.Context(), t)
+	ts := make([]posting.Transaction, 300)
+	for i := range ts {
+		ts[i] = posting.Transaction{
+			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: -1, Date: fixture.Today, Notes: strings.Repeat("💶", 4000),
+		}
+	}
+	s.Record(u.Ctx, t, ts...)
+	m := newMirror(s)
+	for more, pages := true, 0; more; pages++ {
+		var err error
+		more, err = m.page(u.Ctx, 1000)
+		require.NoError(t, err)
+		require.LessOrEqual(t, m.received, 140*(pages+1))
+	}
+	m.requireEqual(u.Ctx, t)
+}
+
+// TestListChangesPlan requires that a page of a long history reads one index in order, and each row of it once.
+func TestListChangesPlan(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	id := s.NewID()
+	u := fixture.User{Ctx: fixture.ActAs(t.Context(), id), ID: id}
+	conn, err := s.DB.Acquire(u.Ctx)
+	require.NoError(t, err)
+	require.NoError(t, ledgertest.Fill(u.Ctx, conn.Conn(), fixture.Today, ledgertest.Owner{ID: id, Transactions: 20_000, Years: 5}))
+	conn.Release()
+	_, err = s.DB.Exec(u.Ctx, `ANALYZE transactions`)
+	require.NoError(t, err)
+	type line struct {
+		Plan string `db:"QUERY PLAN"`
+	}
+	lines, err := pg.All[line](u.Ctx, s.DB, `EXPLAIN SELECT `+posting.TransactionColumns+`, t.seq FROM transactions t
+		WHERE t.owner_id = $1 AND (t.seq, t.id) > ($2, $3) ORDER BY t.seq, t.id LIMIT 1001`, u.ID, 0, uuid.Nil)
+	require.NoError(t, err)
+	var plan string
+	for _, l := range lines {
+		plan += l.Plan + "\n"
+	}
+	require.Contains(t, plan, "Index Scan using transactions_seq")
+	require.NotContains(t, plan, "Sort")
+	require.Equal(t, 1, strings.Count(plan, "Scan"), plan)
+
+	m := newMirror(s)
+	m.follow(u.Ctx, t, 1000)
+	require.Equal(t, 20_000+ledgertest.Categories, m.received)
+}

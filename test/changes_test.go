@@ -1,0 +1,52 @@
+package test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "10"), u.category("Food")
+	first := u.spend(wallet, category, "1.50")
+	second := u.spend(wallet, category, "2.50")
+
+	// A second device copies the account, one object a page.
+	objects, cursor := map[string]bool{}, ""
+	for more := true; more; {
+		page := u.get("/api/v1/changes?limit=1&cursor=" + cursor).ok("CHANGES_FETCHED")
+		for _, kind := range []string{"wallets", "categories", "transactions"} {
+			for _, o := range page.list("changes." + kind) {
+				objects[o["id"].(string)] = true
+			}
+		}
+		cursor, more = page.text("pagination.nextCursor"), page.text("pagination.hasMore") == "true"
+		require.NotEmpty(t, cursor)
+	}
+	require.Equal(t, map[string]bool{wallet: true, category: true, first: true, second: true}, objects)
+
+	quiet := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
+	require.Equal(t, cursor, quiet.text("pagination.nextCursor"))
+	require.Equal(t, "200", quiet.text("pagination.limit"))
+	require.Equal(t, http.StatusNotModified, u.get("/api/v1/changes?cursor="+cursor, "If-None-Match", quiet.header.Get("ETag")).status)
+
+	u.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
+	u.patch("/api/v1/settings", object{"weekStart": "sunday"}).ok("SETTINGS_UPDATED")
+	news := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
+	deleted := news.list("deleted")
+	require.Len(t, deleted, 1)
+	require.Equal(t, "transaction", deleted[0]["kind"])
+	require.Equal(t, first, deleted[0]["id"])
+	require.Equal(t, "7.50", news.list("changes.wallets")[0]["balance"].(interface{ String() string }).String())
+	require.Equal(t, "sunday", news.text("changes.settings.weekStart"))
+
+	stranger := newUser(t)
+	stranger.get("/api/v1/changes?cursor=" + cursor).fails(400, "INVALID_CURSOR")
+	require.Empty(t, stranger.get("/api/v1/changes").ok("CHANGES_FETCHED").list("changes.transactions"))
+	u.get("/api/v1/changes?cursor=x").fails(400, "INVALID_CURSOR")
+	u.get("/api/v1/changes?limit=0").fails(400, "VALIDATION_ERROR").blames("limit")
+	require.Equal(t, "1000", u.get("/api/v1/changes?limit=5000").text("pagination.limit"))
+}

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestChanges(t *testing.T) {
 		page := u.get("/api/v1/changes?limit=1&cursor=" + cursor).ok("CHANGES_FETCHED")
 		for _, kind := range []string{"wallets", "categories", "transactions"} {
 			for _, o := range page.list("changes." + kind) {
-				objects[o["id"].(string)] = true
+				objects[o.(object)["id"].(string)] = true
 			}
 		}
 		cursor, more = page.text("pagination.nextCursor"), page.text("pagination.hasMore") == "true"
@@ -38,13 +39,13 @@ func TestChanges(t *testing.T) {
 	news := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
 	deleted := news.list("deleted")
 	require.Len(t, deleted, 1)
-	require.Equal(t, "transaction", deleted[0]["kind"])
-	require.Equal(t, first, deleted[0]["id"])
-	require.Equal(t, "7.50", news.list("changes.wallets")[0]["balance"].(interface{ String() string }).String())
+	require.Equal(t, "transaction", deleted[0].(object)["kind"])
+	require.Equal(t, first, deleted[0].(object)["id"])
+	require.Equal(t, json.Number("7.50"), news.list("changes.wallets")[0].(object)["balance"])
 	require.Equal(t, "sunday", news.text("changes.settings.weekStart"))
 
 	stranger := newUser(t)
-	stranger.get("/api/v1/changes?cursor=" + cursor).fails(400, "INVALID_CURSOR")
+	stranger.get("/api/v1/changes?cursor="+cursor).fails(400, "INVALID_CURSOR")
 	require.Empty(t, stranger.get("/api/v1/changes").ok("CHANGES_FETCHED").list("changes.transactions"))
 	u.get("/api/v1/changes?cursor=x").fails(400, "INVALID_CURSOR")
 	u.get("/api/v1/changes?limit=0").fails(400, "VALIDATION_ERROR").blames("limit")

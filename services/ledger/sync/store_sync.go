@@ -27,7 +27,7 @@ type state struct {
 }
 
 // numbered are the tables whose rows have a number. Their order is that in which writes lock rows.
-var numbered = []string{"settings", "categories", "transactions", "wallets", "tombstones"}
+var numbered = []string{"settings", "categories", "transactions", "wallets", "tags", "tombstones"}
 
 // stateStatement reads the state of an owner.
 var stateStatement = func() string {

@@ -8,6 +8,10 @@
 // Each database transaction that writes balances or totals takes the owner's lock first: ShareOwner if it writes transactions,
 // LockOwner if it deletes or merges wallets or categories (see store_locks.go). Insert takes the lock itself.
 //
+// Both take the owner's next number for synchronization, also in transactions that write wallets, categories, tags or settings. Triggers
+// set it as seq on the rows that the transaction changes, and write tombstones of the rows that it deletes (ADR 83). A statement that
+// changes many rows sets seq = (SELECT taken_seq(owner)) instead, which costs less than a trigger per row.
+//
 // Ledger carries what the RPC methods of all resources need: the database, the outbox, the clock and new ids. ClientError maps
 // the constraints that a posting may violate to public errors.
 package posting

@@ -1,0 +1,135 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+// TestListChangesDuringWrites follows an account while four writers change it on two replicas and requests are canceled at random
+// moments, for many seeds. At the end, the copy equals the lists. PostgreSQL may have committed a canceled write or not.
+func TestListChangesDuringWrites(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	seeds := 200
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			followDuringWrites(t, s, uint64(seed))
+		})
+	}
+}
+
+// followDuringWrites runs one seed.
+func followDuringWrites(t *testing.T, s *server, seed uint64) {
+	t.Helper()
+	u := s.NewUser(t.Context(), t)
+	// The replica has a batcher of its own, so its statements wait for the owner's number.
+	replica := serve(t.Context(), fixture.On(s.DB))
+	m := newMirror(s)
+	done := make(chan struct{})
+	var writers sync.WaitGroup
+	for i := range 4 {
+		w := writer{server: []*server{s, replica}[i%2], user: u, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+		writers.Go(func() {
+			for range 8 {
+				w.write()
+			}
+		})
+	}
+	go func() {
+		writers.Wait()
+		close(done)
+	}()
+	random := rand.New(rand.NewPCG(seed, 4))
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+			_, err := m.page(u.Ctx, int32(1+random.IntN(6)))
+			require.NoError(t, err)
+		}
+	}
+	// A canceled statement ends when PostgreSQL processes the cancellation, which waits for the owner's number.
+	m.follow(u.Ctx, t, 3)
+	require.Eventually(t, func() bool {
+		before := m.cursor
+		m.follow(u.Ctx, t, 3)
+		return before == m.cursor
+	}, time.Minute, 50*time.Millisecond)
+	m.requireEqual(u.Ctx, t)
+}
+
+// writer does random writes on one replica.
+type writer struct {
+	server                         *server
+	user                           fixture.User
+	random                         *rand.Rand
+	wallet, category, transactions []string
+}
+
+// pick returns one of ids, or an empty text.
+func (w *writer) pick(ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return ids[w.random.IntN(len(ids))]
+}
+
+// write does one write. Every fourth is canceled after a random time.
+func (w *writer) write() {
+	ctx := w.user.Ctx
+	if w.random.IntN(4) == 0 {
+		canceled, cancel := context.WithTimeout(ctx, time.Duration(w.random.IntN(5000))*time.Microsecond)
+		defer cancel()
+		ctx = canceled
+	}
+	spends := w.user.Spends("1.50")
+	if other := w.pick(w.wallet); other != "" {
+		spends.WalletId = other
+	}
+	if other := w.pick(w.category); other != "" {
+		spends.CategoryId = other
+	}
+	switch w.random.IntN(9) {
+	case 0:
+		if resp, err := w.server.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Wallet", Currency: "EUR"}); err == nil {
+			w.wallet = append(w.wallet, resp.GetWallet().GetId())
+		}
+	case 1:
+		if resp, err := w.server.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: uuid.NewString()}); err == nil {
+			w.category = append(w.category, resp.GetCategory().GetId())
+		}
+	case 2:
+		_, _ = w.server.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: w.pick(w.transactions)})
+	case 3:
+		_, _ = w.server.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
+			Id: w.pick(w.transactions), WalletId: &spends.WalletId, Amount: new("2.50"),
+		})
+	case 4:
+		_, _ = w.server.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: w.pick(w.category), ReassignTo: new(w.user.Category.String())})
+	case 5:
+		_, _ = w.server.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: w.pick(w.wallet)})
+	case 6:
+		_, _ = w.server.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{DefaultWalletId: &spends.WalletId})
+	case 7:
+		_, _ = w.server.CreateTransactions(ctx, fixture.Bulk(spends, spends))
+	default:
+		if resp, err := w.server.CreateTransaction(ctx, spends); err == nil {
+			w.transactions = append(w.transactions, resp.GetTransaction().GetId())
+		}
+	}
+}

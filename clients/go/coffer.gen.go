@@ -549,6 +549,21 @@ func (e DeleteNotificationResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteTagResultCode.
+const (
+	TAGDELETED DeleteTagResultCode = "TAG_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteTagResultCode enum.
+func (e DeleteTagResultCode) Valid() bool {
+	switch e {
+	case TAGDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteTransactionResultCode.
 const (
 	TRANSACTIONDELETED DeleteTransactionResultCode = "TRANSACTION_DELETED"
@@ -951,6 +966,21 @@ const (
 func (e ListSessionsResultCode) Valid() bool {
 	switch e {
 	case SESSIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListTagsResultCode.
+const (
+	TAGSFETCHED ListTagsResultCode = "TAGS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListTagsResultCode enum.
+func (e ListTagsResultCode) Valid() bool {
+	switch e {
+	case TAGSFETCHED:
 		return true
 	default:
 		return false
@@ -1695,6 +1725,21 @@ const (
 func (e UpdateSettingsResultCode) Valid() bool {
 	switch e {
 	case SETTINGSUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateTagResultCode.
+const (
+	TAGUPDATED UpdateTagResultCode = "TAG_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateTagResultCode enum.
+func (e UpdateTagResultCode) Valid() bool {
+	switch e {
+	case TAGUPDATED:
 		return true
 	default:
 		return false
@@ -2449,7 +2494,7 @@ type CreateTransactionRequest struct {
 	Description *string `json:"description,omitempty"`
 
 	// ExternalId The client's or the bank's id, unique in the wallet; up to 255 characters. It cannot be changed.
-	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+	ExternalId *string `json:"externalId,omitempty"`
 
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
@@ -2724,6 +2769,21 @@ type DeleteNotificationResult struct {
 
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
+
+// DeleteTagResult defines model for DeleteTagResult.
+type DeleteTagResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteTagResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Name Name of the deleted tag.
+	Name string `json:"name"`
+}
+
+// DeleteTagResultCode The result of the operation, for programs.
+type DeleteTagResultCode string
 
 // DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000012","message":"Transaction deleted"}
 type DeleteTransactionResult struct {
@@ -3276,6 +3336,21 @@ type ListSessionsResult struct {
 
 // ListSessionsResultCode The result of the operation, for programs.
 type ListSessionsResultCode string
+
+// ListTagsResult defines model for ListTagsResult.
+type ListTagsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListTagsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Tags By name, ignoring case.
+	Tags []Tag `json:"tags"`
+}
+
+// ListTagsResultCode The result of the operation, for programs.
+type ListTagsResultCode string
 
 // ListTransactionsResult Example: {"capped":false,"code":"TRANSACTIONS_FETCHED","message":"Transactions fetched","pagination":{"hasMore":true,"limit":1,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"},"totals":[{"count":1,"currency":"EUR","expense":12.5,"income":0},{"count":1,"currency":"USD","expense":20,"income":0}],"transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type ListTransactionsResult struct {
@@ -4135,6 +4210,18 @@ type Summary struct {
 	Trend []MonthTotals `json:"trend"`
 }
 
+// Tag Tag is a label of transactions.
+type Tag struct {
+	// Color #RRGGBB. Absent if there is none.
+	Color *string `json:"color,omitempty"`
+
+	// Name As the user first wrote it. Names that differ only in case are one tag.
+	Name string `json:"name"`
+
+	// TransactionCount Number of transactions with the tag.
+	TransactionCount int32 `json:"transactionCount"`
+}
+
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
@@ -4213,7 +4300,7 @@ type Transaction struct {
 	Description string `json:"description"`
 
 	// ExternalId The client's or the bank's id, unique in the wallet. Up to 255 characters.
-	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+	ExternalId *string `json:"externalId,omitempty"`
 
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
@@ -4272,7 +4359,7 @@ type TransactionPreview struct {
 	Description string `json:"description"`
 
 	// ExternalId The client's or the bank's id, unique in the wallet. Up to 255 characters.
-	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+	ExternalId *string `json:"externalId,omitempty"`
 
 	// ImportId Id of the import that created the transaction. Absent for other transactions.
 	ImportId *openapi_types.UUID `json:"importId,omitempty"`
@@ -4500,6 +4587,30 @@ type UpdateSettingsResult struct {
 
 // UpdateSettingsResultCode The result of the operation, for programs.
 type UpdateSettingsResultCode string
+
+// UpdateTagRequest defines model for UpdateTagRequest.
+type UpdateTagRequest struct {
+	// Color #RRGGBB. null or an empty string removes it.
+	Color *string `json:"color,omitempty"`
+
+	// Name New name: 1 to 50 characters, without commas, slashes and control characters.
+	Name *string `json:"name,omitempty"`
+}
+
+// UpdateTagResult defines model for UpdateTagResult.
+type UpdateTagResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateTagResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Tag Tag is a label of transactions.
+	Tag Tag `json:"tag"`
+}
+
+// UpdateTagResultCode The result of the operation, for programs.
+type UpdateTagResultCode string
 
 // UpdateTransactionRequest Example: {"amount":12.5,"description":"Lunch with Grace"}
 type UpdateTransactionRequest struct {
@@ -5026,6 +5137,12 @@ type UpdateSettingsParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// UpdateTagParams defines parameters for UpdateTag.
+type UpdateTagParams struct {
+	// Merge true permits a name that another tag has.
+	Merge *bool `form:"merge,omitempty" json:"merge,omitempty"`
+}
+
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
 	// WalletId Transactions in any of these wallets; at most 100.
@@ -5277,6 +5394,9 @@ type UpdateNotificationJSONRequestBody = UpdateNotificationRequest
 
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = UpdateSettingsRequest
+
+// UpdateTagJSONRequestBody defines body for UpdateTag for application/json ContentType.
+type UpdateTagJSONRequestBody = UpdateTagRequest
 
 // CreateTransactionJSONRequestBody defines body for CreateTransaction for application/json ContentType.
 type CreateTransactionJSONRequestBody = CreateTransactionRequest
@@ -5808,6 +5928,38 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
 	UpdateSettings(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTags List tags
+	//
+	// Returns all tags of the user, by name; at most 2000.
+	//
+	// Corresponds with GET /api/v1/tags (the `ListTags` operationId).
+	ListTags(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteTag Delete tag
+	//
+	// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	//
+	// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
+	DeleteTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateTagWithBody Update tag
+	//
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+	UpdateTagWithBody(ctx context.Context, tag string, params *UpdateTagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateTag Update tag
+	//
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+	UpdateTag(ctx context.Context, tag string, params *UpdateTagParams, body UpdateTagJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransactions List transactions
 	//
@@ -7003,6 +7155,78 @@ func (c *Client) UpdateSettingsWithBody(ctx context.Context, params *UpdateSetti
 // Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
 func (c *Client) UpdateSettings(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateSettingsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTags List tags
+//
+// Returns all tags of the user, by name; at most 2000.
+//
+// Corresponds with GET /api/v1/tags (the `ListTags` operationId).
+func (c *Client) ListTags(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTagsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteTag Delete tag
+//
+// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+//
+// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
+func (c *Client) DeleteTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTagRequest(c.Server, tag)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateTagWithBody Update tag
+//
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+func (c *Client) UpdateTagWithBody(ctx context.Context, tag string, params *UpdateTagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTagRequestWithBody(c.Server, tag, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateTag Update tag
+//
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+func (c *Client) UpdateTag(ctx context.Context, tag string, params *UpdateTagParams, body UpdateTagJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTagRequest(c.Server, tag, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9707,6 +9931,141 @@ func NewUpdateSettingsRequestWithBody(server string, params *UpdateSettingsParam
 	return req, nil
 }
 
+// NewListTagsRequest constructs an http.Request for the ListTags method
+func NewListTagsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tags")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteTagRequest constructs an http.Request for the DeleteTag method
+func NewDeleteTagRequest(server string, tag string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tag", tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tags/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateTagRequest calls the generic UpdateTag builder with application/json body
+func NewUpdateTagRequest(server string, tag string, params *UpdateTagParams, body UpdateTagJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateTagRequestWithBody(server, tag, params, "application/json", bodyReader)
+}
+
+// NewUpdateTagRequestWithBody constructs an http.Request for the UpdateTag method, with any body, and a specified content type
+func NewUpdateTagRequestWithBody(server string, tag string, params *UpdateTagParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tag", tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tags/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Merge != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "merge", *params.Merge, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListTransactionsRequest constructs an http.Request for the ListTransactions method
 func NewListTransactionsRequest(server string, params *ListTransactionsParams) (*http.Request, error) {
 	var err error
@@ -11663,6 +12022,42 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
 	UpdateSettingsWithResponse(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSettingsResponse, error)
+
+	// ListTagsWithResponse List tags
+	//
+	// Returns all tags of the user, by name; at most 2000.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/tags (the `ListTags` operationId).
+	ListTagsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTagsResponse, error)
+
+	// DeleteTagWithResponse Delete tag
+	//
+	// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
+	DeleteTagWithResponse(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*DeleteTagResponse, error)
+
+	// UpdateTagWithBodyWithResponse Update tag
+	//
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+	UpdateTagWithBodyWithResponse(ctx context.Context, tag string, params *UpdateTagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTagResponse, error)
+
+	// UpdateTagWithResponse Update tag
+	//
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+	UpdateTagWithResponse(ctx context.Context, tag string, params *UpdateTagParams, body UpdateTagJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTagResponse, error)
 
 	// ListTransactionsWithResponse List transactions
 	//
@@ -14021,6 +14416,171 @@ func (r UpdateSettingsResponse) ContentType() string {
 	return ""
 }
 
+// ListTagsResponse200Headers the declared response headers of an HTTP 200 response for ListTags
+type ListTagsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListTagsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListTagsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListTagsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTagsResponse) GetJSON200() *ListTagsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListTagsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTagsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTagsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTagsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTagsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteTagResponse200Headers the declared response headers of an HTTP 200 response for DeleteTag
+type DeleteTagResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteTagResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteTagResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteTagResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteTagResponse) GetJSON200() *DeleteTagResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteTagResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTagResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTagResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTagResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTagResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateTagResponse200Headers the declared response headers of an HTTP 200 response for UpdateTag
+type UpdateTagResponse200Headers struct {
+	XRequestId *string
+}
+
+type UpdateTagResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateTagResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateTagResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateTagResponse) GetJSON200() *UpdateTagResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateTagResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateTagResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateTagResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateTagResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateTagResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTransactionsResponse200Headers the declared response headers of an HTTP 200 response for ListTransactions
 type ListTransactionsResponse200Headers struct {
 	XRequestId *string
@@ -15995,6 +16555,66 @@ func (c *ClientWithResponses) UpdateSettingsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseUpdateSettingsResponse(rsp)
+}
+
+// ListTagsWithResponse List tags
+//
+// Returns all tags of the user, by name; at most 2000.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/tags (the `ListTags` operationId).
+func (c *ClientWithResponses) ListTagsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTagsResponse, error) {
+	rsp, err := c.ListTags(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTagsResponse(rsp)
+}
+
+// DeleteTagWithResponse Delete tag
+//
+// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
+func (c *ClientWithResponses) DeleteTagWithResponse(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*DeleteTagResponse, error) {
+	rsp, err := c.DeleteTag(ctx, tag, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTagResponse(rsp)
+}
+
+// UpdateTagWithBodyWithResponse Update tag
+//
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+func (c *ClientWithResponses) UpdateTagWithBodyWithResponse(ctx context.Context, tag string, params *UpdateTagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTagResponse, error) {
+	rsp, err := c.UpdateTagWithBody(ctx, tag, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateTagResponse(rsp)
+}
+
+// UpdateTagWithResponse Update tag
+//
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/tags/{tag} (the `UpdateTag` operationId).
+func (c *ClientWithResponses) UpdateTagWithResponse(ctx context.Context, tag string, params *UpdateTagParams, body UpdateTagJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTagResponse, error) {
+	rsp, err := c.UpdateTag(ctx, tag, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateTagResponse(rsp)
 }
 
 // ListTransactionsWithResponse List transactions
@@ -18385,6 +19005,144 @@ func ParseUpdateSettingsResponse(rsp *http.Response) (*UpdateSettingsResponse, e
 			}
 			headers.ETag = &value
 		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListTagsResponse parses an HTTP response from a ListTagsWithResponse call
+func ParseListTagsResponse(rsp *http.Response) (*ListTagsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTagsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListTagsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListTagsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTagResponse parses an HTTP response from a DeleteTagWithResponse call
+func ParseDeleteTagResponse(rsp *http.Response) (*DeleteTagResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTagResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteTagResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteTagResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateTagResponse parses an HTTP response from a UpdateTagWithResponse call
+func ParseUpdateTagResponse(rsp *http.Response) (*UpdateTagResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateTagResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateTagResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateTagResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

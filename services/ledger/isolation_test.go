@@ -27,6 +27,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
 
@@ -82,6 +83,7 @@ type isolated struct {
 	server
 	env      *fixture.Service
 	settings *settings.Server
+	tags     *tags.Server
 	db       *pgxpool.Pool
 	user     fixture.User
 	// The ids of wallets and categories, in the order of their creation.
@@ -108,7 +110,7 @@ func newIsolated(t *testing.T) *isolated {
 		return id
 	}
 	f.Ledger.NewID = f.NewID
-	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, db: db, server: server{
+	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, tags: &tags.Server{Ledger: f.Ledger}, db: db, server: server{
 		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts: &receipts.Receipts{
@@ -221,6 +223,9 @@ func (s *isolated) use() []string {
 	s.read(ctx, wallets, food)
 
 	s.record(s.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
+	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("Rome"), Color: new("#112233")}))
+	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "new", Name: new("ROME"), Merge: new(true)}))
+	s.record(s.tags.DeleteTag(ctx, &ledgerv1.DeleteTagRequest{Tag: "gift"}))
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), Amount: new("3.30"), WalletId: &wallets[1]}))
 	s.record(s.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{Id: ts[0].GetId(), CategoryId: &categories[1]}))
 	s.record(s.DeleteTransaction(ctx, &ledgerv1.DeleteTransactionRequest{Id: ts[1].GetId()}))
@@ -289,6 +294,9 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		{WalletId: wallets, CategoryId: []string{category}},
 		{Type: new("expense"), From: new("2026-03-01")},
 		{Q: new("Milk")},
+		{Tag: []string{"TRIP", "gift"}},
+		{Untagged: new(true)},
+		{Payee: new("bakery")},
 		{Sort: new("-amount"), Limit: new(int32(3))},
 	} {
 		s.record(s.ListTransactions(ctx, req))
@@ -296,6 +304,7 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		s.record(s.ListTransactions(ctx, req))
 	}
 	s.record(s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{}))
+	s.record(s.tags.ListTags(ctx, &ledgerv1.ListTagsRequest{}))
 	s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: s.receipt}))
 	s.record(s.GetReceiptImage(ctx, &ledgerv1.GetReceiptImageRequest{Id: s.receipt, Page: 1}))
 	for _, req := range []*ledgerv1.GetSummaryRequest{

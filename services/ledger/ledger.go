@@ -10,7 +10,7 @@
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
 //   - transactions, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the RPC
 //     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
-//   - settings: what a user prefers on all devices. sync: the changes that devices follow
+//   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
 //
@@ -44,6 +44,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
+	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
@@ -150,6 +151,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
 	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: book, Cursors: cursors})
+	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: book})
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
 		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 		err := pg.Ping(ctx, db)

@@ -9,7 +9,14 @@ CREATE TABLE tags (
     -- Empty, or #RRGGBB.
     color      text        NOT NULL DEFAULT '',
     -- The place among the writes of the owner, for synchronization.
-    seq        bigint      NOT NULL DEFAULT 0,
+    seq        bigint      NOT NULL DEFAULT -1,
     created_at timestamptz NOT NULL,
     CONSTRAINT tags_pkey PRIMARY KEY (owner_id, key)
 );
+
+CREATE TRIGGER tags_number_new BEFORE INSERT ON tags
+    FOR EACH ROW WHEN (NEW.seq < 0) EXECUTE FUNCTION number_row();
+CREATE TRIGGER tags_number_changed BEFORE UPDATE ON tags
+    FOR EACH ROW WHEN (NEW.seq = OLD.seq) EXECUTE FUNCTION number_row();
+CREATE TRIGGER tags_bury AFTER DELETE ON tags
+    REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION bury_rows('tag', 'name');

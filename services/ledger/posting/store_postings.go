@@ -74,9 +74,8 @@ const applyPostingsSQL = `balance AS (
 // then shares those of the owners (see ownerLock), then locks their rows, each in the order of their keys. Its snapshot is older than these locks:
 // a wallet or category that was deleted meanwhile violates a foreign key.
 //
-// Four details are easy to miss:
+// Three details are easy to miss:
 //
-//   - the transactions are inserted in the order of their external ids, because statements with the same ones wait for each other
 //   - own reads set_config, and everything else reads own, so the timeout is set before the first lock
 //   - accepted compares responses, because RETURNING cannot return the position of a row. Encryption with a random nonce makes
 //     each response unique
@@ -154,7 +153,6 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
 			payee, notes, string_to_array(tags, ','), transfer_id, external_id, import_id, split_count, 1, created_at, created_at, seq
 		FROM item
-		ORDER BY owner_id, wallet_id, external_id
 		RETURNING id`, insertArgs(lockTimeout, ts, events, records)...)
 	if err != nil {
 		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)

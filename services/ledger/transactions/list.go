@@ -24,6 +24,9 @@ import (
 // maxFilterIDs is the maximum number of wallets, and of categories, in a list's filters.
 const maxFilterIDs = 100
 
+// maxFilterTags is the maximum number of tags in a list's filters.
+const maxFilterTags = 200
+
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of a search without three
 // ASCII letters or digits in a row may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
@@ -45,6 +48,9 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 		l.after = &after
 	}
 	l.limit = limit + 1
+	if l.tags, l.parts, err = selectFilters(ctx, s.DB, l); err != nil {
+		return nil, err
+	}
 	rows, end, err := s.readList(ctx, l)
 	if err != nil {
 		return nil, err
@@ -101,8 +107,10 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 	return rows, nil, err
 }
 
-// unindexed reports whether the list has a search that no index supports.
-func (l transactionList) unindexed() bool { return l.substring != "" && !hasTrigram(l.substring) }
+// unindexed reports whether the list has a search that no index supports. The index of searches also finds payees.
+func (l transactionList) unindexed() bool {
+	return l.substring+l.payee != "" && !hasTrigram(l.substring) && !hasTrigram(l.payee)
+}
 
 // hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a
 // row. Only ASCII counts, because a database with the character type C treats other letters as punctuation.
@@ -136,9 +144,16 @@ type transactionList struct {
 	from, end *time.Time
 	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major unit, which fit all currencies.
 	minE4, maxE4 *int64
-	// substring is contained in the description, ignoring case.
+	// substring is contained in the payee, the description or the notes, ignoring case.
 	substring string
-	sort      string
+	// payee is the whole payee, ignoring case.
+	payee string
+	// tagNames are those of the request, and tags their keys. A transaction has one of them.
+	tagNames, tags []string
+	untagged       bool
+	// parts is true if the owner has a part of a split transaction in one of the categories.
+	parts bool
+	sort  string
 	// after is the last row of the previous page, nil for the first page.
 	after *position
 	// limit is the page size plus one; the additional row shows whether another page follows.
@@ -210,6 +225,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	part, problem := text.Description("q", req.GetQ())
 	l.substring = part
 	p.Field(problem)
+	l.parseDetails(&p, req)
 	if req.Sort != nil {
 		l.sort = req.GetSort()
 	}
@@ -219,6 +235,29 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	l.checkBounds(&p)
 	checkInclude(&p, req.GetInclude())
 	return l, p.Err()
+}
+
+// parseDetails validates the filters by payee and by tags.
+func (l *transactionList) parseDetails(p *apierr.Problems, req *ledgerv1.ListTransactionsRequest) {
+	payee, problem := text.Payee("payee", req.GetPayee())
+	p.Field(problem)
+	if req.Payee != nil && problem == nil && payee == "" {
+		p.Field(&apierr.Field{Name: "payee", Message: "must not be blank"})
+	}
+	l.payee = payee
+	if len(req.GetTag()) > maxFilterTags {
+		p.Field(&apierr.Field{Name: "tag", Message: "must be at most 200 names"})
+		return
+	}
+	for _, s := range req.GetTag() {
+		name, problem := text.Tag("tag", s)
+		p.Field(problem)
+		l.tagNames = append(l.tagNames, name)
+	}
+	l.untagged = req.GetUntagged()
+	if l.untagged && len(l.tagNames) > 0 {
+		p.Field(&apierr.Field{Name: "untagged", Message: "must be absent with tag"})
+	}
 }
 
 // checkBounds adds a problem for a window or a range of amounts that ends before it begins.

@@ -21,6 +21,25 @@ const (
 	scannedRows = 10_000
 )
 
+// selectFilters returns the keys of the tags that a list names, and whether the owner has parts of split transactions in its
+// categories. Lists without these filters need no query.
+func selectFilters(ctx context.Context, q pg.Querier, l transactionList) (tags []string, parts bool, err error) {
+	if len(l.tagNames)+len(l.categories) == 0 {
+		return nil, false, nil
+	}
+	type row struct {
+		Tags  []string
+		Parts bool
+	}
+	r, err := pg.One[row](ctx, q, `
+		SELECT ARRAY(SELECT `+posting.TagKeySQL("name")+` FROM unnest($2::text[]) AS n (name)) AS tags,
+			EXISTS (SELECT FROM splits WHERE owner_id = $1 AND category_id = ANY($3::uuid[])) AS parts`, l.owner, l.tagNames, l.categories)
+	if err != nil {
+		return nil, false, fmt.Errorf("selecting the filters of a list: %w", err)
+	}
+	return r.Tags, r.Parts, nil
+}
+
 // filtered reports whether the list has conditions that the index of its order does not support, so that it must examine rows
 // that may not match.
 func (l transactionList) filtered() bool { return len(l.conditions().filters) > 0 }
@@ -83,6 +102,8 @@ type conditions struct {
 	// bounds limit the range of an index in the list's order. filters are evaluated for each row of that range.
 	bounds, filters []condition
 	args            []any
+	// owner and categories are the numbers of their parameters. categories is 0 unless parts may match the filter by category.
+	owner, categories int
 }
 
 // condition is an SQL condition in two forms: known has plain parameters, whose values the planner uses. hidden has the
@@ -137,16 +158,40 @@ func (l transactionList) conditions() *conditions {
 		c.add(ofAmount, "t.amount_e4 <= %s", value{*l.maxE4, "$%d::bigint"})
 	}
 	if l.substring != "" {
-		c.add(&c.filters, `lower((t.payee || ' ' || t.description || ' ' || t.notes) COLLATE "und-x-icu") LIKE %s`,
-			value{"%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
+		c.add(&c.filters, searched+` LIKE %s`, value{"%" + likeEscaped(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
 	}
+	c.addDetails(l)
 	c.addPlace(l)
 	return c
+}
+
+// addDetails adds the filters by payee and by tags. The payee begins the indexed text of searches.
+func (c *conditions) addDetails(l transactionList) {
+	if l.payee != "" {
+		c.add(&c.filters, `lower(t.payee COLLATE "und-x-icu") = %s`, value{l.payee, `lower($%d COLLATE "und-x-icu")`})
+		c.add(&c.filters, searched+` LIKE %s`, value{likeEscaped(l.payee) + " %", `lower($%d COLLATE "und-x-icu")`})
+	}
+	switch {
+	case l.untagged:
+		c.add(&c.filters, "t.tags = '{}'")
+	case len(l.tags) > 0:
+		c.add(&c.filters, "t.tags <> '{}'")
+		c.add(&c.filters, "t.tags && %s::text[]", value{l.tags, "$%d::text[]"})
+	}
+}
+
+// searched is the expression of the index of searches.
+const searched = `lower((t.payee || ' ' || t.description || ' ' || t.notes) COLLATE "und-x-icu")`
+
+// likeEscaped returns s as a pattern of LIKE that matches s only.
+func likeEscaped(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
 
 // addPlace restricts the list to the owner, and to the rows after the previous page.
 func (c *conditions) addPlace(l transactionList) {
 	c.add(&c.bounds, "t.owner_id = %s", value{l.owner, "$%d::uuid"})
+	c.owner = len(c.args)
 	beyond := ">"
 	if l.descending() {
 		beyond = "<"
@@ -168,23 +213,48 @@ func (c *conditions) addIDs(l transactionList) {
 	case l.byAmount():
 	case len(l.wallets) == 1:
 		ofWallet = &c.bounds
-	case len(l.categories) == 1:
+	case len(l.categories) == 1 && !l.parts:
 		ofCategory = &c.bounds
+	}
+	if l.parts {
+		c.addParts(l)
+		ofCategory = nil
 	}
 	for _, by := range []struct {
 		to     *[]condition
 		column string
 		ids    []uuid.UUID
 	}{{ofWallet, "t.wallet_id", l.wallets}, {ofCategory, "t.category_id", l.categories}} {
-		switch len(by.ids) {
-		case 0:
-		case 1:
+		switch {
+		case by.to == nil, len(by.ids) == 0:
+		case len(by.ids) == 1:
 			c.add(by.to, by.column+" = %s", value{by.ids[0], "$%d::uuid"})
 		default:
 			// Without the second cast, ANY would compare with the rows of a subquery instead of the elements of an array.
 			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{by.ids, "$%d::uuid[]"})
 		}
 	}
+}
+
+// addParts adds the filter by category for an owner with parts in the categories.
+func (c *conditions) addParts(l transactionList) {
+	c.add(&c.filters, `EXISTS (SELECT FROM unnest(%s::uuid[]) AS n (id) WHERE n.id = t.category_id OR t.split_count > 0 AND EXISTS (
+		SELECT FROM splits s WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = n.id))`, value{l.categories, "$%d::uuid[]"})
+	c.categories = len(c.args)
+}
+
+// rows returns the FROM item t of the rows that fulfill conditions. If parts may match, it combines the rows that the index of categories
+// finds with those that the index of the parts' categories finds: no index supports both at once.
+func (c *conditions) rows(wanted string) string {
+	if c.categories == 0 {
+		return "transactions t WHERE " + wanted
+	}
+	return fmt.Sprintf(`(
+		SELECT * FROM transactions t WHERE %[1]s AND t.category_id = ANY($%[3]d::uuid[])
+		UNION ALL
+		SELECT * FROM transactions t WHERE %[1]s AND t.split_count > 0 AND t.id = ANY(ARRAY(
+			SELECT s.transaction_id FROM splits s WHERE s.owner_id = $%[2]d::uuid AND s.category_id = ANY($%[3]d::uuid[])))
+		) t WHERE true`, wanted, c.owner, c.categories)
 }
 
 // walk returns a statement that reads an index in the list's order, and at most nearbyRows rows if there are filters. It uses
@@ -217,7 +287,7 @@ func (c *conditions) scan(l transactionList) string {
 func (c *conditions) collect(l transactionList) string {
 	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
 	order := strings.NewReplacer("t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0").Replace(l.order())
-	return fmt.Sprintf("SELECT %s FROM transactions t WHERE %s %s %s", posting.TransactionColumns, wanted, order, l.limited())
+	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, c.rows(wanted), order, l.limited())
 }
 
 // all joins one form of conditions with AND.

@@ -47,9 +47,23 @@ func (c *conditions) total(l transactionList) string {
 	}
 	return fmt.Sprintf(`
 		SELECT t.currency, %s AS matching, count(*) AS count,
-			coalesce(sum(greatest(t.amount_minor, 0)) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS income,
-			coalesce(sum(greatest(-t.amount_minor, 0)) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS expense
-		FROM (SELECT * FROM transactions t WHERE %s %s LIMIT %d) t
+			coalesce(sum(%s) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS income,
+			coalesce(sum(%s) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS expense
+		FROM (SELECT * FROM %s %s LIMIT %d) t
 		GROUP BY t.currency, matching
-		ORDER BY t.currency`, matching, all(read, known), l.order(), totaledRows+1)
+		ORDER BY t.currency`, matching, c.added("greatest(%s.amount_minor, 0)"), c.added("greatest(-%s.amount_minor, 0)"),
+		c.rows(all(read, known)), l.order(), totaledRows+1)
+}
+
+// added returns the amount that a row t adds to the totals. amount is its expression for a table. With a filter by category, a split
+// transaction adds its parts in these categories only.
+func (c *conditions) added(amount string) string {
+	whole := fmt.Sprintf(amount, "t")
+	if c.categories == 0 {
+		return whole
+	}
+	return fmt.Sprintf(`CASE WHEN t.split_count = 0 THEN %s ELSE (
+		SELECT coalesce(sum(%s), 0) FROM splits s
+		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($%d::uuid[])) END`,
+		whole, fmt.Sprintf(amount, "s"), c.categories)
 }

@@ -116,6 +116,7 @@ var tags = map[string]string{
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"receipts":      "The contents and images of uploaded receipts.",
 	"settings":      "What a user prefers on all devices.",
+	"tags":          "Labels of transactions.",
 	"transaction":   "Income and expenses, created one by one, in batches or from a receipt.",
 	"wallet":        "Places where money is kept, with their balances.",
 	"webhooks":      "Deliveries of events to a user's own server.",

@@ -597,11 +597,132 @@ func (x *SettingsUpdated) GetSettings() *Settings {
 	return nil
 }
 
+// TagUpdated is published when a tag is renamed or merged, or its color changes. Subject: ledger.v1.tag.updated. No events are
+// published for the transactions that have the tag.
+type TagUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The tag after the change, or the target of a merge.
+	Tag *Tag `protobuf:"bytes,2,opt,name=tag,proto3" json:"tag,omitempty"`
+	// The name before the change.
+	PreviousName  string `protobuf:"bytes,3,opt,name=previous_name,json=previousName,proto3" json:"previous_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TagUpdated) Reset() {
+	*x = TagUpdated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TagUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TagUpdated) ProtoMessage() {}
+
+func (x *TagUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TagUpdated.ProtoReflect.Descriptor instead.
+func (*TagUpdated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *TagUpdated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TagUpdated) GetTag() *Tag {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
+func (x *TagUpdated) GetPreviousName() string {
+	if x != nil {
+		return x.PreviousName
+	}
+	return ""
+}
+
+// TagDeleted is published when a tag is deleted. Subject: ledger.v1.tag.deleted. No events are published for the transactions that
+// had the tag.
+type TagDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The tag before the deletion.
+	Tag           *Tag `protobuf:"bytes,2,opt,name=tag,proto3" json:"tag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TagDeleted) Reset() {
+	*x = TagDeleted{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TagDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TagDeleted) ProtoMessage() {}
+
+func (x *TagDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TagDeleted.ProtoReflect.Descriptor instead.
+func (*TagDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TagDeleted) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TagDeleted) GetTag() *Tag {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -635,7 +756,16 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\x0e_reassigned_to\"d\n" +
 	"\x0fSettingsUpdated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x126\n" +
-	"\bsettings\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.SettingsR\bsettingsBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\bsettings\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.SettingsR\bsettings\"u\n" +
+	"\n" +
+	"TagUpdated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12'\n" +
+	"\x03tag\x18\x02 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tag\x12#\n" +
+	"\rprevious_name\x18\x03 \x01(\tR\fpreviousName\"P\n" +
+	"\n" +
+	"TagDeleted\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12'\n" +
+	"\x03tag\x18\x02 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tagBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_events_proto_rawDescOnce sync.Once
@@ -649,7 +779,7 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil), // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil), // 1: coffer.ledger.v1.TransactionUpdated
@@ -661,26 +791,31 @@ var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*CategoryUpdated)(nil),    // 7: coffer.ledger.v1.CategoryUpdated
 	(*CategoryDeleted)(nil),    // 8: coffer.ledger.v1.CategoryDeleted
 	(*SettingsUpdated)(nil),    // 9: coffer.ledger.v1.SettingsUpdated
-	(*Transaction)(nil),        // 10: coffer.ledger.v1.Transaction
-	(*Wallet)(nil),             // 11: coffer.ledger.v1.Wallet
-	(*Category)(nil),           // 12: coffer.ledger.v1.Category
-	(*Settings)(nil),           // 13: coffer.ledger.v1.Settings
+	(*TagUpdated)(nil),         // 10: coffer.ledger.v1.TagUpdated
+	(*TagDeleted)(nil),         // 11: coffer.ledger.v1.TagDeleted
+	(*Transaction)(nil),        // 12: coffer.ledger.v1.Transaction
+	(*Wallet)(nil),             // 13: coffer.ledger.v1.Wallet
+	(*Category)(nil),           // 14: coffer.ledger.v1.Category
+	(*Settings)(nil),           // 15: coffer.ledger.v1.Settings
+	(*Tag)(nil),                // 16: coffer.ledger.v1.Tag
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	10, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	10, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	10, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	10, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	11, // 4: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	11, // 5: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	12, // 6: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	12, // 7: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	13, // 8: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	12, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	12, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	12, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	12, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	13, // 4: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	13, // 5: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	14, // 6: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	14, // 7: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	15, // 8: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	16, // 9: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	16, // 10: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -690,6 +825,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 	}
 	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
+	file_coffer_ledger_v1_tags_proto_init()
 	file_coffer_ledger_v1_events_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -697,7 +833,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

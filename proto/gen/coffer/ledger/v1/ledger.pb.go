@@ -5396,7 +5396,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xa0\x05\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xa8\x05\n" +
 	"\vTransaction\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
@@ -5419,8 +5419,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04tags\x18\x0e \x03(\tB\x04\xf8\xb5\x18\x01R\x04tags\x12%\n" +
 	"\vtransfer_id\x18\x0f \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"transferId\x125\n" +
-	"\x06splits\x18\x10 \x03(\v2\x17.coffer.ledger.v1.SplitB\x04\xf8\xb5\x18\x01R\x06splits\x12%\n" +
-	"\vexternal_id\x18\x11 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
+	"\x06splits\x18\x10 \x03(\v2\x17.coffer.ledger.v1.SplitB\x04\xf8\xb5\x18\x01R\x06splits\x12-\n" +
+	"\vexternal_id\x18\x11 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04noneR\n" +
 	"externalId\x12!\n" +
 	"\timport_id\x18\x12 \x01(\tB\x04\xf8\xb5\x18\x01R\bimportIdB\r\n" +
 	"\v_receipt_id\"z\n" +
@@ -5432,7 +5432,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06Splits\x12/\n" +
 	"\x06values\x18\x01 \x03(\v2\x17.coffer.ledger.v1.SplitR\x06values\"\x1e\n" +
 	"\x04Tags\x12\x16\n" +
-	"\x06values\x18\x01 \x03(\tR\x06values\"\xfe\x03\n" +
+	"\x06values\x18\x01 \x03(\tR\x06values\"\x88\x04\n" +
 	"\x18CreateTransactionRequest\x12$\n" +
 	"\x06amount\x18\x01 \x01(\tB\fص\x18\x01\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x06amount\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1c\n" +
@@ -5446,8 +5446,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05payee\x18\t \x01(\tR\x05payee\x12\x14\n" +
 	"\x05notes\x18\n" +
 	" \x01(\tR\x05notes\x12\x12\n" +
-	"\x04tags\x18\v \x03(\tR\x04tags\x12\x1f\n" +
-	"\vexternal_id\x18\f \x01(\tR\n" +
+	"\x04tags\x18\v \x03(\tR\x04tags\x12)\n" +
+	"\vexternal_id\x18\f \x01(\tB\bʶ\x18\x04noneR\n" +
 	"externalId\x12/\n" +
 	"\x06splits\x18\r \x03(\v2\x17.coffer.ledger.v1.SplitR\x06splitsB\a\n" +
 	"\x05_type\"\xde\x01\n" +

@@ -116,6 +116,10 @@ const (
 	Reason_TRANSACTION_DUPLICATE Reason = 73
 	// The parts do not add up to the amount. The message states the difference.
 	Reason_SPLIT_SUM_MISMATCH Reason = 74
+	// The user has no tag of this name.
+	Reason_TAG_NOT_FOUND Reason = 75
+	// Another tag has this name, and the request has no `merge=true`.
+	Reason_TAG_ALREADY_EXISTS Reason = 76
 	// The field `receipt` of the form is not exactly one non-empty file.
 	Reason_RECEIPT_FILE_REQUIRED Reason = 80
 	// The receipt's total has more decimals than its currency, which is the wallet's currency if none is printed. Nothing
@@ -229,6 +233,8 @@ var (
 		72:  "INVALID_TRANSACTION_TYPE",
 		73:  "TRANSACTION_DUPLICATE",
 		74:  "SPLIT_SUM_MISMATCH",
+		75:  "TAG_NOT_FOUND",
+		76:  "TAG_ALREADY_EXISTS",
 		80:  "RECEIPT_FILE_REQUIRED",
 		81:  "RECEIPT_CURRENCY_MISMATCH",
 		88:  "RECEIPT_SUM_MISMATCH",
@@ -305,6 +311,8 @@ var (
 		"INVALID_TRANSACTION_TYPE":      72,
 		"TRANSACTION_DUPLICATE":         73,
 		"SPLIT_SUM_MISMATCH":            74,
+		"TAG_NOT_FOUND":                 75,
+		"TAG_ALREADY_EXISTS":            76,
 		"RECEIPT_FILE_REQUIRED":         80,
 		"RECEIPT_CURRENCY_MISMATCH":     81,
 		"RECEIPT_SUM_MISMATCH":          88,
@@ -426,7 +434,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xdc)\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xd3*\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -470,7 +478,9 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18INVALID_TRANSACTION_DATE\x10G\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction date\x12C\n" +
 	"\x18INVALID_TRANSACTION_TYPE\x10H\x1a%\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x18Invalid transaction type\x12b\n" +
 	"\x15TRANSACTION_DUPLICATE\x10I\x1aG\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18:The wallet already has a transaction with this external id\x12J\n" +
-	"\x12SPLIT_SUM_MISMATCH\x10J\x1a2\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18%The parts do not add up to the amount\x12B\n" +
+	"\x12SPLIT_SUM_MISMATCH\x10J\x1a2\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18%The parts do not add up to the amount\x12-\n" +
+	"\rTAG_NOT_FOUND\x10K\x1a\x1a\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\rTag not found\x12F\n" +
+	"\x12TAG_ALREADY_EXISTS\x10L\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!A tag of this name already exists\x12B\n" +
 	"\x15RECEIPT_FILE_REQUIRED\x10P\x1a'\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1aA receipt file is required\x12c\n" +
 	"\x19RECEIPT_CURRENCY_MISMATCH\x10Q\x1aD\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x187The receipt's total has more decimals than its currency\x12_\n" +
 	"\x14RECEIPT_SUM_MISMATCH\x10X\x1aE\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x188The corrected lines do not add up to the receipt's total\x12M\n" +

@@ -1,0 +1,117 @@
+package tags
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// tag is a row of tags with the number of its transactions.
+type tag struct {
+	Key, Name string
+	// Color is empty if the owner set none.
+	Color     string
+	CreatedAt time.Time `db:"created_at"`
+	Count     int64
+}
+
+// proto returns t as the API shows it.
+func (t tag) proto() *ledgerv1.Tag {
+	return &ledgerv1.Tag{Name: t.Name, Color: t.Color, TransactionCount: int32(min(t.Count, math.MaxInt32))}
+}
+
+// selectTags returns the tags of an owner by name. The index transactions_tags finds the tagged transactions, which are counted once
+// for all tags.
+func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, error) {
+	tags, err := pg.All[tag](ctx, q, `
+		SELECT t.key, t.name, t.color, t.created_at, coalesce(c.count, 0) AS count
+		FROM tags t
+		LEFT JOIN (
+			SELECT u.key, count(*) AS count
+			FROM transactions x, unnest(x.tags) AS u (key)
+			WHERE x.owner_id = $1 AND x.tags <> '{}'
+			GROUP BY u.key
+		) AS c ON c.key = t.key
+		WHERE t.owner_id = $1
+		ORDER BY t.key COLLATE "und-x-icu", t.key`, owner)
+	if err != nil {
+		return nil, fmt.Errorf("selecting tags: %w", err)
+	}
+	return tags, nil
+}
+
+// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows.
+func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
+	t, err := pg.One[tag](ctx, q, `
+		SELECT t.key, t.name, t.color, t.created_at,
+			(SELECT count(*) FROM transactions x WHERE x.owner_id = $1 AND x.tags <> '{}' AND x.tags @> ARRAY[t.key]) AS count
+		FROM tags t
+		WHERE t.owner_id = $1 AND t.key = `+posting.TagKeySQL("$2::text"), owner, name)
+	if err != nil {
+		return tag{}, fmt.Errorf("selecting a tag: %w", err)
+	}
+	return t, nil
+}
+
+// newTag returns t with another name, and with the key of that name.
+func newTag(ctx context.Context, q pg.Querier, name string, t tag) (tag, error) {
+	type row struct{ Key string }
+	r, err := pg.One[row](ctx, q, `SELECT `+posting.TagKeySQL("$1::text")+` AS key`, name)
+	if err != nil {
+		return tag{}, fmt.Errorf("deriving the key of a tag: %w", err)
+	}
+	t.Key, t.Name = r.Key, name
+	return t, nil
+}
+
+// insertTag inserts a tag, or changes the name and the color of the tag with its key.
+func insertTag(ctx context.Context, q pg.Querier, owner uuid.UUID, t tag) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO tags (owner_id, key, name, color, created_at)
+		VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (owner_id, key) DO UPDATE SET name = EXCLUDED.name, color = EXCLUDED.color`, owner, t.Key, t.Name, t.Color, t.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("writing a tag: %w", err)
+	}
+	return nil
+}
+
+// deleteTag deletes the row of a tag.
+func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) error {
+	if _, err := q.Exec(ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = $2`, owner, key); err != nil {
+		return fmt.Errorf("deleting a tag: %w", err)
+	}
+	return nil
+}
+
+// replaceKey replaces a tag of all transactions by another one. A transaction with both has the other one once.
+func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET tags = CASE WHEN tags @> ARRAY[$3::text] THEN array_remove(tags, $2) ELSE array_replace(tags, $2, $3) END,
+			version = version + 1, updated_at = $4
+		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, from, to, at)
+	if err != nil {
+		return fmt.Errorf("replacing a tag of transactions: %w", err)
+	}
+	return nil
+}
+
+// removeKey removes a tag from all transactions.
+func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET tags = array_remove(tags, $2), version = version + 1, updated_at = $3
+		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, key, at)
+	if err != nil {
+		return fmt.Errorf("removing a tag from transactions: %w", err)
+	}
+	return nil
+}

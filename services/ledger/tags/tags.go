@@ -1,0 +1,192 @@
+// Package tags serves the list of an owner's tags, and renames, merges and deletes them.
+//
+// The first use of a tag inserts its row (posting.UseTags), in the database transaction of the transaction that has it. A transaction
+// holds the keys of its tags, which are their names in lower case. So renaming, merging and deleting change the transactions, at most
+// maxChanged of them. These writes hold the owner's lock exclusively: no transaction is written at the same time, so a tag is never
+// lost or left behind.
+package tags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// maxChanged is the maximum number of transactions that one request changes. It limits the time that other writes of the owner wait.
+const maxChanged = 50_000
+
+// The public errors of the package.
+var (
+	errTagNotFound      = apierr.New(restv1.Reason_TAG_NOT_FOUND)
+	errTagAlreadyExists = apierr.New(restv1.Reason_TAG_ALREADY_EXISTS)
+	errTooMany          = apierr.New(restv1.Reason_LIMIT_REACHED).With("tag", fmt.Sprintf("must have at most %d transactions to be changed", maxChanged))
+)
+
+// Server implements TagService.
+type Server struct {
+	// An RPC without a method here is a compile error.
+	ledgerv1.UnsafeTagServiceServer
+
+	*posting.Ledger
+}
+
+var _ ledgerv1.TagServiceServer = (*Server)(nil)
+
+// ListTags returns all tags of the caller, by name.
+func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*ledgerv1.ListTagsResponse, error) {
+	rows, err := selectTags(ctx, s.DB, caller.Owner(ctx))
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListTagsResponse{}
+	for _, t := range rows {
+		resp.Tags = append(resp.Tags, t.proto())
+	}
+	return resp, nil
+}
+
+// changes holds the fields of a tag that a request sets.
+type changes struct{ name, color *string }
+
+// color matches the colors of tags.
+var color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+
+// parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
+	if req.Name == nil && req.Color == nil {
+		return changes{}, apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	c := changes{color: req.Color}
+	if req.Name != nil {
+		name, problem := text.Tag("name", req.GetName())
+		p.Field(problem)
+		c.name = &name
+	}
+	if req.GetColor() != "" && !color.MatchString(req.GetColor()) {
+		p.Field(&apierr.Field{Name: "color", Message: "must be a color like #1a7f5a"})
+	}
+	return c, p.Err()
+}
+
+// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color.
+func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) (*ledgerv1.UpdateTagResponse, error) {
+	c, err := parseChanges(req)
+	if err != nil {
+		return nil, err
+	}
+	owner := caller.Owner(ctx)
+	resp := &ledgerv1.UpdateTagResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		before, err := lockTag(ctx, tx, owner, req.GetTag())
+		if err != nil {
+			return err
+		}
+		after := before
+		if c.color != nil {
+			after.Color = *c.color
+		}
+		if c.name != nil && *c.name != before.Name {
+			if after, err = s.rename(ctx, tx, owner, after, *c.name, req.GetMerge()); err != nil {
+				return err
+			}
+		} else if err := insertTag(ctx, tx, owner, after); err != nil {
+			return err
+		}
+		if after, err = selectTag(ctx, tx, owner, after.Name); err != nil {
+			return err
+		}
+		resp.Tag = after.proto()
+		return s.Publish(ctx, tx, owner, &ledgerv1.TagUpdated{OwnerId: owner.String(), Tag: after.proto(), PreviousName: before.Name})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// rename gives a tag another name, and returns the tag of that name. Another tag with this name keeps its name and its color, and is
+// only permitted with merge. The caller holds the owner's lock. The tag is deleted and inserted again, because devices that follow the
+// account identify a tag by its name.
+func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool) (tag, error) {
+	target, err := selectTag(ctx, tx, owner, name)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		if target, err = newTag(ctx, tx, name, t); err != nil {
+			return tag{}, err
+		}
+	case err != nil:
+		return tag{}, err
+	case target.Key == t.Key:
+		target.Name, target.Color = name, t.Color
+	case !merge:
+		return tag{}, errTagAlreadyExists.With("name", "is taken")
+	}
+	if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
+		return tag{}, err
+	}
+	if err := insertTag(ctx, tx, owner, target); err != nil {
+		return tag{}, err
+	}
+	if target.Key == t.Key {
+		return target, nil
+	}
+	if t.Count > maxChanged {
+		return tag{}, errTooMany
+	}
+	return target, replaceKey(ctx, tx, owner, t.Key, target.Key, s.Now())
+}
+
+// DeleteTag deletes one of the caller's tags and removes it from all transactions.
+func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) (*ledgerv1.DeleteTagResponse, error) {
+	owner := caller.Owner(ctx)
+	var t tag
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		var err error
+		if t, err = lockTag(ctx, tx, owner, req.GetTag()); err != nil {
+			return err
+		}
+		if t.Count > maxChanged {
+			return errTooMany
+		}
+		if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
+			return err
+		}
+		if err := removeKey(ctx, tx, owner, t.Key, s.Now()); err != nil {
+			return err
+		}
+		return s.Publish(ctx, tx, owner, &ledgerv1.TagDeleted{OwnerId: owner.String(), Tag: t.proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteTagResponse{Name: t.Name}, nil
+}
+
+// lockTag takes the owner's lock exclusively and returns the tag of a name.
+func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name string) (tag, error) {
+	name, problem := text.Tag("tag", name)
+	if problem != nil {
+		return tag{}, errTagNotFound
+	}
+	if err := posting.LockOwner(ctx, tx, owner); err != nil {
+		return tag{}, err
+	}
+	t, err := selectTag(ctx, tx, owner, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return tag{}, errTagNotFound
+	}
+	return t, err
+}

@@ -1,0 +1,208 @@
+package tags
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// person is a user of a ledger.
+type person struct {
+	*fixture.Service
+	*Server
+	*transactions.Transactions
+	*accounts.Accounts
+	fixture.User
+}
+
+// setup returns a person on a fresh schema.
+func setup(t *testing.T) *person {
+	t.Helper()
+	f := fixture.New(t)
+	p := &person{
+		Service: f, Server: &Server{Ledger: f.Ledger}, Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+	}
+	f.RPCs = p
+	p.Run(t.Context())
+	p.User = f.NewUser(t.Context(), t)
+	return p
+}
+
+// tagged creates a transaction with tags.
+func (p *person) tagged(t require.TestingT, names ...string) *ledgerv1.Transaction {
+	req := p.Spends("1")
+	req.Tags = names
+	return p.Create(t, req)
+}
+
+// list returns the tags of the person.
+func (p *person) list(t *testing.T) []*ledgerv1.Tag {
+	t.Helper()
+	resp, err := p.ListTags(p.Ctx, &ledgerv1.ListTagsRequest{})
+	require.NoError(t, err)
+	return resp.GetTags()
+}
+
+// tagsOf returns the tags of a transaction.
+func (p *person) tagsOf(t *testing.T, id string) []string {
+	t.Helper()
+	resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+	require.NoError(t, err)
+	return resp.GetTransaction().GetTags()
+}
+
+// requireTags requires that the person has exactly these tags.
+func (p *person) requireTags(t *testing.T, want ...*ledgerv1.Tag) {
+	t.Helper()
+	got := p.list(t)
+	require.Len(t, got, len(want), "%v", got)
+	for i := range want {
+		require.True(t, proto.Equal(want[i], got[i]), "%v", got)
+	}
+}
+
+func TestUpdateTag(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	first, second := p.tagged(t, "Trip", "Work"), p.tagged(t, "WORK")
+	p.requireTags(t, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1}, &ledgerv1.Tag{Name: "Work", TransactionCount: 2})
+
+	resp, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "wOrK", Name: new("Büro"), Color: new("#1a7f5a")})
+	require.NoError(t, err)
+	office := &ledgerv1.Tag{Name: "Büro", Color: "#1a7f5a", TransactionCount: 2}
+	require.True(t, proto.Equal(office, resp.GetTag()), resp)
+	require.Equal(t, []string{"Trip", "Büro"}, p.tagsOf(t, first.GetId()))
+	event := &ledgerv1.TagUpdated{OwnerId: p.ID.String(), Tag: office, PreviousName: "Work"}
+	require.True(t, proto.Equal(event, p.LastEvent(t)), p.LastEvent(t))
+
+	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "BÜRO", Name: new("TRIP")})
+	fixture.RequireReason(t, err, codes.AlreadyExists, "TAG_ALREADY_EXISTS")
+	p.requireTags(t, office, &ledgerv1.Tag{Name: "Trip", TransactionCount: 1})
+	resp, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Büro", Name: new("TRIP"), Merge: new(true)})
+	require.NoError(t, err)
+	require.True(t, proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, resp.GetTag()), resp)
+	require.Equal(t, []string{"Trip"}, p.tagsOf(t, first.GetId()))
+	require.Equal(t, []string{"Trip"}, p.tagsOf(t, second.GetId()))
+
+	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("TRIP")})
+	require.NoError(t, err, "another case needs no merge")
+	p.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
+	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Color: new("#000000")})
+	require.NoError(t, err)
+	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Color: new("")})
+	require.NoError(t, err)
+	p.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
+	p.RequireConsistent(t)
+}
+
+func TestDeleteTag(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	tr := p.tagged(t, "a", "b")
+	resp, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "A"})
+	require.NoError(t, err)
+	require.Equal(t, "a", resp.GetName())
+	require.Equal(t, []string{"b"}, p.tagsOf(t, tr.GetId()))
+	event := &ledgerv1.TagDeleted{OwnerId: p.ID.String(), Tag: &ledgerv1.Tag{Name: "a", TransactionCount: 1}}
+	require.True(t, proto.Equal(event, p.LastEvent(t)), p.LastEvent(t))
+	p.requireTags(t, &ledgerv1.Tag{Name: "b", TransactionCount: 1})
+	p.RequireConsistent(t)
+}
+
+func TestTagErrors(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.tagged(t, "a", "b")
+	stranger := p.NewUser(t.Context(), t)
+	_, err := p.Service.DB.Exec(t.Context(), `
+		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`, p.ID)
+	require.NoError(t, err)
+	_, err = p.Service.DB.Exec(t.Context(), `
+		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, version, created_at, updated_at, tags)
+		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}' FROM generate_series(1, $4)`,
+		p.ID, p.Wallet, p.Category, maxChanged+1)
+	require.NoError(t, err)
+	type update = ledgerv1.UpdateTagRequest
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		req    *update
+		code   codes.Code
+		reason string
+	}{
+		"an unknown tag":       {p.Ctx, &update{Tag: "c", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND"},
+		"another user's tag":   {stranger.Ctx, &update{Tag: "a", Name: new("d")}, codes.NotFound, "TAG_NOT_FOUND"},
+		"a name with a slash":  {p.Ctx, &update{Tag: "a", Name: new("d/e")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"no name":              {p.Ctx, &update{Tag: "a", Name: new("")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"a color that is none": {p.Ctx, &update{Tag: "a", Color: new("red")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+		"nothing":              {p.Ctx, &update{Tag: "a"}, codes.InvalidArgument, "EMPTY_UPDATE"},
+		"a name that is taken": {p.Ctx, &update{Tag: "a", Name: new("B")}, codes.AlreadyExists, "TAG_ALREADY_EXISTS"},
+		"too many":             {p.Ctx, &update{Tag: "MANY", Name: new("c")}, codes.AlreadyExists, "LIMIT_REACHED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := p.UpdateTag(c.ctx, c.req)
+			fixture.RequireReason(t, err, c.code, c.reason)
+		})
+	}
+	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Many"})
+	fixture.RequireReason(t, err, codes.AlreadyExists, "LIMIT_REACHED")
+	_, err = p.DeleteTag(stranger.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
+	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
+	p.requireTags(t, &ledgerv1.Tag{Name: "a", TransactionCount: 1}, &ledgerv1.Tag{Name: "b", TransactionCount: 1},
+		&ledgerv1.Tag{Name: "Many", TransactionCount: maxChanged + 1})
+}
+
+// TestUpdateTagUnderLoad renames a tag forth and back while transactions with it are created and edited. Each of these has the tag in
+// the end, under one of its names, and each key of a transaction has a row.
+func TestUpdateTagUnderLoad(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	edited := p.tagged(t, "one").GetId()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	ids := []string{edited}
+	for range 4 {
+		wg.Go(func() {
+			for range 10 {
+				id := p.tagged(t, "one", "kept").GetId()
+				mu.Lock()
+				ids = append(ids, id)
+				mu.Unlock()
+				_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: edited, Tags: &ledgerv1.Tags{Values: []string{"ONE"}}})
+				require.NoError(t, err)
+			}
+		})
+	}
+	wg.Go(func() {
+		for i := range 20 {
+			names := []string{"one", "two"}
+			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: names[i%2], Name: &names[1-i%2], Merge: new(true)})
+			if err != nil {
+				fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
+			}
+		}
+	})
+	wg.Wait()
+	for _, id := range ids {
+		got := p.tagsOf(t, id)
+		require.Contains(t, []string{"one", "ONE", "two"}, got[0])
+		require.Equal(t, id != edited, len(got) == 2, got)
+	}
+	var missing int
+	require.NoError(t, p.Service.DB.QueryRow(t.Context(), `
+		SELECT count(*)
+		FROM transactions x, unnest(x.tags) AS u (key)
+		LEFT JOIN tags t ON t.owner_id = $1 AND t.key = u.key
+		WHERE t.key IS NULL`, p.ID).Scan(&missing))
+	require.Zero(t, missing)
+	p.RequireConsistent(t)
+}

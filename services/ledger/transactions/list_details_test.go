@@ -1,0 +1,89 @@
+package transactions
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+func TestListTransactionsByDetails(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	food, fun := p.Category.String(), p.MakeCategory(p.Ctx, t, "Fun").String()
+	create := func(change func(*ledgerv1.CreateTransactionRequest)) string {
+		req := p.Spends("10")
+		change(req)
+		return p.Create(t, req).GetId()
+	}
+	plain := create(func(*ledgerv1.CreateTransactionRequest) {})
+	bakery := create(func(r *ledgerv1.CreateTransactionRequest) { r.Payee, r.Tags = "Bäckerei 100%", []string{"Trip"} })
+	short := create(func(r *ledgerv1.CreateTransactionRequest) { r.Payee, r.Tags = "Ö", []string{"Work", "trip"} })
+	split := create(func(r *ledgerv1.CreateTransactionRequest) {
+		r.CategoryId, r.Payee = "", "Bäckerei 1000"
+		r.Splits = []*ledgerv1.Split{{CategoryId: food, Amount: "12"}, {CategoryId: fun, Amount: "-1.5"}, {CategoryId: fun, Amount: "-0.5"}}
+	})
+	other := create(func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = fun })
+	type list = ledgerv1.ListTransactionsRequest
+	for name, c := range map[string]struct {
+		req  *list
+		want []string
+		// income and expense are the totals.
+		income, expense string
+	}{
+		"a payee":                 {&list{Payee: new("BÄCKEREI 100%")}, []string{bakery}, "0.00", "10.00"},
+		"a short payee":           {&list{Payee: new("ö")}, []string{short}, "0.00", "10.00"},
+		"a tag":                   {&list{Tag: []string{"TRIP"}}, []string{bakery, short}, "0.00", "20.00"},
+		"several tags":            {&list{Tag: []string{"work", "unknown"}}, []string{short}, "0.00", "10.00"},
+		"no tags":                 {&list{Untagged: new(true)}, []string{plain, split, other}, "0.00", "30.00"},
+		"a part's category":       {&list{CategoryId: []string{fun}}, []string{split, other}, "2.00", "10.00"},
+		"the other part's":        {&list{CategoryId: []string{food}}, []string{plain, bakery, short, split}, "0.00", "42.00"},
+		"both":                    {&list{CategoryId: []string{food, fun}}, []string{plain, bakery, short, split, other}, "2.00", "52.00"},
+		"a category and a payee":  {&list{CategoryId: []string{fun}, Payee: new("bäckerei 1000")}, []string{split}, "2.00", "0.00"},
+		"a category and a search": {&list{CategoryId: []string{fun}, Q: new("10")}, []string{split}, "2.00", "0.00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
+				c.req.Sort, c.req.Limit, c.req.Cursor, c.req.Include = &sort, new(int32(2)), "", []string{includeTotals}
+				var got []string
+				for {
+					resp, err := p.ListTransactions(p.Ctx, c.req)
+					require.NoError(t, err)
+					for _, tr := range resp.GetTransactions() {
+						got = append(got, tr.GetId())
+					}
+					require.Len(t, resp.GetTotals(), 1)
+					require.EqualValues(t, len(c.want), resp.GetTotals()[0].GetCount())
+					require.Equal(t, c.income, resp.GetTotals()[0].GetIncome())
+					require.Equal(t, c.expense, resp.GetTotals()[0].GetExpense())
+					if !resp.GetPagination().GetHasMore() {
+						break
+					}
+					c.req.Cursor = resp.GetPagination().GetNextCursor()
+				}
+				slices.Sort(got)
+				require.Equal(t, c.want, got, "ids are in the order of creation")
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		req   *list
+		field string
+	}{
+		"untagged with a tag": {&list{Untagged: new(true), Tag: []string{"a"}}, "untagged"},
+		"a malformed tag":     {&list{Tag: []string{"a/b"}}, "tag"},
+		"too many tags":       {&list{Tag: make([]string, 201)}, "tag"},
+		"a blank payee":       {&list{Payee: new(" ")}, "payee"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := p.ListTransactions(p.Ctx, c.req)
+			e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+			require.Equal(t, []string{c.field}, fixture.FieldNames(e))
+		})
+	}
+}

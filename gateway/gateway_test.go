@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -28,18 +29,23 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // backend fakes the three services. It records requests and returns the answers that the test declares.
 type backend struct {
 	authv1.UnimplementedAuthServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
+	ledgerv1.UnimplementedAttachmentServiceServer
 	budgetv1.UnimplementedBudgetServiceServer
 	budgetv1.UnimplementedNotificationServiceServer
 	budgetv1.UnimplementedWebhookServiceServer
@@ -112,9 +118,10 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	require.NoError(t, err)
 	b := &backend{health: health.NewServer(), key: key, answers: answers}
 	lis := bufconn.Listen(1 << 20)
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(b.answer))
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(b.answer), grpc.StreamInterceptor(b.answerStream))
 	authv1.RegisterAuthServiceServer(server, b)
 	ledgerv1.RegisterLedgerServiceServer(server, b)
+	ledgerv1.RegisterAttachmentServiceServer(server, b)
 	budgetv1.RegisterBudgetServiceServer(server, b)
 	budgetv1.RegisterNotificationServiceServer(server, b)
 	budgetv1.RegisterWebhookServiceServer(server, b)
@@ -150,6 +157,48 @@ func (b *backend) answer(ctx context.Context, req any, info *grpc.UnaryServerInf
 		return proto.Clone(a), nil
 	}
 	return next(ctx, req)
+}
+
+// answerStream answers uploads and downloads. Events have functions as answers.
+func (b *backend) answerStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	m := rpc.Method(info.FullMethod)
+	if !rpc.IsUpload(m) && !rpc.IsDownload(m) {
+		return next(srv, ss)
+	}
+	for {
+		req := dynamicpb.NewMessage(m.Input())
+		if err := ss.RecvMsg(req); err != nil {
+			break
+		}
+		b.mu.Lock()
+		b.requests = append(b.requests, req)
+		b.mu.Unlock()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch a := b.answers[string(m.Name())].(type) {
+	case *apierr.Error:
+		return a.GRPCStatus().Err()
+	case proto.Message:
+		if rpc.IsDownload(m) {
+			return sendShortFile(ss, m.Output())
+		}
+		return ss.SendMsg(a)
+	}
+	return ss.SendMsg(dynamicpb.NewMessage(m.Output()))
+}
+
+// sendShortFile sends a file in the messages of a download.
+func sendShortFile(ss grpc.ServerStream, d protoreflect.MessageDescriptor) error {
+	header, content := dynamicpb.NewMessage(d), dynamicpb.NewMessage(d)
+	for i := range d.Fields().Len() {
+		if field := d.Fields().Get(i); field.Kind() == protoreflect.BytesKind {
+			content.Set(field, protoreflect.ValueOfBytes([]byte("text")))
+		} else {
+			header.Set(field, protoreflect.ValueOfMessage((&restv1.FileHeader{MediaType: "text/plain", FileName: "a.txt"}).ProtoReflect()))
+		}
+	}
+	return errors.Join(ss.SendMsg(header), ss.SendMsg(content))
 }
 
 // received returns the only request that reached the backend.

@@ -73,7 +73,7 @@ func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 			var headers []string
 			body := ""
 			switch {
-			case route.multipart:
+			case route.multipart, route.upload:
 				form, contentType := encodeForm(file("receipt", "r.jpg", "x"))
 				body, headers = string(form), []string{"Content-Type", contentType}
 			case route.verb == http.MethodPost, route.verb == http.MethodPatch:

@@ -13,7 +13,7 @@ import (
 // kinds maps the path segment before an id to the kind of the resource.
 var kinds = map[string]string{
 	"wallet": "wallet", "categories": "category", "transaction": "transaction", "budgets": "budget", "members": "member", "notifications": "notification",
-	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery",
+	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery", "attachments": "attachment",
 }
 
 // params returns the kind of resource for each id in the operation's path.

@@ -45,8 +45,9 @@ func TestExamples(t *testing.T) {
 	r.deletions(ada, wallet, category)
 
 	for _, o := range operations() {
-		// The image of a receipt is a file, which has no example.
-		require.True(t, r.examples[o.OperationID] != nil || o.OperationID == "getReceiptImage", "TestExamples does not call %s", o.OperationID)
+		// A file has no example.
+		files := []string{"getReceiptImage", "downloadAttachment"}
+		require.True(t, r.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID), "TestExamples does not call %s", o.OperationID)
 	}
 	recorded := new(bytes.Buffer)
 	encoder := json.NewEncoder(recorded)
@@ -82,7 +83,12 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	salary := object{"amount": json.Number("1500.00"), "description": "Salary", "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": u.category("Work"), "type": "income"}
 	r.call(u, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": []any{abroad, salary}})
 	r.call(u, http.MethodPatch, "/api/v1/transaction/"+id, object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
+	for range 2 { // created, and found by its content
+		r.record(http.MethodPost, "/api/v1/transaction/"+id+"/attachments", object{"file": "Soup 4.50"}, u.attach(id, "menu.txt", "Soup 4.50"))
+	}
+	attached := r.call(u, http.MethodGet, "/api/v1/transaction/"+id+"/attachments", nil)
 	r.call(u, http.MethodGet, "/api/v1/transaction/"+id, nil)
+	r.call(u, http.MethodDelete, "/api/v1/attachments/"+attached.text("attachments.0.id"), nil)
 	r.call(u, http.MethodGet, "/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals", nil)
 	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
 	corrections := object{"merchant": "Corner Bakery", "lines": []any{

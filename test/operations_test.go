@@ -31,6 +31,7 @@ var testedElsewhere = map[string]string{
 	"CATEGORY_LIMIT_REACHED":        "TestCreateCategoryLimit",
 	"BUDGET_LIMIT_REACHED":          "TestCreateBudgetLimit",
 	"INVITATION_LIMIT_REACHED":      "TestShareBudgetPendingLimit",
+	"createAttachment TRANSACTION_IS_TRANSFER": "TestCreateAttachmentOfTransfer",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }
@@ -82,9 +83,14 @@ func (o operation) filled() string {
 	return b.String()
 }
 
-// hasBody reports whether the operation accepts a JSON body. Separate tests cover the only multipart operation.
+// hasBody reports whether the operation accepts a JSON body. Separate tests cover the operations that accept a form.
 func (o operation) hasBody() bool {
 	return o.RequestBody != nil && o.RequestBody.Value.Content.Get("application/json") != nil
+}
+
+// isUpload reports whether the operation accepts a form with a streamed file.
+func (o operation) isUpload() bool {
+	return o.RequestBody != nil && o.RequestBody.Value.Content.Get("multipart/form-data") != nil && o.OperationID != "createTransactionsFromReceipt"
 }
 
 func eachOperation(t *testing.T, which func(operation) bool, test func(*testing.T, *user, operation)) {

@@ -258,6 +258,24 @@ func (e ChangePasswordResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateAttachmentResultCode.
+const (
+	ATTACHMENTCREATED CreateAttachmentResultCode = "ATTACHMENT_CREATED"
+	ATTACHMENTFETCHED CreateAttachmentResultCode = "ATTACHMENT_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the CreateAttachmentResultCode enum.
+func (e CreateAttachmentResultCode) Valid() bool {
+	switch e {
+	case ATTACHMENTCREATED:
+		return true
+	case ATTACHMENTFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateBudgetRequestPeriod.
 const (
 	CreateBudgetRequestPeriodBiweekly   CreateBudgetRequestPeriod = "biweekly"
@@ -498,6 +516,21 @@ const (
 func (e CreateWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeleteAttachmentResultCode.
+const (
+	ATTACHMENTDELETED DeleteAttachmentResultCode = "ATTACHMENT_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteAttachmentResultCode enum.
+func (e DeleteAttachmentResultCode) Valid() bool {
+	switch e {
+	case ATTACHMENTDELETED:
 		return true
 	default:
 		return false
@@ -846,6 +879,21 @@ const (
 func (e KeyUse) Valid() bool {
 	switch e {
 	case Sig:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListAttachmentsResultCode.
+const (
+	ATTACHMENTSFETCHED ListAttachmentsResultCode = "ATTACHMENTS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListAttachmentsResultCode enum.
+func (e ListAttachmentsResultCode) Valid() bool {
+	switch e {
+	case ATTACHMENTSFETCHED:
 		return true
 	default:
 		return false
@@ -2103,9 +2151,35 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 	}
 }
 
+// Attachment Attachment is a file that belongs to a transaction.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
+type Attachment struct {
+	// CreatedAt Time of the upload; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Id UUIDv7.
+	Id openapi_types.UUID `json:"id"`
+
+	// MediaType Media type, detected from the content.
+	MediaType string `json:"mediaType"`
+
+	// Name Name of the file without folders, up to 255 characters.
+	Name string `json:"name"`
+
+	// Sha256 SHA-256 of the content in hexadecimal.
+	Sha256 string `json:"sha256"`
+
+	// Size Size in bytes.
+	Size int64 `json:"size"`
+
+	// TransactionId Id of the transaction.
+	TransactionId openapi_types.UUID `json:"transactionId"`
+}
+
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000017","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000018","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000018","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000019","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -2146,7 +2220,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000013","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -2207,7 +2281,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending, which is renewed in every window of its period.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -2351,7 +2425,7 @@ type ChangePasswordResultCode string
 
 // Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 //
-// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type Changes struct {
 	Categories []Category `json:"categories"`
 
@@ -2379,7 +2453,7 @@ type ChangesPagination struct {
 
 // CorrectedLine CorrectedLine is a line item of a corrected receipt.
 //
-// Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","description":"Milk"}
+// Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}
 type CorrectedLine struct {
 	// Amount Price of the line. Negative for a refund or a discount on an item.
 	Amount json.Number `json:"amount"`
@@ -2390,6 +2464,29 @@ type CorrectedLine struct {
 	// Description Text of the item, 1 to 1000 characters.
 	Description string `json:"description"`
 }
+
+// CreateAttachmentRequest Example: {"file":"Soup 4.50"}
+type CreateAttachmentRequest struct {
+	// File The file, at most 10 MiB. It must be the last part of the form.
+	File openapi_types.File `json:"file"`
+}
+
+// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_CREATED","message":"Attachment created"}
+type CreateAttachmentResult struct {
+	// Attachment Attachment is a file that belongs to a transaction.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
+	Attachment Attachment `json:"attachment"`
+
+	// Code The result of the operation, for programs.
+	Code CreateAttachmentResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// CreateAttachmentResultCode The result of the operation, for programs.
+type CreateAttachmentResultCode string
 
 // CreateBudgetRequest Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"currency":"EUR","limit":400,"name":"Food","period":"monthly","startDate":"2026-03-01","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateBudgetRequest struct {
@@ -2424,11 +2521,11 @@ type CreateBudgetRequest struct {
 // CreateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type CreateBudgetRequestPeriod string
 
-// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
+// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -2518,7 +2615,7 @@ type CreateTransactionRequest struct {
 // CreateTransactionRequestType expense or income; default income.
 type CreateTransactionRequestType string
 
-// CreateTransactionResult Example: {"code":"TRANSACTION_CREATED","message":"Transaction created","transaction":{"amount":-12.3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// CreateTransactionResult Example: {"code":"TRANSACTION_CREATED","message":"Transaction created","transaction":{"amount":-12.3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type CreateTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionResultCode `json:"code"`
@@ -2528,14 +2625,14 @@ type CreateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
 // CreateTransactionResultCode The result of the operation, for programs.
 type CreateTransactionResultCode string
 
-// CreateTransactionsFromReceiptRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000004","corrections":{"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","description":"Milk"}],"merchant":"Corner Bakery"},"receipt":"CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// CreateTransactionsFromReceiptRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000004","corrections":{"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}],"merchant":"Corner Bakery"},"receipt":"CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionsFromReceiptRequest struct {
 	// CategoryId Id of the category of all transactions. The lines of `corrections` may have others.
 	CategoryId openapi_types.UUID `json:"categoryId"`
@@ -2574,7 +2671,7 @@ type CreateTransactionsFromReceiptRequestMode string
 // CreateTransactionsFromReceiptRequestOnDuplicate create (default) or reject, for a file that the user has uploaded before.
 type CreateTransactionsFromReceiptRequestOnDuplicate string
 
-// CreateTransactionsFromReceiptResult Example: {"code":"RECEIPT_TRANSACTIONS_CREATED","message":"Transactions created from receipt","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000010","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsFromReceiptResult Example: {"code":"RECEIPT_TRANSACTIONS_CREATED","message":"Transactions created from receipt","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsFromReceiptResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionsFromReceiptResultCode `json:"code"`
@@ -2584,7 +2681,7 @@ type CreateTransactionsFromReceiptResult struct {
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values that were read. Confidence and evidence always refer to the values that were read.
 	//
-	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000010","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 
 	// Transactions With dryRun: the transactions that would be created, without ids.
@@ -2594,7 +2691,7 @@ type CreateTransactionsFromReceiptResult struct {
 // CreateTransactionsFromReceiptResultCode The result of the operation, for programs.
 type CreateTransactionsFromReceiptResultCode string
 
-// CreateTransactionsFromReceiptResultPreview Example: {"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsFromReceiptResultPreview Example: {"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsFromReceiptResultPreview struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionsFromReceiptResultPreviewCode `json:"code"`
@@ -2620,7 +2717,7 @@ type CreateTransactionsRequest struct {
 	Transactions []CreateTransactionRequest `json:"transactions"`
 }
 
-// CreateTransactionsResult Example: {"code":"TRANSACTIONS_CREATED","message":"Transactions created","transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsResult Example: {"code":"TRANSACTIONS_CREATED","message":"Transactions created","transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type CreateTransactionsResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionsResultCode `json:"code"`
@@ -2688,7 +2785,7 @@ type CreateWebhookRequest struct {
 	Url string `json:"url"`
 }
 
-// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type CreateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWebhookResultCode `json:"code"`
@@ -2701,7 +2798,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -2725,7 +2822,22 @@ type DayTotals struct {
 	Income json.Number `json:"income"`
 }
 
-// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000013","message":"Budget deleted"}
+// DeleteAttachmentResult Example: {"code":"ATTACHMENT_DELETED","id":"0199f0c5-0000-7000-8000-000000000009","message":"Attachment deleted"}
+type DeleteAttachmentResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteAttachmentResultCode `json:"code"`
+
+	// Id Id of the deleted attachment.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteAttachmentResultCode The result of the operation, for programs.
+type DeleteAttachmentResultCode string
+
+// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000014","message":"Budget deleted"}
 type DeleteBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteBudgetResultCode `json:"code"`
@@ -2755,7 +2867,7 @@ type DeleteCategoryResult struct {
 // DeleteCategoryResultCode The result of the operation, for programs.
 type DeleteCategoryResultCode string
 
-// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000015","message":"Notification deleted"}
+// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000016","message":"Notification deleted"}
 type DeleteNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteNotificationResultCode `json:"code"`
@@ -2785,7 +2897,7 @@ type DeleteTagResult struct {
 // DeleteTagResultCode The result of the operation, for programs.
 type DeleteTagResultCode string
 
-// DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000012","message":"Transaction deleted"}
+// DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000013","message":"Transaction deleted"}
 type DeleteTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTransactionResultCode `json:"code"`
@@ -2815,7 +2927,7 @@ type DeleteWalletResult struct {
 // DeleteWalletResultCode The result of the operation, for programs.
 type DeleteWalletResultCode string
 
-// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000021","message":"Webhook deleted"}
+// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000022","message":"Webhook deleted"}
 type DeleteWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteWebhookResultCode `json:"code"`
@@ -2856,7 +2968,7 @@ type Error struct {
 
 // Event Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
 //
-// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000019","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000014"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000020","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000014","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
+// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000020","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000015"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000021","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000015","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
 type Event struct {
 	// Data The content of the event. Its type is the message of that name in events.proto.
 	Data *map[string]interface{} `json:"data,omitempty"`
@@ -2923,11 +3035,11 @@ type FilterTotals struct {
 	Income json.Number `json:"income"`
 }
 
-// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
+// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -2980,7 +3092,7 @@ type GetMeResult struct {
 // GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
 
-// GetReceiptResult Example: {"code":"RECEIPT_FETCHED","message":"Receipt fetched","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000010","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}}
+// GetReceiptResult Example: {"code":"RECEIPT_FETCHED","message":"Receipt fetched","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}}
 type GetReceiptResult struct {
 	// Code The result of the operation, for programs.
 	Code GetReceiptResultCode `json:"code"`
@@ -2990,7 +3102,7 @@ type GetReceiptResult struct {
 
 	// Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values that were read. Confidence and evidence always refer to the values that were read.
 	//
-	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000010","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
+	// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 	Receipt Receipt `json:"receipt"`
 }
 
@@ -3014,7 +3126,7 @@ type GetSettingsResult struct {
 // GetSettingsResultCode The result of the operation, for programs.
 type GetSettingsResultCode string
 
-// GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000009","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
+// GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
 type GetSummaryResult struct {
 	// Code The result of the operation, for programs.
 	Code GetSummaryResultCode `json:"code"`
@@ -3024,14 +3136,14 @@ type GetSummaryResult struct {
 
 	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 	//
-	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000009","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
+	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 	Summary Summary `json:"summary"`
 }
 
 // GetSummaryResultCode The result of the operation, for programs.
 type GetSummaryResultCode string
 
-// GetTransactionResult Example: {"code":"TRANSACTION_FETCHED","message":"Transaction fetched","transaction":{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// GetTransactionResult Example: {"code":"TRANSACTION_FETCHED","message":"Transaction fetched","transaction":{"amount":-12.5,"attachmentCount":1,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type GetTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code GetTransactionResultCode `json:"code"`
@@ -3041,7 +3153,7 @@ type GetTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -3065,7 +3177,7 @@ type GetWalletResult struct {
 // GetWalletResultCode The result of the operation, for programs.
 type GetWalletResultCode string
 
-// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type GetWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWebhookResultCode `json:"code"`
@@ -3075,7 +3187,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -3084,7 +3196,7 @@ type GetWebhookResultCode string
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -3169,7 +3281,22 @@ type Line struct {
 	UnitPrice *json.Number `json:"unitPrice,omitempty"`
 }
 
-// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000016","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000017","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000018","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListAttachmentsResult Example: {"attachments":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}],"code":"ATTACHMENTS_FETCHED","message":"Attachments fetched"}
+type ListAttachmentsResult struct {
+	// Attachments The oldest first.
+	Attachments []Attachment `json:"attachments"`
+
+	// Code The result of the operation, for programs.
+	Code ListAttachmentsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ListAttachmentsResultCode The result of the operation, for programs.
+type ListAttachmentsResultCode string
+
+// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000017","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000018","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000019","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListAuditResult struct {
 	// Code The result of the operation, for programs.
 	Code ListAuditResultCode `json:"code"`
@@ -3189,7 +3316,7 @@ type ListAuditResult struct {
 // ListAuditResultCode The result of the operation, for programs.
 type ListAuditResultCode string
 
-// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListBudgetsResult struct {
 	// Budgets Budgets of the page.
 	Budgets []ListedBudget `json:"budgets"`
@@ -3209,7 +3336,7 @@ type ListBudgetsResult struct {
 // ListBudgetsResultCode The result of the operation, for programs.
 type ListBudgetsResultCode string
 
-// ListCategoriesResult Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","name":"Breakfast","updatedAt":"2026-11-20T10:15:00.000Z"},{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"},{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}],"code":"CATEGORIES_FETCHED","message":"Categories fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListCategoriesResult Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast","updatedAt":"2026-11-20T10:15:00.000Z"},{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"},{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}],"code":"CATEGORIES_FETCHED","message":"Categories fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListCategoriesResult struct {
 	// Categories Categories of the page.
 	Categories []Category `json:"categories"`
@@ -3229,11 +3356,11 @@ type ListCategoriesResult struct {
 // ListCategoriesResultCode The result of the operation, for programs.
 type ListCategoriesResultCode string
 
-// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListChangesResult struct {
 	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 	//
-	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 	Changes Changes `json:"changes"`
 
 	// Code The result of the operation, for programs.
@@ -3254,7 +3381,7 @@ type ListChangesResult struct {
 // ListChangesResultCode The result of the operation, for programs.
 type ListChangesResultCode string
 
-// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListInvitationsResultCode `json:"code"`
@@ -3274,7 +3401,7 @@ type ListInvitationsResult struct {
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListMembersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListMembersResultCode `json:"code"`
@@ -3294,7 +3421,7 @@ type ListMembersResult struct {
 // ListMembersResultCode The result of the operation, for programs.
 type ListMembersResultCode string
 
-// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000015","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
+// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
 type ListNotificationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListNotificationsResultCode `json:"code"`
@@ -3317,7 +3444,7 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000025","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000018","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
+// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000026","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000019","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
 type ListSessionsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListSessionsResultCode `json:"code"`
@@ -3352,7 +3479,7 @@ type ListTagsResult struct {
 // ListTagsResultCode The result of the operation, for programs.
 type ListTagsResultCode string
 
-// ListTransactionsResult Example: {"capped":false,"code":"TRANSACTIONS_FETCHED","message":"Transactions fetched","pagination":{"hasMore":true,"limit":1,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"},"totals":[{"count":1,"currency":"EUR","expense":12.5,"income":0},{"count":1,"currency":"USD","expense":20,"income":0}],"transactions":[{"amount":-20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// ListTransactionsResult Example: {"capped":false,"code":"TRANSACTIONS_FETCHED","message":"Transactions fetched","pagination":{"hasMore":true,"limit":1,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"},"totals":[{"count":1,"currency":"EUR","expense":12.5,"income":0},{"count":1,"currency":"USD","expense":20,"income":0}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type ListTransactionsResult struct {
 	// Capped Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q that no index supports, because more than 20000 would have to be examined.
 	Capped *bool `json:"capped,omitempty"`
@@ -3398,7 +3525,7 @@ type ListWalletsResult struct {
 // ListWalletsResultCode The result of the operation, for programs.
 type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000022","id":"0199f0c5-0000-7000-8000-000000000023","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000021"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListWebhookDeliveriesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhookDeliveriesResultCode `json:"code"`
@@ -3418,7 +3545,7 @@ type ListWebhookDeliveriesResult struct {
 // ListWebhookDeliveriesResultCode The result of the operation, for programs.
 type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
+// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
 type ListWebhooksResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhooksResultCode `json:"code"`
@@ -3440,7 +3567,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -3570,7 +3697,7 @@ type LogoutResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -3631,7 +3758,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000015","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -3711,7 +3838,7 @@ type ProgressState string
 
 // Receipt Receipt is a recognized receipt. Amounts are decimals in its currency, for example 12.30. Fields that were not found are absent. If the user corrected the receipt, its fields have the corrected values, and `recognized` has the values that were read. Confidence and evidence always refer to the values that were read.
 //
-// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000010","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
+// Example: {"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 type Receipt struct {
 	// Confidence Confidence of the recognition, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
 	Confidence map[string]json.Number `json:"confidence"`
@@ -3767,7 +3894,7 @@ type Receipt struct {
 
 // ReceiptCorrections ReceiptCorrections are a user's corrections of a receipt. Absent fields stay as they were read.
 //
-// Example: {"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","description":"Milk"}],"merchant":"Corner Bakery"}
+// Example: {"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}],"merchant":"Corner Bakery"}
 type ReceiptCorrections struct {
 	// Currency ISO 4217 code.
 	Currency *string `json:"currency,omitempty"`
@@ -3897,14 +4024,14 @@ type RecognizedFields struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000022","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000021"},"message":"Webhook redelivery created"}
+// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000025","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"},"message":"Webhook redelivery created"}
 type RedeliverWebhookEventResult struct {
 	// Code The result of the operation, for programs.
 	Code RedeliverWebhookEventResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000022","id":"0199f0c5-0000-7000-8000-000000000023","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000021"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -3984,7 +4111,7 @@ type RegisterResult struct {
 // RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
 
-// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000014","message":"Budget member removed"}
+// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000015","message":"Budget member removed"}
 type RemoveMemberResult struct {
 	// Code The result of the operation, for programs.
 	Code RemoveMemberResultCode `json:"code"`
@@ -4023,14 +4150,14 @@ type RespondToInvitationRequestRole string
 // RespondToInvitationRequestStatus The invited user's response. A member who has accepted leaves the budget with rejected.
 type RespondToInvitationRequestStatus string
 
-// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
+// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
 type RespondToInvitationResult struct {
 	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -4040,7 +4167,7 @@ type RespondToInvitationResult struct {
 // RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
-// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000025","message":"Session revoked"}
+// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000026","message":"Session revoked"}
 type RevokeSessionResult struct {
 	// Code The result of the operation, for programs.
 	Code RevokeSessionResultCode `json:"code"`
@@ -4078,7 +4205,7 @@ type RotateWebhookSecretResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000025","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000026","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -4146,14 +4273,14 @@ type ShareBudgetRequest struct {
 // ShareBudgetRequestRole A viewer reads the budget. An editor may also change it. Default viewer.
 type ShareBudgetRequestRole string
 
-// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
+// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
 type ShareBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000013","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000014","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000014","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -4177,7 +4304,7 @@ type Split struct {
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 //
-// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000009","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"categoryId":"0199f0c5-0000-7000-8000-000000000009","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
+// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 type Summary struct {
 	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
@@ -4225,14 +4352,14 @@ type Tag struct {
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
-// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000022","id":"0199f0c5-0000-7000-8000-000000000023","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000021"},"message":"Webhook test created"}
+// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"},"message":"Webhook test created"}
 type TestWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code TestWebhookResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000022","id":"0199f0c5-0000-7000-8000-000000000023","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000021"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -4279,10 +4406,13 @@ type Totals struct {
 
 // Transaction Transaction is an income or an expense in a wallet.
 //
-// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
+
+	// AttachmentCount Number of attachments, 0 to 10.
+	AttachmentCount int32 `json:"attachmentCount"`
 
 	// CategoryId Id of the category. Absent for a leg of a transfer and for a transaction with splits.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -4341,10 +4471,13 @@ type TransactionType string
 
 // TransactionPreview Transaction is an income or an expense in a wallet.
 //
-// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type TransactionPreview struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
+
+	// AttachmentCount Number of attachments, 0 to 10.
+	AttachmentCount int32 `json:"attachmentCount"`
 
 	// CategoryId Id of the category. Absent for a leg of a transfer and for a transaction with splits.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -4422,11 +4555,11 @@ type UpdateBudgetRequest struct {
 // UpdateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type UpdateBudgetRequestPeriod string
 
-// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
+// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000013","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4509,7 +4642,7 @@ type UpdateNotificationRequest struct {
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000015","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
+// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
 type UpdateNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateNotificationResultCode `json:"code"`
@@ -4519,7 +4652,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000013","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000014","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000015","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -4651,7 +4784,7 @@ type UpdateTransactionRequest struct {
 // UpdateTransactionRequestType expense or income.
 type UpdateTransactionRequestType string
 
-// UpdateTransactionResult Example: {"code":"TRANSACTION_UPDATED","message":"Transaction updated","transaction":{"amount":-12.5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// UpdateTransactionResult Example: {"code":"TRANSACTION_UPDATED","message":"Transaction updated","transaction":{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type UpdateTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTransactionResultCode `json:"code"`
@@ -4661,7 +4794,7 @@ type UpdateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-5,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000011","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000010","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -4718,7 +4851,7 @@ type UpdateWebhookRequest struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type UpdateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWebhookResultCode `json:"code"`
@@ -4728,7 +4861,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -4838,7 +4971,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000021","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -4870,7 +5003,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000022","id":"0199f0c5-0000-7000-8000-000000000023","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000021"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -5257,6 +5390,12 @@ type UpdateTransactionParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// CreateAttachmentParams defines parameters for CreateAttachment.
+type CreateAttachmentParams struct {
+	// IdempotencyKey Up to 255 printable ASCII characters. A repeated request with the same key within 24 hours gets the first response.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListWalletsParams defines parameters for ListWallets.
 type ListWalletsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -5410,6 +5549,9 @@ type CreateTransactionsFromReceiptMultipartRequestBody = CreateTransactionsFromR
 // UpdateTransactionJSONRequestBody defines body for UpdateTransaction for application/json ContentType.
 type UpdateTransactionJSONRequestBody = UpdateTransactionRequest
 
+// CreateAttachmentMultipartRequestBody defines body for CreateAttachment for multipart/form-data ContentType.
+type CreateAttachmentMultipartRequestBody = CreateAttachmentRequest
+
 // CreateWalletJSONRequestBody defines body for CreateWallet for application/json ContentType.
 type CreateWalletJSONRequestBody = CreateWalletRequest
 
@@ -5511,6 +5653,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 	GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAttachment Delete attachment
+	//
+	// Deletes an attachment. The attachments of a transaction are also deleted with it.
+	//
+	// Corresponds with DELETE /api/v1/attachments/{id} (the `DeleteAttachment` operationId).
+	DeleteAttachment(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DownloadAttachment Download attachment
+	//
+	// Downloads an attachment as it was sent, with the detected media type. The response is marked as a download, so that browsers save the file and never run it.
+	//
+	// Corresponds with GET /api/v1/attachments/{id} (the `DownloadAttachment` operationId).
+	DownloadAttachment(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAudit List audit
 	//
@@ -6045,6 +6201,22 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
 	UpdateTransaction(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAttachments List attachments
+	//
+	// Lists the attachments of a transaction, the oldest first. There are at most 10, so the list has no pages.
+	//
+	// Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
+	ListAttachments(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAttachmentWithBody Create attachment
+	//
+	// Attaches a file to a transaction, or to the leg out of a transfer. The file is stored as it is, at most 10 MiB: JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8. The type is detected from the content. If the transaction has an attachment with the same content, the response is that one with status 200. A transaction has at most 10 attachments, and a user 1 GiB of them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
+	CreateAttachmentWithBody(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWallets List wallets
 	//
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
@@ -6228,6 +6400,40 @@ type ClientInterface interface {
 // Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 func (c *Client) GetKeySet(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetKeySetRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAttachment Delete attachment
+//
+// Deletes an attachment. The attachments of a transaction are also deleted with it.
+//
+// Corresponds with DELETE /api/v1/attachments/{id} (the `DeleteAttachment` operationId).
+func (c *Client) DeleteAttachment(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAttachmentRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DownloadAttachment Download attachment
+//
+// Downloads an attachment as it was sent, with the detected media type. The response is marked as a download, so that browsers save the file and never run it.
+//
+// Corresponds with GET /api/v1/attachments/{id} (the `DownloadAttachment` operationId).
+func (c *Client) DownloadAttachment(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDownloadAttachmentRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -7421,6 +7627,42 @@ func (c *Client) UpdateTransaction(ctx context.Context, id openapi_types.UUID, p
 	return c.Client.Do(req)
 }
 
+// ListAttachments List attachments
+//
+// Lists the attachments of a transaction, the oldest first. There are at most 10, so the list has no pages.
+//
+// Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
+func (c *Client) ListAttachments(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAttachmentsRequest(c.Server, transactionId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAttachmentWithBody Create attachment
+//
+// Attaches a file to a transaction, or to the leg out of a transfer. The file is stored as it is, at most 10 MiB: JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8. The type is detected from the content. If the transaction has an attachment with the same content, the response is that one with status 200. A transaction has at most 10 attachments, and a user 1 GiB of them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
+func (c *Client) CreateAttachmentWithBody(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAttachmentRequestWithBody(c.Server, transactionId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListWallets List wallets
 //
 // Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
@@ -7816,6 +8058,74 @@ func NewGetKeySetRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/.well-known/jwks.json")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteAttachmentRequest constructs an http.Request for the DeleteAttachment method
+func NewDeleteAttachmentRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/attachments/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDownloadAttachmentRequest constructs an http.Request for the DownloadAttachment method
+func NewDownloadAttachmentRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/attachments/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -10674,6 +10984,91 @@ func NewUpdateTransactionRequestWithBody(server string, id openapi_types.UUID, p
 	return req, nil
 }
 
+// NewListAttachmentsRequest constructs an http.Request for the ListAttachments method
+func NewListAttachmentsRequest(server string, transactionId openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transaction/%s/attachments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAttachmentRequestWithBody constructs an http.Request for the CreateAttachment method, with any body, and a specified content type
+func NewCreateAttachmentRequestWithBody(server string, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transaction/%s/attachments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListWalletsRequest constructs an http.Request for the ListWallets method
 func NewListWalletsRequest(server string, params *ListWalletsParams) (*http.Request, error) {
 	var err error
@@ -11564,6 +11959,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /.well-known/jwks.json (the `GetKeySet` operationId).
 	GetKeySetWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetKeySetResponse, error)
 
+	// DeleteAttachmentWithResponse Delete attachment
+	//
+	// Deletes an attachment. The attachments of a transaction are also deleted with it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/attachments/{id} (the `DeleteAttachment` operationId).
+	DeleteAttachmentWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAttachmentResponse, error)
+
+	// DownloadAttachmentWithResponse Download attachment
+	//
+	// Downloads an attachment as it was sent, with the detected media type. The response is marked as a download, so that browsers save the file and never run it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/attachments/{id} (the `DownloadAttachment` operationId).
+	DownloadAttachmentWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DownloadAttachmentResponse, error)
+
 	// ListAuditWithResponse List audit
 	//
 	// Returns a page of the security events of the user's account and of the budgets that the user shares, newest first. Events are kept for a year.
@@ -12149,6 +12562,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/transaction/{id} (the `UpdateTransaction` operationId).
 	UpdateTransactionWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransactionParams, body UpdateTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionResponse, error)
 
+	// ListAttachmentsWithResponse List attachments
+	//
+	// Lists the attachments of a transaction, the oldest first. There are at most 10, so the list has no pages.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
+	ListAttachmentsWithResponse(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error)
+
+	// CreateAttachmentWithBodyWithResponse Create attachment
+	//
+	// Attaches a file to a transaction, or to the leg out of a transfer. The file is stored as it is, at most 10 MiB: JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8. The type is detected from the content. If the transaction has an attachment with the same content, the response is that one with status 200. A transaction has at most 10 attachments, and a user 1 GiB of them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
+	CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error)
+
 	// ListWalletsWithResponse List wallets
 	//
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
@@ -12388,6 +12819,110 @@ func (r GetKeySetResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetKeySetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteAttachmentResponse200Headers the declared response headers of an HTTP 200 response for DeleteAttachment
+type DeleteAttachmentResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteAttachmentResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteAttachmentResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteAttachmentResponse) GetJSON200() *DeleteAttachmentResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteAttachmentResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DownloadAttachmentResponse200Headers the declared response headers of an HTTP 200 response for DownloadAttachment
+type DownloadAttachmentResponse200Headers struct {
+	ContentDisposition *string
+	XRequestId         *string
+}
+
+type DownloadAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DownloadAttachmentResponse200Headers
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DownloadAttachmentResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DownloadAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DownloadAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DownloadAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DownloadAttachmentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14987,6 +15522,132 @@ func (r UpdateTransactionResponse) ContentType() string {
 	return ""
 }
 
+// ListAttachmentsResponse200Headers the declared response headers of an HTTP 200 response for ListAttachments
+type ListAttachmentsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListAttachmentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListAttachmentsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAttachmentsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAttachmentsResponse) GetJSON200() *ListAttachmentsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAttachmentsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAttachmentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAttachmentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAttachmentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAttachmentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateAttachmentResponse200Headers the declared response headers of an HTTP 200 response for CreateAttachment
+type CreateAttachmentResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+// CreateAttachmentResponse201Headers the declared response headers of an HTTP 201 response for CreateAttachment
+type CreateAttachmentResponse201Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CreateAttachmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreateAttachmentResult
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateAttachmentResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CreateAttachmentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateAttachmentResponse201Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateAttachmentResponse) GetJSON200() *CreateAttachmentResult {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateAttachmentResponse) GetJSON201() *CreateAttachmentResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateAttachmentResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateAttachmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAttachmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAttachmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAttachmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWalletsResponse200Headers the declared response headers of an HTTP 200 response for ListWallets
 type ListWalletsResponse200Headers struct {
 	ETag       *string
@@ -15790,6 +16451,36 @@ func (c *ClientWithResponses) GetKeySetWithResponse(ctx context.Context, reqEdit
 		return nil, err
 	}
 	return ParseGetKeySetResponse(rsp)
+}
+
+// DeleteAttachmentWithResponse Delete attachment
+//
+// Deletes an attachment. The attachments of a transaction are also deleted with it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/attachments/{id} (the `DeleteAttachment` operationId).
+func (c *ClientWithResponses) DeleteAttachmentWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAttachmentResponse, error) {
+	rsp, err := c.DeleteAttachment(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAttachmentResponse(rsp)
+}
+
+// DownloadAttachmentWithResponse Download attachment
+//
+// Downloads an attachment as it was sent, with the detected media type. The response is marked as a download, so that browsers save the file and never run it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/attachments/{id} (the `DownloadAttachment` operationId).
+func (c *ClientWithResponses) DownloadAttachmentWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DownloadAttachmentResponse, error) {
+	rsp, err := c.DownloadAttachment(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDownloadAttachmentResponse(rsp)
 }
 
 // ListAuditWithResponse List audit
@@ -16767,6 +17458,36 @@ func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context,
 	return ParseUpdateTransactionResponse(rsp)
 }
 
+// ListAttachmentsWithResponse List attachments
+//
+// Lists the attachments of a transaction, the oldest first. There are at most 10, so the list has no pages.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
+func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error) {
+	rsp, err := c.ListAttachments(ctx, transactionId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAttachmentsResponse(rsp)
+}
+
+// CreateAttachmentWithBodyWithResponse Create attachment
+//
+// Attaches a file to a transaction, or to the leg out of a transfer. The file is stored as it is, at most 10 MiB: JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8. The type is detected from the content. If the transaction has an attachment with the same content, the response is that one with status 200. A transaction has at most 10 attachments, and a user 1 GiB of them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
+func (c *ClientWithResponses) CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error) {
+	rsp, err := c.CreateAttachmentWithBody(ctx, transactionId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAttachmentResponse(rsp)
+}
+
 // ListWalletsWithResponse List wallets
 //
 // Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal position, or without one, are newest first.
@@ -17115,6 +17836,98 @@ func ParseGetKeySetResponse(rsp *http.Response) (*GetKeySetResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetKeySetResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAttachmentResponse parses an HTTP response from a DeleteAttachmentWithResponse call
+func ParseDeleteAttachmentResponse(rsp *http.Response) (*DeleteAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteAttachmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteAttachmentResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDownloadAttachmentResponse parses an HTTP response from a DownloadAttachmentWithResponse call
+func ParseDownloadAttachmentResponse(rsp *http.Response) (*DownloadAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DownloadAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DownloadAttachmentResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19539,6 +20352,129 @@ func ParseUpdateTransactionResponse(rsp *http.Response) (*UpdateTransactionRespo
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListAttachmentsResponse parses an HTTP response from a ListAttachmentsWithResponse call
+func ParseListAttachmentsResponse(rsp *http.Response) (*ListAttachmentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAttachmentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListAttachmentsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAttachmentsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAttachmentResponse parses an HTTP response from a CreateAttachmentWithResponse call
+func ParseCreateAttachmentResponse(rsp *http.Response) (*CreateAttachmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAttachmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreateAttachmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateAttachmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CreateAttachmentResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers CreateAttachmentResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil

@@ -22,6 +22,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -90,6 +91,9 @@ type isolated struct {
 	wallets, categories []string
 	transactions        []*ledgerv1.Transaction
 	receipt             string
+	files               *attachments.Attachments
+	// attached are the ids of attachments of the first transactions.
+	attached []string
 	// The transactions of two receipts.
 	bought [2][]*ledgerv1.Transaction
 	// A budget with references, and a reservation of it.
@@ -118,6 +122,7 @@ func newIsolated(t *testing.T) *isolated {
 		},
 		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 	}}
+	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
 	f.RPCs = &s.server
 	s.Run(t.Context())
 	return s
@@ -165,6 +170,7 @@ func (s *isolated) prepare(t *testing.T) {
 	_, err := s.DeleteTransaction(s.user.Ctx, &ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
 	require.NoError(t, err)
 	s.insertDetailed(t)
+	s.prepareAttachments(t)
 	for i, file := range []string{"a file", "a second file"} {
 		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 			Receipt: []byte(file), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
@@ -221,6 +227,7 @@ func (s *isolated) use() []string {
 	ctx, wallets, categories, ts := s.user.Ctx, s.wallets, s.categories, s.transactions
 	food := s.user.Category.String()
 	s.read(ctx, wallets, food)
+	s.useAttachments(ctx)
 
 	s.record(s.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
 	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("Rome"), Color: new("#112233")}))

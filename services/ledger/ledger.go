@@ -11,6 +11,7 @@
 //   - transactions, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the RPC
 //     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
+//   - attachments: files that users keep with transactions
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
 //
@@ -38,6 +39,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -65,6 +67,8 @@ type Config struct {
 	// service, which recognizes receipts.
 	AuthAddr string `env:"AUTH_ADDR,required,notEmpty"`
 	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
+	// AttachmentQuota is the maximum total size of a user's attachments, in bytes.
+	AttachmentQuota int64 `env:"ATTACHMENT_QUOTA" envDefault:"1073741824"`
 }
 
 // server implements LedgerService with the RPC methods of the subpackages.
@@ -115,6 +119,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, time.Now()), sync.Sweep(ctx, db, time.Now()))
 	})
+	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error { return attachments.Expire(ctx, db, time.Now()) })
 	go bus.Relay(ctx, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	unmeasureScrubber, err := scrubber.Measure()
@@ -152,6 +157,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
 	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: book, Cursors: cursors})
 	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: book})
+	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: book, Quota: config.AttachmentQuota})
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
 		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 		err := pg.Ping(ctx, db)

@@ -109,6 +109,8 @@ func (t Transaction) Proto() *ledgerv1.Transaction {
 		ImportId:    idText(t.ImportID),
 		CreatedAt:   calendar.FormatTime(t.CreatedAt),
 		UpdatedAt:   calendar.FormatTime(t.UpdatedAt),
+
+		AttachmentCount: int32(t.AttachmentCount), //nolint:gosec // At most 10.
 	}
 	switch {
 	case t.TransferID != nil:

@@ -9,20 +9,6 @@ import (
 	"path/filepath"
 )
 
-// heifBrands lists the kinds of HEIF that cameras write.
-var heifBrands = []string{"heic", "heix", "heim", "heis", "mif1", "msf1"}
-
-// isHEIF reports whether the first box of a file names one of heifBrands.
-func isHEIF(file []byte) bool {
-	for _, brand := range heifBrands {
-		// The first box starts with its length.
-		if len(file) >= 12 && string(file[4:12]) == "ftyp"+brand {
-			return true
-		}
-	}
-	return false
-}
-
 // heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it as the file says. The program
 // needs named files. They are in a temporary folder, in memory if the system supports it, which is removed afterwards.
 func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/math/f64"
+
+	types "github.com/coffer-budget/coffer/internal/media"
 )
 
 const (
@@ -46,7 +48,7 @@ func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image
 		}
 		return []image.Image{oriented(fitted(img, pixels), orientation)}, nil
 	}
-	if !bytes.HasPrefix(file, []byte(pdfMagic)) {
+	if types.TypeOf(file) != types.PDF {
 		return nil, nil
 	}
 	info, err := o.info(ctx, file)

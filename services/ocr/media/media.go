@@ -22,14 +22,14 @@ import (
 	"image/png"
 	"io"
 	"os/exec"
+	"slices"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
+	types "github.com/coffer-budget/coffer/internal/media"
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
@@ -68,26 +68,21 @@ type Document struct {
 	Skipped bool
 }
 
-// format is an image format, detected by the first bytes of a file. A ? in magic matches any byte.
+// format is an image format that Go decodes.
 type format struct {
-	magic  []string
-	config func(b []byte) (image.Config, error)
-	decode func(b []byte) (image.Image, error)
+	mediaType string
+	config    func(b []byte) (image.Config, error)
+	decode    func(b []byte) (image.Image, error)
 }
 
-const (
-	jpegMagic = "\xff\xd8\xff"
-	pdfMagic  = "%PDF-"
-)
-
 var formats = []format{
-	{[]string{jpegMagic}, header(jpeg.DecodeConfig), body(jpeg.Decode)},
-	{[]string{"\x89PNG\r\n\x1a\n"}, header(png.DecodeConfig), body(png.Decode)},
+	{types.JPEG, header(jpeg.DecodeConfig), body(jpeg.Decode)},
+	{types.PNG, header(png.DecodeConfig), body(png.Decode)},
 	// gif.Decode stops after the first frame, so an endless animation costs nothing.
-	{[]string{"GIF87a", "GIF89a"}, header(gif.DecodeConfig), body(gif.Decode)},
-	{[]string{"BM"}, header(bmp.DecodeConfig), body(bmp.Decode)},
-	{[]string{"II*\x00", "MM\x00*"}, header(tiff.DecodeConfig), body(tiff.Decode)},
-	{[]string{"RIFF????WEBPVP8"}, header(webp.DecodeConfig), body(webp.Decode)},
+	{types.GIF, header(gif.DecodeConfig), body(gif.Decode)},
+	{types.BMP, header(bmp.DecodeConfig), body(bmp.Decode)},
+	{types.TIFF, header(tiff.DecodeConfig), body(tiff.Decode)},
+	{types.WebP, header(webp.DecodeConfig), body(webp.Decode)},
 }
 
 // header and body adapt decoders of streams to files in memory.
@@ -102,7 +97,7 @@ func body(f func(r io.Reader) (image.Image, error)) func(b []byte) (image.Image,
 // Open decodes a file by its content, independent of its name. It returns ErrUnreadable, the
 // context's error, or another error if a program is missing.
 func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
-	if bytes.HasPrefix(file, []byte(pdfMagic)) {
+	if types.TypeOf(file) == types.PDF {
 		return o.pdf(ctx, file)
 	}
 	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
@@ -119,7 +114,7 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 
 // image decodes an image file and returns its EXIF orientation. It returns a nil image for files of another kind.
 func (o Opener) image(ctx context.Context, file []byte) (img image.Image, orientation int, err error) {
-	if isHEIF(file) {
+	if types.TypeOf(file) == types.HEIC {
 		img, err = o.heif(ctx, file)
 		return img, 1, err
 	}
@@ -146,34 +141,16 @@ func (o Opener) run(ctx context.Context, file []byte, program string, args ...st
 
 // formatOf returns the image format of a file, or nil.
 func formatOf(file []byte) *format {
-	for i := range formats {
-		if formats[i].matches(file) {
-			return &formats[i]
-		}
+	i := slices.IndexFunc(formats, func(f format) bool { return f.mediaType == types.TypeOf(file) })
+	if i < 0 {
+		return nil
 	}
-	return nil
-}
-
-// matches reports whether a file starts with one of the magic numbers.
-func (f format) matches(file []byte) bool {
-	for _, m := range f.magic {
-		if len(file) < len(m) {
-			continue
-		}
-		same := true
-		for i := range len(m) {
-			same = same && (m[i] == '?' || m[i] == file[i])
-		}
-		if same {
-			return true
-		}
-	}
-	return false
+	return &formats[i]
 }
 
 // orientation returns the EXIF orientation of a file in this format.
 func (f format) orientation(file []byte) int {
-	if f.magic[0] != jpegMagic {
+	if f.mediaType != types.JPEG {
 		return 1
 	}
 	return orientation(file)
@@ -200,16 +177,12 @@ func (f format) open(file []byte) (img image.Image, err error) {
 	return img, nil
 }
 
-// plainText accepts UTF-8 without control characters, except for tabs, line breaks and form feeds. It removes a byte order mark.
+// plainText returns the text of a file that is plain text (see types.TextChecker), without a byte order mark.
 func plainText(file []byte) (string, bool) {
 	file = bytes.TrimPrefix(file, []byte("\xef\xbb\xbf"))
-	if len(file) == 0 || len(file) > maxText || !utf8.Valid(file) {
+	var checker types.TextChecker
+	if len(file) == 0 || len(file) > maxText || !checker.Check(file) || !checker.End() {
 		return "", false
-	}
-	for _, r := range string(file) {
-		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' && r != '\f' {
-			return "", false
-		}
 	}
 	return string(file), true
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	types "github.com/coffer-budget/coffer/internal/media"
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 )
 
@@ -93,7 +94,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add([]byte("Summe 1,00"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if bytes.HasPrefix(file, []byte(pdfMagic)) || isHEIF(file) {
+		if kind := types.TypeOf(file); kind == types.PDF || kind == types.HEIC {
 			t.Skip("poppler and libheif have fuzzers of their own")
 		}
 		d, err := Opener{}.Open(t.Context(), file)

@@ -106,6 +106,7 @@ func build(files []*protogen.File) (object, error) {
 
 // tags describe the groups of operations. A tag is the first name in the paths of its operations. A new resource needs an entry.
 var tags = map[string]string{
+	"attachments":   "Files that users keep with their transactions.",
 	"auth":          "Accounts, sessions, access tokens and the audit trail.",
 	"budgets":       "Spending limits, their progress, and the members who share them.",
 	"categories":    "What money is spent on, or comes from.",

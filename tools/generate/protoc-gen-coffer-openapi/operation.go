@@ -226,15 +226,17 @@ func (g *generator) responses(o *operation) (object, error) {
 	return responses, g.failures(o, responses)
 }
 
-// setCode restricts the code of an envelope. Each success of an operation has a separate schema. It changes the schema that
-// answer has defined, and does nothing for files and streams, because they have no envelope.
+// setCode restricts the code of an envelope. Several successes of an operation may share a schema, which then has all their codes. It
+// changes the schema that answer has defined, and does nothing for files and streams, because they have no envelope.
 func (g *generator) setCode(body object, code string) {
 	name, _ := body["$ref"].(string)
 	answer, _ := g.schemas[strings.TrimPrefix(name, schemas)].(object)
 	properties, _ := answer["properties"].(object)
-	if properties["code"] != nil && code != "" {
-		properties["code"] = object{"type": "string", "enum": []string{code}, "description": envelope["code"]}
+	if properties["code"] == nil || code == "" {
+		return
 	}
+	known, _ := properties["code"].(object)["enum"].([]string)
+	properties["code"] = object{"type": "string", "enum": append(known, code), "description": envelope["code"]}
 }
 
 // answer returns the schema of a success: JSON, the events of a stream, or a file.

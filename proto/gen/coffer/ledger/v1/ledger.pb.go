@@ -1754,9 +1754,11 @@ type Transaction struct {
 	// The client's or the bank's id, unique in the wallet. Up to 255 characters.
 	ExternalId string `protobuf:"bytes,17,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
 	// Id of the import that created the transaction. Absent for other transactions.
-	ImportId      string `protobuf:"bytes,18,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ImportId string `protobuf:"bytes,18,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
+	// Number of attachments, 0 to 10.
+	AttachmentCount int32 `protobuf:"varint,19,opt,name=attachment_count,json=attachmentCount,proto3" json:"attachment_count,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Transaction) Reset() {
@@ -1913,6 +1915,13 @@ func (x *Transaction) GetImportId() string {
 		return x.ImportId
 	}
 	return ""
+}
+
+func (x *Transaction) GetAttachmentCount() int32 {
+	if x != nil {
+		return x.AttachmentCount
+	}
+	return 0
 }
 
 // Split is a part of a transaction with a category of its own.
@@ -5396,7 +5405,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xa8\x05\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xd3\x05\n" +
 	"\vTransaction\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
@@ -5422,7 +5431,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06splits\x18\x10 \x03(\v2\x17.coffer.ledger.v1.SplitB\x04\xf8\xb5\x18\x01R\x06splits\x12-\n" +
 	"\vexternal_id\x18\x11 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04noneR\n" +
 	"externalId\x12!\n" +
-	"\timport_id\x18\x12 \x01(\tB\x04\xf8\xb5\x18\x01R\bimportIdB\r\n" +
+	"\timport_id\x18\x12 \x01(\tB\x04\xf8\xb5\x18\x01R\bimportId\x12)\n" +
+	"\x10attachment_count\x18\x13 \x01(\x05R\x0fattachmentCountB\r\n" +
 	"\v_receipt_id\"z\n" +
 	"\x05Split\x12)\n" +
 	"\vcategory_id\x18\x01 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +

@@ -140,6 +140,14 @@ const (
 	Reason_OCR_PARSE_FAILED Reason = 86
 	// The recognition engine is missing, crashed, timed out or returned invalid output. Nothing was created.
 	Reason_OCR_RESPONSE_FAILED Reason = 87
+	// The transaction is a leg of a transfer. Change the transfer instead; its attachments belong to the leg out.
+	Reason_TRANSACTION_IS_TRANSFER Reason = 77
+	// The file is none of the accepted types.
+	Reason_UNSUPPORTED_ATTACHMENT_TYPE Reason = 90
+	// The attachment's id is not a UUID.
+	Reason_INVALID_ATTACHMENT_ID Reason = 91
+	// The attachment is unknown or another user's.
+	Reason_ATTACHMENT_NOT_FOUND Reason = 92
 	// The budget's id is not a UUID.
 	Reason_INVALID_BUDGET_ID Reason = 100
 	// There is no such budget.
@@ -244,6 +252,10 @@ var (
 		85:  "RECEIPT_IMAGE_NOT_FOUND",
 		86:  "OCR_PARSE_FAILED",
 		87:  "OCR_RESPONSE_FAILED",
+		77:  "TRANSACTION_IS_TRANSFER",
+		90:  "UNSUPPORTED_ATTACHMENT_TYPE",
+		91:  "INVALID_ATTACHMENT_ID",
+		92:  "ATTACHMENT_NOT_FOUND",
 		100: "INVALID_BUDGET_ID",
 		101: "BUDGET_NOT_FOUND",
 		102: "BUDGET_ALREADY_EXISTS",
@@ -322,6 +334,10 @@ var (
 		"RECEIPT_IMAGE_NOT_FOUND":       85,
 		"OCR_PARSE_FAILED":              86,
 		"OCR_RESPONSE_FAILED":           87,
+		"TRANSACTION_IS_TRANSFER":       77,
+		"UNSUPPORTED_ATTACHMENT_TYPE":   90,
+		"INVALID_ATTACHMENT_ID":         91,
+		"ATTACHMENT_NOT_FOUND":          92,
 		"INVALID_BUDGET_ID":             100,
 		"BUDGET_NOT_FOUND":              101,
 		"BUDGET_ALREADY_EXISTS":         102,
@@ -434,7 +450,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xd3*\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xa8-\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -489,7 +505,11 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x11RECEIPT_NOT_FOUND\x10T\x1a\x1e\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x11Receipt not found\x12S\n" +
 	"\x17RECEIPT_IMAGE_NOT_FOUND\x10U\x1a6\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18)No image of the receipt's page was stored\x12@\n" +
 	"\x10OCR_PARSE_FAILED\x10V\x1a*\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18\x1dThe receipt could not be read\x12L\n" +
-	"\x13OCR_RESPONSE_FAILED\x10W\x1a3\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18&The receipt recognition service failed\x12E\n" +
+	"\x13OCR_RESPONSE_FAILED\x10W\x1a3\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18&The receipt recognition service failed\x12P\n" +
+	"\x17TRANSACTION_IS_TRANSFER\x10M\x1a3\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18&The transaction is a leg of a transfer\x12u\n" +
+	"\x1bUNSUPPORTED_ATTACHMENT_TYPE\x10Z\x1aT\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18GThe file must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8\x12M\n" +
+	"\x15INVALID_ATTACHMENT_ID\x10[\x1a2\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18%Invalid attachment id: must be a UUID\x12;\n" +
+	"\x14ATTACHMENT_NOT_FOUND\x10\\\x1a!\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x14Attachment not found\x12E\n" +
 	"\x11INVALID_BUDGET_ID\x10d\x1a.\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18!Invalid budget id: must be a UUID\x123\n" +
 	"\x10BUDGET_NOT_FOUND\x10e\x1a\x1d\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x10Budget not found\x12=\n" +
 	"\x15BUDGET_ALREADY_EXISTS\x10f\x1a\"\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18\x15Budget already exists\x12=\n" +

@@ -1,0 +1,172 @@
+// Package attachments keeps files with transactions, as they were sent.
+//
+//   - attachments.go: the RPC methods
+//   - upload.go: receives a file and detects its type
+//   - store_attachments.go: the statements
+//
+// A file is stored in chunks, each in a short transaction of its own, so that no transaction stays open while a client sends. The
+// attachment has the status uploading until the last transaction. It makes the attachment ready, and checks the limits of the
+// transaction and of the owner. Only ready attachments are visible and count. An upload that fails is deleted at once, and one whose
+// process ended by Expire.
+//
+// The column attachment_count of a transaction is the number of its ready attachments, so that lists of transactions do not count them. A
+// change of it gets a number for synchronization, like every write (posting.ShareOwner), and not a new version. The row is locked before
+// the attachments, also by the deletion of a transaction, which deletes the attachments by a foreign key.
+package attachments
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// maxPerTransaction is the maximum number of attachments of a transaction.
+const maxPerTransaction = 10
+
+// Attachments implements AttachmentService.
+type Attachments struct {
+	ledgerv1.UnsafeAttachmentServiceServer
+	*posting.Ledger
+
+	// Quota is the maximum total size of an owner's attachments, in bytes.
+	Quota int64
+}
+
+var _ ledgerv1.AttachmentServiceServer = (*Attachments)(nil)
+
+// ListAttachments returns the attachments of one of the caller's transactions.
+func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAttachmentsRequest) (*ledgerv1.ListAttachmentsResponse, error) {
+	id, ok := text.ID(req.GetTransactionId())
+	if !ok {
+		return nil, errInvalidTransactionID
+	}
+	if _, err := own(ctx, s.DB, id, selectTransaction); err != nil {
+		return nil, err
+	}
+	rows, err := selectOfTransaction(ctx, s.DB, caller.ID(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListAttachmentsResponse{}
+	for _, a := range rows {
+		resp.Attachments = append(resp.Attachments, a.proto())
+	}
+	return resp, nil
+}
+
+// DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a query of its own, so that a slow client holds
+// no connection. If the attachment is deleted meanwhile, the stream ends with an error.
+func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest, stream grpc.ServerStreamingServer[ledgerv1.DownloadAttachmentResponse]) error {
+	ctx := stream.Context()
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return errInvalidAttachmentID
+	}
+	a, err := ready(ctx, s.DB, id)
+	if err != nil {
+		return err
+	}
+	header := &restv1.FileHeader{MediaType: a.MediaType, FileName: a.Name, Size: a.Size}
+	if err := stream.Send(&ledgerv1.DownloadAttachmentResponse{Header: header}); err != nil {
+		return err
+	}
+	w := rpc.NewFileWriter(func(piece []byte) error {
+		return stream.Send(&ledgerv1.DownloadAttachmentResponse{Content: piece})
+	})
+	sent := int64(0)
+	for n := 0; sent < a.Size; n++ {
+		chunk, err := selectChunk(ctx, s.DB, a, n)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errAttachmentNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(chunk); err != nil {
+			return err
+		}
+		sent += int64(len(chunk))
+	}
+	return w.Flush()
+}
+
+// DeleteAttachment deletes one of the caller's attachments.
+func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.DeleteAttachmentRequest) (*ledgerv1.DeleteAttachmentResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidAttachmentID
+	}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		a, err := ready(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		// The owner and the transaction are locked first, as in uploads. If the transaction was deleted, so was the attachment.
+		if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
+			return err
+		}
+		if _, err := own(ctx, tx, a.TransactionID, lockTransaction); err != nil {
+			if errors.Is(err, errTransactionNotFound) {
+				return errAttachmentNotFound
+			}
+			return err
+		}
+		deleted, err := deleteReady(ctx, tx, a)
+		if err != nil {
+			return err
+		}
+		if !deleted {
+			return errAttachmentNotFound
+		}
+		return addToCount(ctx, tx, a.OwnerID, a.TransactionID, -1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteAttachmentResponse{Id: id.String()}, nil
+}
+
+// proto returns a as the API shows it.
+func (a attachment) proto() *ledgerv1.Attachment {
+	return &ledgerv1.Attachment{
+		Id: a.ID.String(), TransactionId: a.TransactionID.String(), Name: a.Name, MediaType: a.MediaType, Size: a.Size,
+		Sha256: hex.EncodeToString(a.SHA256), CreatedAt: calendar.FormatTime(a.CreatedAt),
+	}
+}
+
+// own returns the caller's transaction that read returns. It distinguishes a missing transaction from another user's, like the RPCs of
+// transactions (ADR 14).
+func own(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (transaction, error)) (transaction, error) {
+	t, err := read(ctx, q, id)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return transaction{}, errTransactionNotFound
+	case err != nil:
+		return transaction{}, err
+	case t.OwnerID != caller.ID(ctx):
+		return transaction{}, errTransactionOwnerMismatch
+	}
+	return t, nil
+}
+
+// ready returns one of the caller's attachments that is ready.
+func ready(ctx context.Context, q pg.Querier, id uuid.UUID) (attachment, error) {
+	a, err := selectReady(ctx, q, caller.ID(ctx), id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return attachment{}, errAttachmentNotFound
+	}
+	return a, err
+}

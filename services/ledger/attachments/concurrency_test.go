@@ -1,0 +1,246 @@
+package attachments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// together runs n uploads at once and returns their errors.
+func together(n int, upload func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = upload(i) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// TestCreateAttachmentQuota checks that simultaneous uploads to different transactions end exactly at the quota.
+func TestCreateAttachmentQuota(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const size, fit = 300_000, 7
+	s.Quota = size * fit
+	p := newPerson(t, s)
+	transactions := make([]string, 20)
+	for i := range transactions {
+		transactions[i] = p.Create(t, p.Spends("1")).GetId()
+	}
+	created := 0
+	for _, err := range together(20, func(i int) error {
+		return p.CreateAttachment(stream(p.Ctx, transactions[i], "a", pdf+fmt.Sprintf("%02d", i)+strings.Repeat("x", size-len(pdf)-2)))
+	}) {
+		if err == nil {
+			created++
+			continue
+		}
+		require.ErrorIs(t, err, errLimitReached)
+		require.ErrorContains(t, err, "LIMIT_REACHED")
+	}
+	require.Equal(t, fit, created)
+	used, err := selectUsage(p.Ctx, s.DB, p.ID)
+	require.NoError(t, err)
+	require.Equal(t, s.Quota, used)
+	require.Equal(t, fit, s.rows(t, "attachments"))
+
+	other := newPerson(t, s)
+	other.mustAttach(t, "a", pdf) // Another owner has a quota of their own.
+	_, err = p.attach("a", "x")
+	require.ErrorIs(t, err, errLimitReached)
+	for _, id := range transactions {
+		q := p
+		q.transaction = id
+		if list := q.list(t); len(list) > 0 {
+			_, err = p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: list[0].GetId()})
+			require.NoError(t, err)
+			break
+		}
+	}
+	p.mustAttach(t, "a", pdf+strings.Repeat("x", size-len(pdf))) // The space is free again.
+}
+
+func TestCreateAttachmentLimitPerTransaction(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	created := 0
+	for _, err := range together(20, func(i int) error {
+		_, err := p.attach("a", fmt.Sprint(i))
+		return err
+	}) {
+		if err == nil {
+			created++
+			continue
+		}
+		require.ErrorIs(t, err, errLimitReached)
+	}
+	require.Equal(t, maxPerTransaction, created)
+	require.Len(t, p.list(t), maxPerTransaction)
+	require.Equal(t, maxPerTransaction, p.count(t))
+	require.Equal(t, maxPerTransaction, s.rows(t, "attachments"))
+}
+
+func TestCreateAttachmentSameContentTogether(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	var ids sync.Map
+	for _, err := range together(20, func(int) error {
+		resp, err := p.attach("a", "same")
+		ids.Store(resp.GetAttachment().GetId(), true)
+		return err
+	}) {
+		require.NoError(t, err)
+	}
+	n := 0
+	ids.Range(func(any, any) bool { n++; return true })
+	require.Equal(t, 1, n)
+	require.Equal(t, 1, p.count(t))
+	require.Equal(t, 1, s.rows(t, "attachments"))
+}
+
+// TestCreateAttachmentCutOff ends the stream in the middle of the file, by a disconnected client and by a form that is not complete.
+func TestCreateAttachmentCutOff(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	for _, after := range []int{1, 2, 9} {
+		ctx, cancel := context.WithCancel(p.Ctx)
+		up := stream(ctx, p.transaction, "a", pdf+strings.Repeat("x", 1<<20))
+		next, n := up.Next, 0
+		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
+			if n++; n > after {
+				cancel()
+				return nil, status.Error(codes.Canceled, "context canceled")
+			}
+			require.Empty(t, p.list(t), "the file is not visible before its end")
+			return next()
+		}
+		require.Equal(t, codes.Canceled, status.Code(p.CreateAttachment(up)))
+		require.Empty(t, p.list(t))
+		s.requireNothingStored(t)
+	}
+	require.Zero(t, p.count(t))
+}
+
+// TestCreateAttachmentDuringDeleteTransaction deletes the transaction at each point of an upload.
+func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	for at := range 20 {
+		p.transaction = p.Create(t, p.Spends("1")).GetId()
+		up := stream(p.Ctx, p.transaction, "a", pdf+strings.Repeat("x", 1<<20))
+		next, n := up.Next, 0
+		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
+			if n++; n == at+1 {
+				_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+				require.NoError(t, err)
+			}
+			return next()
+		}
+		err := p.CreateAttachment(up)
+		if n > at {
+			require.ErrorIs(t, err, errTransactionNotFound)
+		} else {
+			require.NoError(t, err)
+			_, err = p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+			require.NoError(t, err)
+		}
+		s.requireNothingStored(t)
+	}
+}
+
+// TestCreateAttachmentBesideDeletions runs the last step of uploads, deletions of attachments and the deletion of the transaction at the
+// same time. No order may leave rows, a wrong count or an error that the contract does not have.
+func TestCreateAttachmentBesideDeletions(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	for range 30 {
+		p.transaction = p.Create(t, p.Spends("1")).GetId()
+		first := p.mustAttach(t, "a", "first")
+		for i, err := range together(6, func(i int) error {
+			switch i {
+			case 0:
+				_, err := p.DeleteAttachment(p.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: first.GetId()})
+				return err
+			case 1:
+				_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+				return err
+			}
+			_, err := p.attach("a", fmt.Sprint(i))
+			return err
+		}) {
+			if err != nil {
+				require.NotEqual(t, 1, i, "%v", err)
+				require.True(t, errors.Is(err, errTransactionNotFound) || errors.Is(err, errAttachmentNotFound), "%d: %v", i, err)
+			}
+		}
+		s.requireNothingStored(t)
+	}
+}
+
+// TestCreateAttachmentMemory runs 20 uploads of 10 MiB and measures the heap while all of them are in the middle of their files. It does
+// not run in parallel, because other tests would use the heap too.
+func TestCreateAttachmentMemory(t *testing.T) { //nolint:paralleltest // See above.
+	s := setup(t)
+	p := newPerson(t, s)
+	transactions := make([]string, 20)
+	for i := range transactions {
+		transactions[i] = p.Create(t, p.Spends("1")).GetId()
+	}
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, during := heap(), int64(0)
+	var middle sync.WaitGroup
+	middle.Add(20)
+	measured := make(chan struct{})
+	go func() {
+		middle.Wait()
+		during = heap()
+		close(measured)
+	}()
+	var sent atomic.Int64
+	for _, err := range together(20, func(i int) error {
+		up := stream(p.Ctx, transactions[i], "a", pdf)
+		begin, n := up.Next, 0
+		up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
+			n++
+			switch {
+			case n <= 2:
+				return begin()
+			case n == 100:
+				middle.Done()
+				<-measured
+			case n == 150:
+				return begin()
+			}
+			sent.Add(64 << 10)
+			return &ledgerv1.CreateAttachmentRequest{File: make([]byte, 64<<10)}, nil
+		}
+		return p.CreateAttachment(up)
+	}) {
+		require.NoError(t, err)
+	}
+	require.Greater(t, sent.Load(), int64(180<<20))
+	t.Logf("%d kB per upload", (during-before)/20>>10)
+	require.Less(t, during-before, int64(20<<20), "a chunk, its copy in the connection's buffer, and little more")
+}

@@ -1,0 +1,19 @@
+package attachments
+
+import (
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// The public errors of the package.
+var (
+	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
+	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
+	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
+	errTransactionIsTransfer    = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER).WithMessage("Attach the file to the leg out of the transfer")
+	errUnsupportedType          = apierr.New(restv1.Reason_UNSUPPORTED_ATTACHMENT_TYPE)
+	errInvalidAttachmentID      = apierr.New(restv1.Reason_INVALID_ATTACHMENT_ID)
+	errAttachmentNotFound       = apierr.New(restv1.Reason_ATTACHMENT_NOT_FOUND)
+	errLimitReached             = apierr.New(restv1.Reason_LIMIT_REACHED)
+	errFileRequired             = apierr.Validation([]apierr.Field{{Name: "file", Message: "must be exactly one non-empty file"}})
+)

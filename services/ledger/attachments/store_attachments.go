@@ -1,0 +1,205 @@
+package attachments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
+)
+
+// attachment is a row of attachments.
+type attachment struct {
+	ID            uuid.UUID
+	OwnerID       uuid.UUID `db:"owner_id"`
+	TransactionID uuid.UUID `db:"transaction_id"`
+	Name          string
+	// MediaType, Size and SHA256 are those of the whole file, so they are empty during the upload.
+	MediaType string `db:"media_type"`
+	Size      int64
+	SHA256    []byte
+	CreatedAt time.Time `db:"created_at"`
+}
+
+const attachmentColumns = `id, owner_id, transaction_id, name, media_type, size, sha256, created_at`
+
+// transaction has the columns of a transaction that attachments depend on.
+type transaction struct {
+	OwnerID         uuid.UUID  `db:"owner_id"`
+	TransferID      *uuid.UUID `db:"transfer_id"`
+	AmountMinor     int64      `db:"amount_minor"`
+	AttachmentCount int        `db:"attachment_count"`
+}
+
+// isLegIn reports whether the transaction is the leg in of a transfer. The attachments of a transfer belong to its leg out.
+func (t transaction) isLegIn() bool { return t.TransferID != nil && t.AmountMinor > 0 }
+
+const selectTransactionSQL = `SELECT owner_id, transfer_id, amount_minor, attachment_count FROM transactions WHERE id = $1`
+
+// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the owner.
+func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
+	t, err := pg.One[transaction](ctx, q, selectTransactionSQL, id)
+	if err != nil {
+		return transaction{}, fmt.Errorf("selecting transaction %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// lockTransaction is selectTransaction with a lock that prevents changes until the transaction ends.
+func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
+	t, err := pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, id)
+	if err != nil {
+		return transaction{}, fmt.Errorf("locking transaction %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// addToCount changes the number of attachments of a transaction, whose row must be locked. Its version stays, because clients change
+// attachments without If-Match.
+func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n int) error {
+	_, err := tx.Exec(ctx, `UPDATE transactions SET attachment_count = attachment_count + $3 WHERE id = $1 AND owner_id = $2`, transaction, owner, n)
+	if err != nil {
+		return fmt.Errorf("counting the attachments of transaction %s: %w", transaction, err)
+	}
+	return nil
+}
+
+// insertUploading inserts an attachment whose file will follow. It returns errTransactionNotFound if the transaction has been deleted.
+func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
+		VALUES ($1, $2, $3, 'uploading', $4, $5)`, a.OwnerID, a.ID, a.TransactionID, a.Name, a.CreatedAt)
+	if pg.IsViolation(err, "attachments_transaction_fkey") {
+		return errTransactionNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("inserting attachment %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// insertChunk inserts chunk n of a file. It returns errTransactionNotFound if the attachment was deleted with its transaction.
+func insertChunk(ctx context.Context, q pg.Querier, a attachment, n int, content []byte) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO attachment_chunks (owner_id, attachment_id, n, content)
+		VALUES ($1, $2, $3, $4)`, a.OwnerID, a.ID, n, content)
+	if pg.IsViolation(err, "attachment_chunks_attachment_fkey") {
+		return errTransactionNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("inserting chunk %d of attachment %s: %w", n, a.ID, err)
+	}
+	return nil
+}
+
+// updateReady makes an uploaded attachment visible. It returns false if the attachment does not exist.
+func updateReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
+	tag, err := tx.Exec(ctx, `
+		UPDATE attachments
+		SET status = 'ready', media_type = $3, size = $4, sha256 = $5
+		WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`, a.OwnerID, a.ID, a.MediaType, a.Size, a.SHA256)
+	if err != nil {
+		return false, fmt.Errorf("completing attachment %s: %w", a.ID, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+// selectUsage returns the total size of an owner's attachments. It reads their rows by an index, 2000 in 2 ms. A stored sum would have to
+// follow deletions by the foreign key.
+func selectUsage(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, error) {
+	type row struct{ Used int64 }
+	r, err := pg.One[row](ctx, q, `
+		SELECT coalesce(sum(size), 0)::bigint AS used
+		FROM attachments
+		WHERE owner_id = $1 AND status = 'ready'`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("adding up the attachments of owner %s: %w", owner, err)
+	}
+	return r.Used, nil
+}
+
+// selectByContent returns the attachment of the same transaction with the same content, or pgx.ErrNoRows.
+func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachment, error) {
+	first, err := pg.One[attachment](ctx, q, `
+		SELECT `+attachmentColumns+`
+		FROM attachments
+		WHERE owner_id = $1 AND transaction_id = $2 AND sha256 = $3 AND status = 'ready'`, a.OwnerID, a.TransactionID, a.SHA256)
+	if err != nil {
+		return attachment{}, fmt.Errorf("selecting an attachment by its content: %w", err)
+	}
+	return first, nil
+}
+
+// selectReady returns an attachment, or pgx.ErrNoRows if the id is unknown, the attachment is another owner's, or it is not ready.
+func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attachment, error) {
+	a, err := pg.One[attachment](ctx, q, `
+		SELECT `+attachmentColumns+`
+		FROM attachments
+		WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, owner, id)
+	if err != nil {
+		return attachment{}, fmt.Errorf("selecting attachment %s: %w", id, err)
+	}
+	return a, nil
+}
+
+// selectOfTransaction returns the attachments of a transaction, the oldest first.
+func selectOfTransaction(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) ([]attachment, error) {
+	all, err := pg.All[attachment](ctx, q, `
+		SELECT `+attachmentColumns+`
+		FROM attachments
+		WHERE owner_id = $1 AND transaction_id = $2 AND status = 'ready'
+		ORDER BY id`, owner, transaction)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the attachments of transaction %s: %w", transaction, err)
+	}
+	return all, nil
+}
+
+// selectChunk returns chunk n of an attachment, or pgx.ErrNoRows.
+func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte, error) {
+	type row struct{ Content []byte }
+	chunk, err := pg.One[row](ctx, q, `
+		SELECT content
+		FROM attachment_chunks
+		WHERE owner_id = $1 AND attachment_id = $2 AND n = $3`, a.OwnerID, a.ID, n)
+	if err != nil {
+		return nil, fmt.Errorf("selecting chunk %d of attachment %s: %w", n, a.ID, err)
+	}
+	return chunk.Content, nil
+}
+
+// deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does not exist.
+func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
+	tag, err := tx.Exec(ctx, `DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, a.OwnerID, a.ID)
+	if err != nil {
+		return false, fmt.Errorf("deleting attachment %s: %w", a.ID, err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+// deleteUploading deletes an attachment that is not visible, with its chunks.
+func deleteUploading(ctx context.Context, q pg.Querier, a attachment) error {
+	_, err := q.Exec(ctx, `DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`, a.OwnerID, a.ID)
+	if err != nil {
+		return fmt.Errorf("deleting the upload of attachment %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// ExpireInterval is the time between calls of Expire. An upload that remained when its process ended is deleted within an hour.
+const ExpireInterval = 10 * time.Minute
+
+// uploadAge is longer than any upload lasts.
+const uploadAge = 2 * rpc.UploadTimeout
+
+// Expire deletes the uploads that have not ended.
+func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
+	if _, err := q.Exec(ctx, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`, now.Add(-uploadAge)); err != nil {
+		return fmt.Errorf("deleting uploads that have not ended: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package attachments
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/media"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	// maxFile is the maximum size of a file in bytes.
+	maxFile = 10 << 20
+	// chunkSize is the size of a stored chunk. An upload keeps one in memory.
+	chunkSize = 256 << 10
+	// maxName is the maximum length of a name in characters.
+	maxName = 255
+	// fetchedCode is the response's code if the transaction has the file already.
+	fetchedCode = "ATTACHMENT_FETCHED"
+	// discardTime limits the time to delete a failed upload.
+	discardTime = 5 * time.Second
+)
+
+// accepted are the media types of attachments, besides text.
+var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
+
+// CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream ends with io.EOF only if the whole form
+// has arrived: before that nothing becomes visible.
+func (s *Attachments) CreateAttachment(stream grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]) error {
+	ctx := stream.Context()
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	id, ok := text.ID(first.GetTransactionId())
+	if !ok {
+		return errInvalidTransactionID
+	}
+	t, err := own(ctx, s.DB, id, selectTransaction)
+	if err != nil {
+		return err
+	}
+	if t.isLegIn() {
+		return errTransactionIsTransfer
+	}
+	a := attachment{
+		ID: s.NewID(), OwnerID: t.OwnerID, TransactionID: id, Name: fileName(first.GetHeader().GetFileName()), CreatedAt: s.Now(),
+	}
+	if err := insertUploading(ctx, s.DB, a); err != nil {
+		return err
+	}
+	resp := &ledgerv1.CreateAttachmentResponse{}
+	created, err := s.store(ctx, &a, first, stream, resp)
+	if !created {
+		err = errors.Join(err, s.discard(ctx, a))
+	}
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(resp)
+}
+
+// store receives the file and fills the response. It reports whether the attachment was created: a repeated request returns the first
+// response, and a file that the transaction has already its first attachment.
+func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest,
+	stream grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse], resp *ledgerv1.CreateAttachmentResponse,
+) (created bool, err error) {
+	file := rpc.NewFileReader(maxFile, func() ([]byte, error) {
+		m, err := stream.Recv()
+		return m.GetFile(), err
+	})
+	if err := s.receive(ctx, a, file); err != nil {
+		return false, err
+	}
+	// The repeated request must have the same file, so the hash takes its place.
+	same := proto.CloneOf(first)
+	same.File = a.SHA256
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: first.GetIdempotencyKey(), Request: same}
+	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		created, err = s.complete(ctx, tx, *a, resp)
+		return err
+	})
+	resp.Replayed = replayed
+	return created && !replayed && err == nil, err
+}
+
+// receive stores the file in chunks, and sets its type, size and hash.
+func (s *Attachments) receive(ctx context.Context, a *attachment, file io.Reader) error {
+	r := &recognizer{hash: sha256.New()}
+	chunk := make([]byte, chunkSize)
+	for n := 0; ; n++ {
+		read, err := io.ReadFull(file, chunk)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		if read > 0 {
+			if !r.add(chunk[:read]) {
+				return errUnsupportedType.With("file", "must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
+			}
+			if err := insertChunk(ctx, s.DB, *a, n, chunk[:read]); err != nil {
+				return err
+			}
+			a.Size += int64(read)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if a.Size == 0 {
+		return errFileRequired
+	}
+	if a.MediaType = r.mediaType(); a.MediaType == "" {
+		return errUnsupportedType.With("file", "must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
+	}
+	a.SHA256 = r.hash.Sum(nil)
+	return nil
+}
+
+// complete makes an attachment ready within the limits, and fills the response. It returns false if the transaction has the file already:
+// the response is the first attachment then. ShareOwner makes other writes of the owner wait, so that simultaneous uploads see each
+// other's size.
+func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, resp *ledgerv1.CreateAttachmentResponse) (bool, error) {
+	resp.Reset()
+	if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
+		return false, err
+	}
+	t, err := own(ctx, tx, a.TransactionID, lockTransaction)
+	if err != nil {
+		return false, err
+	}
+	if t.isLegIn() { // It has become one during the upload.
+		return false, errTransactionIsTransfer
+	}
+	switch first, err := selectByContent(ctx, tx, a); {
+	case err == nil:
+		resp.Code, resp.Attachment = fetchedCode, first.proto()
+		return false, nil
+	case !errors.Is(err, pgx.ErrNoRows):
+		return false, err
+	}
+	if t.AttachmentCount >= maxPerTransaction {
+		return false, errLimitReached.With("file", fmt.Sprintf("a transaction may have at most %d attachments", maxPerTransaction))
+	}
+	used, err := selectUsage(ctx, tx, a.OwnerID)
+	if err != nil {
+		return false, err
+	}
+	if used+a.Size > s.Quota {
+		return false, errLimitReached.With("file", fmt.Sprintf("all attachments may have at most %d bytes together", s.Quota))
+	}
+	updated, err := updateReady(ctx, tx, a)
+	if err != nil {
+		return false, err
+	}
+	if !updated { // Expire has deleted it.
+		return false, apierr.Unavailable
+	}
+	resp.Attachment = a.proto()
+	return true, addToCount(ctx, tx, a.OwnerID, a.TransactionID, 1)
+}
+
+// discard deletes an upload that was not completed. The request may have ended, so it has its own time.
+func (s *Attachments) discard(ctx context.Context, a attachment) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
+	defer cancel()
+	return deleteUploading(ctx, s.DB, a)
+}
+
+// recognizer detects the type of a file and computes its hash while the file arrives.
+type recognizer struct {
+	hash hash.Hash
+	// kind is the type of an accepted file that is not text.
+	kind  string
+	begun bool
+	text  media.TextChecker
+}
+
+// add adds a piece, and reports whether the file may be of an accepted type. The first piece has the whole head of the file.
+func (r *recognizer) add(piece []byte) bool {
+	if kind := media.TypeOf(piece); !r.begun && slices.Contains(accepted, kind) {
+		r.kind = kind
+	}
+	r.begun = true
+	r.hash.Write(piece)
+	return r.kind != "" || r.text.Check(piece)
+}
+
+// mediaType returns the type of the whole file, or "" if it is not accepted.
+func (r *recognizer) mediaType() string {
+	switch {
+	case r.kind != "":
+		return r.kind
+	case r.text.End():
+		return media.Text
+	}
+	return ""
+}
+
+// fileName returns a name that can be stored and shown: one line of at most 255 characters.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.TrimSpace(name)
+	if runes := []rune(name); len(runes) > maxName {
+		name = strings.TrimSpace(string(runes[:maxName]))
+	}
+	if name == "" {
+		return "file"
+	}
+	return name
+}

@@ -1,0 +1,192 @@
+package test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// smallPDF begins like a PDF.
+const smallPDF = "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
+
+// withTransaction returns a user with a transaction.
+func withTransaction(t *testing.T) (u *user, transaction string) {
+	t.Helper()
+	u = newUser(t)
+	return u, u.spend(u.wallet("EUR", "100"), u.category("Food"), "12.30")
+}
+
+func TestAttachments(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	content := smallPDF + strings.Repeat("invoice", 200_000)
+	created := u.attach(transaction, "März <b>.html", content).created("ATTACHMENT_CREATED")
+	id := created.text("attachment.id")
+	require.Equal(t, "application/pdf", created.text("attachment.mediaType"))
+	require.Equal(t, fmt.Sprint(len(content)), created.text("attachment.size"))
+	require.Equal(t, transaction, created.text("attachment.transactionId"))
+
+	list := u.get("/api/v1/transaction/" + transaction + "/attachments").ok("ATTACHMENTS_FETCHED")
+	require.Equal(t, created.at("attachment"), list.at("attachments.0"))
+	require.Equal(t, "1", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").text("transaction.attachmentCount"))
+	require.Equal(t, "1", u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").text("transactions.0.attachmentCount"))
+
+	// A browser saves the file, and never runs it.
+	file := u.get("/api/v1/attachments/" + id)
+	require.Equal(t, http.StatusOK, file.status)
+	require.Equal(t, content, string(file.raw))
+	require.Equal(t, "application/pdf", file.header.Get("Content-Type"))
+	require.Equal(t, `attachment; filename="M_rz <b>.html"; filename*=utf-8''M%C3%A4rz%20%3Cb%3E.html`, file.header.Get("Content-Disposition"))
+	require.Equal(t, "nosniff", file.header.Get("X-Content-Type-Options"))
+	require.Equal(t, "no-store", file.header.Get("Cache-Control"))
+	require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox", file.header.Get("Content-Security-Policy"))
+
+	again := u.attach(transaction, "other.pdf", content).ok("ATTACHMENT_FETCHED")
+	require.Equal(t, created.at("attachment"), again.at("attachment"))
+
+	deleted := u.del("/api/v1/attachments/" + id).ok("ATTACHMENT_DELETED")
+	require.Equal(t, id, deleted.text("id"))
+	u.get("/api/v1/attachments/"+id).fails(http.StatusNotFound, "ATTACHMENT_NOT_FOUND")
+	u.del("/api/v1/attachments/"+id).fails(http.StatusNotFound, "ATTACHMENT_NOT_FOUND")
+	require.Equal(t, "0", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").text("transaction.attachmentCount"))
+}
+
+func TestAttachmentsReferences(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	other, _ := withTransaction(t)
+	id := u.attach(transaction, "a", "x").created("ATTACHMENT_CREATED").text("attachment.id")
+	for wrong, want := range map[string]string{
+		"x": "400 INVALID_TRANSACTION_ID", uuid.NewString(): "404 TRANSACTION_NOT_FOUND", transaction: "403 TRANSACTION_OWNER_MISMATCH",
+	} {
+		for _, a := range []response{other.attach(wrong, "a", "x"), other.get("/api/v1/transaction/" + wrong + "/attachments")} {
+			require.Equal(t, want, fmt.Sprint(a.status, " ", a.code()))
+		}
+	}
+	for wrong, want := range map[string]string{"x": "400 INVALID_ATTACHMENT_ID", uuid.NewString(): "404 ATTACHMENT_NOT_FOUND", id: "404 ATTACHMENT_NOT_FOUND"} {
+		for _, a := range []response{other.get("/api/v1/attachments/" + wrong), other.del("/api/v1/attachments/" + wrong)} {
+			require.Equal(t, want, fmt.Sprint(a.status, " ", a.code()))
+		}
+	}
+	require.Len(t, u.get("/api/v1/transaction/"+transaction+"/attachments").list("attachments"), 1)
+}
+
+func TestCreateAttachmentRejects(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	path := "/api/v1/transaction/" + transaction + "/attachments"
+	u.attach(transaction, "a.exe", "MZ\x90\x00").fails(http.StatusBadRequest, "UNSUPPORTED_ATTACHMENT_TYPE").blames("file")
+	u.attach(transaction, "a.txt", "").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
+	u.attach(transaction, "a.pdf", smallPDF+strings.Repeat("x", 10<<20)).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	u.attach(transaction, "a.pdf", strings.Repeat("x", 70<<20)).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	u.post(path, object{"file": "x"}).fails(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+	u.post(path, nil).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
+
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", "a.txt")
+	require.NoError(t, err)
+	_, err = part.Write([]byte("x"))
+	require.NoError(t, err)
+	require.NoError(t, w.WriteField("note", "after the file"))
+	require.NoError(t, w.Close())
+	u.call(http.MethodPost, path, form.Bytes(), "Content-Type", w.FormDataContentType()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
+	require.Empty(t, u.get(path).list("attachments"))
+}
+
+func TestCreateAttachmentCompressed(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	form, contentType := u.fileForm("a.txt", strings.Repeat("text ", 10_000))
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(form)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	a := u.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", packed.Bytes(), "Content-Type", contentType, "Content-Encoding", "gzip")
+	require.Equal(t, "50000", a.created("ATTACHMENT_CREATED").text("attachment.size"))
+}
+
+func TestCreateAttachmentIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	key := []string{"Idempotency-Key", uuid.NewString()}
+	first := u.attach(transaction, "a.txt", "x", key...).created("ATTACHMENT_CREATED")
+	again := u.attach(transaction, "a.txt", "x", key...).created("ATTACHMENT_CREATED")
+	require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
+	require.Equal(t, first.at("attachment"), again.at("attachment"))
+	u.attach(transaction, "a.txt", "y", key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+}
+
+func TestCreateAttachmentLimit(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	var wg sync.WaitGroup
+	responses := make([]response, 15)
+	for i := range responses {
+		wg.Go(func() { responses[i] = u.attach(transaction, "a.txt", fmt.Sprint(i)) })
+	}
+	wg.Wait()
+	created := 0
+	for _, a := range responses {
+		if a.status == http.StatusCreated {
+			created++
+			continue
+		}
+		a.fails(http.StatusConflict, "LIMIT_REACHED").blames("file")
+		require.Contains(t, string(a.raw), "at most 10 attachments")
+	}
+	require.Equal(t, 10, created)
+	require.Equal(t, "10", u.get("/api/v1/transaction/"+transaction).text("transaction.attachmentCount"))
+}
+
+// TestCreateAttachmentDuringRestart ends the ledger in the middle of an upload. Nothing of the file becomes visible, and the next upload
+// succeeds.
+func TestCreateAttachmentDuringRestart(t *testing.T) {
+	t.Parallel()
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
+	u := newUserAt(t, own.URL, "Ada")
+	transaction := u.spend(u.wallet("EUR", "100"), u.category("Food"), "1")
+	path := "/api/v1/transaction/" + transaction + "/attachments"
+	read, write := io.Pipe()
+	form := multipart.NewWriter(write)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, own.URL+path, read)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+u.token)
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	status := make(chan int, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			status <- 0
+			return
+		}
+		_ = resp.Body.Close()
+		status <- resp.StatusCode
+	}()
+	part, err := form.CreateFormFile("file", "a.pdf")
+	require.NoError(t, err)
+	_, err = part.Write([]byte(smallPDF + strings.Repeat("x", 2<<20)))
+	require.NoError(t, err)
+	require.NoError(t, own.Halt("ledger"))
+	_ = read.CloseWithError(io.ErrClosedPipe) // The client gives up too, if it has no response yet.
+	require.Contains(t, []int{0, http.StatusServiceUnavailable}, <-status)
+	require.NoError(t, own.Resume(t.Context(), "ledger"))
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		assert.Equal(c, http.StatusOK, u.get(path).status)
+	}, 30*time.Second, 50*time.Millisecond)
+	require.Empty(t, u.get(path).ok("ATTACHMENTS_FETCHED").list("attachments"))
+	u.attach(transaction, "a.pdf", smallPDF).created("ATTACHMENT_CREATED")
+}

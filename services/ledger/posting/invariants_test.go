@@ -47,9 +47,14 @@ func (l *life) write(r *rapid.T) error {
 	date := fixture.AnyTime(r).Format("2006-01-02T15:04:05.000Z")
 	what := rapid.IntRange(0, 9).Draw(r, "what")
 	if what < 4 || len(l.transactions) == 0 {
-		resp, err := l.CreateTransaction(l.Ctx, &ledgerv1.CreateTransactionRequest{
+		req := &ledgerv1.CreateTransactionRequest{
 			Amount: amount, Currency: currency, WalletId: wallet, CategoryId: category, Type: &kind, Date: date,
-		})
+			Tags: rapid.SampledFrom([][]string{nil, nil, {"Trip"}, {"work", "TRIP"}}).Draw(r, "tags"),
+		}
+		if rapid.Bool().Draw(r, "split") {
+			req.Amount, req.CategoryId, req.Splits = "10", "", l.parts(r)
+		}
+		resp, err := l.CreateTransaction(l.Ctx, req)
 		if err == nil {
 			l.transactions = append(l.transactions, resp.GetTransaction().GetId())
 		}
@@ -74,6 +79,18 @@ func (l *life) write(r *rapid.T) error {
 			set()
 		}
 	}
+	if rapid.IntRange(0, 2).Draw(r, "splits set") == 0 {
+		req.Amount, req.CategoryId, req.Splits = new("10"), nil, &ledgerv1.Splits{Values: l.parts(r)}
+	}
 	_, err := l.UpdateTransaction(l.Ctx, req)
 	return err
+}
+
+// parts returns parts that add up to 10, in most cases.
+func (l *life) parts(r *rapid.T) []*ledgerv1.Split {
+	category := func() string { return rapid.SampledFrom(l.categories).Draw(r, "part's category").String() }
+	return []*ledgerv1.Split{
+		{CategoryId: category(), Amount: "12"}, {CategoryId: category(), Amount: rapid.SampledFrom([]string{"-3", "-3", "-4"}).Draw(r, "refund")},
+		{CategoryId: category(), Amount: "1"},
+	}
 }
